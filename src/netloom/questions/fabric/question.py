@@ -15,7 +15,9 @@ from netloom.base.progress import patience
 from netloom.base.words import counted, number
 from netloom.fabrics.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.figures import (
+    ENDS,
     busiest_destinations,
+    cable,
     cause_of,
     on_several_switches,
     pairs_reached,
@@ -171,8 +173,8 @@ class JobCosts:
                 "unrouted": self.unrouted[place],
                 "alone": float(found.alone[place]),
                 "slowdown": float(found.slowdown[place]),
-                "busiest": _cable(network, int(found.busiest[place])) if sends else None,
-                "shared": _cable(network, slowest) if sends and len(beside) > 1 else None,
+                "busiest": cable(network, int(found.busiest[place])) if sends else None,
+                "shared": cable(network, slowest) if sends and len(beside) > 1 else None,
                 "shared_with": [
                     self.jobs[each].name for each in beside if sends and each != place
                 ],
@@ -183,7 +185,7 @@ class JobCosts:
         """Return a row per cable (one way) that several jobs use, the busiest first."""
         return [
             {
-                **_cable(self.topology, each.channel),
+                **cable(self.topology, each.channel),
                 "use": each.together,
                 "jobs": [
                     {"name": self.jobs[job].name, "use": use} for job, use in each.use.items()
@@ -193,9 +195,10 @@ class JobCosts:
         ]
 
 
-def _cable(topology: Topology, channel: int) -> dict[str, Any]:
-    source, out_port, target, in_port = topology.cable_end(channel)
-    return {"from": source, "from_port": out_port, "to": target, "to_port": in_port}
+def cables(network: Topology) -> dict[str, list[Any]]:
+    """Return both ends of all channels between routers and their ports, as columns."""
+    ends = [network.cable_end(channel) for channel in range(network.num_network_channels)]
+    return {name: [end[at] for end in ends] for at, name in enumerate(ENDS)}
 
 
 def shared_by(topology: Topology, table: ForwardingTable, jobs: list[Job]) -> JobCosts:
@@ -475,14 +478,7 @@ class FabricCheck(Answer):
         """Return a circle of channels by the names and ports of their ends."""
         if circle is None:
             return None
-        found = []
-        for channel, lane in circle:
-            source, out_port, target, in_port = self.network.cable_end(channel)
-            found.append({
-                "from": source, "from_port": out_port, "to": target, "to_port": in_port,
-                "lane": lane,
-            })  # fmt: skip
-        return found
+        return [cable(self.network, channel) | {"lane": lane} for channel, lane in circle]
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
@@ -490,7 +486,6 @@ class FabricCheck(Answer):
         import polars as pl
 
         net, count = self.network, self.network.num_network_channels
-        ends = list(zip(*map(net.cable_end, range(count)), strict=True))
         hosts, paths = busiest_destinations(net, self.forwarding, self.figures.taking)
         told = {} if count and not len(hosts) else {"leads_to": [
             ", ".join(f"{net.name_of(host)} ({many:,})"
@@ -499,9 +494,9 @@ class FabricCheck(Answer):
         ]}  # fmt: skip
         return pl.DataFrame({
             "channel": np.arange(count),
-            "source_node": net.channel_source[:count],
-            "target_node": net.channel_target[:count],
-            **dict(zip(("from", "from_port", "to", "to_port"), map(list, ends), strict=True)),
+            "source_node": net.routers.channel_source + net.router_vertex(0),
+            "target_node": net.routers.channel_target + net.router_vertex(0),
+            **cables(net),
             "way": self.way,
             "paths": self.figures.paths,
             "time": self.figures.time,
@@ -527,7 +522,7 @@ class FabricCheck(Answer):
         """Return one row per cable (one way) and job, of cables that several jobs use."""
         rows = []
         for each in self.jobs.shared_rows():
-            ends = {name: each[name] for name in ("from", "from_port", "to", "to_port")}
+            ends = {name: each[name] for name in ENDS}
             for job in each["jobs"]:
                 of_job = {"job": job["name"], "use": job["use"], "together": each["use"]}
                 rows.append(ends | of_job)
@@ -648,12 +643,11 @@ def _taking(patterns: str | None, network: Topology) -> Ints:
     """Return the hosts that no pattern names."""
     hosts = working_nodes(network)
     for pattern in [] if patterns is None else patterns.split(","):
+        nodes = network.node_of_host[hosts].tolist()
+        names = zip(map(network.name_of, hosts.tolist()), map(network.computer_name, nodes),
+                    strict=True)  # fmt: skip
         named = np.array(
-            [
-                any(fnmatchcase(name, pattern.strip()) for name in _names(network, host))
-                for host in hosts.tolist()
-            ],
-            np.bool_,
+            [any(fnmatchcase(name, pattern.strip()) for name in both) for both in names], np.bool_
         )
         if not named.any():
             raise InputError(
@@ -663,10 +657,6 @@ def _taking(patterns: str | None, network: Topology) -> Ints:
     if len(hosts) < 2:
         raise InputError(network.name, counted(len(hosts), "host"), "at least two that take part")
     return hosts
-
-
-def _names(network: Topology, host: int) -> tuple[str, str]:
-    return network.name_of(host), network.computer_name(int(network.node_of_host[host]))
 
 
 @asks(
