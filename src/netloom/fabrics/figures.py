@@ -39,6 +39,22 @@ MOST_BUSIEST = 10
 """Busiest channels that are listed."""
 
 
+ENDS = ("from", "from_port", "to", "to_port")
+"""What says of a channel, as plain data, where it begins and where it ends."""
+
+
+def cable(topology: Topology, channel: int) -> dict[str, Any]:
+    """Return both ends of a channel and their ports (0: not said), as plain data.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> cable(topology("leaf-spine:2x1x2"), 0)
+    {'from': 'leaf0', 'from_port': 0, 'to': 'spine0', 'to_port': 0}
+    """
+    return dict(zip(ENDS, topology.cable_end(channel), strict=True))
+
+
 class BusyChannel(NamedTuple):
     """A channel between routers: its ends, their ports (0: not said), and what it carries."""
 
@@ -179,10 +195,7 @@ class TableFigures:
             "lanes": self.lanes,
             "deadlock_free": self.deadlock_free,
             "busiest": [
-                {
-                    "from": each.source, "from_port": each.source_port, "to": each.target,
-                    "to_port": each.target_port, "paths": each.paths,
-                }
+                cable(self.topology, each.channel) | {"paths": each.paths}
                 for each in self.busiest()
             ],
         }  # fmt: skip

@@ -14,7 +14,7 @@ from netloom.drawing.colours import REFERENCE, THIS
 from netloom.drawing.frame import column
 from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked, Tips
 from netloom.questions.fabric.question import level_of
-from netloom.questions.fabric.words import cable_in_words
+from netloom.questions.fabric.words import cable_in_words, size_in_words
 from netloom.questions.network_chart import network_chart, topology_of
 from netloom.topology.names import short_names
 
@@ -41,9 +41,9 @@ MOST_POINTS = 1000
 def footer(record: Recorded) -> list[str]:
     """Return what was asked about."""
     found = record.figures
-    size = [counted(found["hosts"], "host", ","), counted(found["switches"], "switch", ","),
-            counted(found["cables"], "cable", ",")]  # fmt: skip
-    return [f"{found['topology'].removeprefix('fabric:')}: {', '.join(size)}; {found['routing']}"]
+    return [
+        f"{found['topology'].removeprefix('fabric:')}: {size_in_words(found)}; {found['routing']}"
+    ]
 
 
 def arranged(record: Recorded) -> list[Part]:

@@ -15,7 +15,9 @@ from netloom.base.progress import patience
 from netloom.base.words import counted, number
 from netloom.bounds import bisection_bound, busiest_bound
 from netloom.fabrics.figures import (
+    ENDS,
     busiest_destinations,
+    cable,
     cause_of,
     on_several_switches,
     pairs_reached,
@@ -31,9 +33,9 @@ from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import Answer, asks
-from netloom.routing import parse_routing
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import lane_circle
+from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import ForwardingTable, table_problems
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
@@ -171,8 +173,8 @@ class JobCosts:
                 "unrouted": self.unrouted[place],
                 "alone": float(found.alone[place]),
                 "slowdown": float(found.slowdown[place]),
-                "busiest": _cable(network, int(found.busiest[place])) if sends else None,
-                "shared": _cable(network, slowest) if sends and len(beside) > 1 else None,
+                "busiest": cable(network, int(found.busiest[place])) if sends else None,
+                "shared": cable(network, slowest) if sends and len(beside) > 1 else None,
                 "shared_with": [
                     self.jobs[each].name for each in beside if sends and each != place
                 ],
@@ -183,7 +185,7 @@ class JobCosts:
         """Return a row per cable (one way) that several jobs use, the busiest first."""
         return [
             {
-                **_cable(self.topology, each.channel),
+                **cable(self.topology, each.channel),
                 "use": each.together,
                 "jobs": [
                     {"name": self.jobs[job].name, "use": use} for job, use in each.use.items()
@@ -193,9 +195,10 @@ class JobCosts:
         ]
 
 
-def _cable(topology: Topology, channel: int) -> dict[str, Any]:
-    source, out_port, target, in_port = topology.cable_end(channel)
-    return {"from": source, "from_port": out_port, "to": target, "to_port": in_port}
+def cables(network: Topology) -> dict[str, list[Any]]:
+    """Return both ends of all channels between routers and their ports, as columns."""
+    ends = [network.cable_end(channel) for channel in range(network.num_network_channels)]
+    return {name: [end[at] for end in ends] for at, name in enumerate(ENDS)}
 
 
 def shared_by(topology: Topology, table: ForwardingTable, jobs: list[Job]) -> JobCosts:
@@ -475,14 +478,7 @@ class FabricCheck(Answer):
         """Return a circle of channels by the names and ports of their ends."""
         if circle is None:
             return None
-        found = []
-        for channel, lane in circle:
-            source, out_port, target, in_port = self.network.cable_end(channel)
-            found.append({
-                "from": source, "from_port": out_port, "to": target, "to_port": in_port,
-                "lane": lane,
-            })  # fmt: skip
-        return found
+        return [cable(self.network, channel) | {"lane": lane} for channel, lane in circle]
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
@@ -490,7 +486,6 @@ class FabricCheck(Answer):
         import polars as pl
 
         net, count = self.network, self.network.num_network_channels
-        ends = list(zip(*map(net.cable_end, range(count)), strict=True))
         hosts, paths = busiest_destinations(net, self.forwarding, self.figures.taking)
         told = {} if count and not len(hosts) else {"leads_to": [
             ", ".join(f"{net.name_of(host)} ({many:,})"
@@ -501,7 +496,7 @@ class FabricCheck(Answer):
             "channel": np.arange(count),
             "source_node": net.source_end[:count],
             "target_node": net.target_end[:count],
-            **dict(zip(("from", "from_port", "to", "to_port"), map(list, ends), strict=True)),
+            **cables(net),
             "way": self.way,
             "paths": self.figures.paths,
             "time": self.figures.time,
@@ -527,7 +522,7 @@ class FabricCheck(Answer):
         """Return one row per cable (one way) and job, of cables that several jobs use."""
         rows = []
         for each in self.jobs.shared_rows():
-            ends = {name: each[name] for name in ("from", "from_port", "to", "to_port")}
+            ends = {name: each[name] for name in ENDS}
             for job in each["jobs"]:
                 of_job = {"job": job["name"], "use": job["use"], "together": each["use"]}
                 rows.append(ends | of_job)
@@ -552,10 +547,6 @@ def subnet_circle(network: Topology, found: ForwardingTable) -> tuple[tuple[int,
     if cabling is None or not len(cabling.others) or found.others is None:
         return None
     return lane_circle(network, found, everyone=True)
-
-
-WANTED = f"lfts:FILE, or one of {', '.join(ENGINES)}"
-"""Forwarding tables, for messages."""
 
 
 class FabricQuestion(Seeded, TasksPerNode, BrokenParts, OnFabric):
@@ -619,8 +610,12 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
     return ReadyFabric(network, table, hosts, jobs, fallback)
 
 
-def tables_of(routing: str | ForwardingTable, network: Topology) -> tuple[ForwardingTable, str]:
+def tables_of(
+    routing: str | ForwardingTable, network: Topology, *, gone: bool = False
+) -> tuple[ForwardingTable, str]:
     """Return the forwarding table that a question names, and why OpenSM would fall back to minhop.
+
+    ``gone``: a file may tell of switches and hosts that the network has no more.
 
     Raises
     ------
@@ -633,30 +628,28 @@ def tables_of(routing: str | ForwardingTable, network: Topology) -> tuple[Forwar
     >>> tables_of("updn", topology("torus:3x3"))[0].name
     'minhop'
     """
+    wanted = f"lfts:FILE, or one of {', '.join(ENGINES)}"
     if isinstance(routing, ForwardingTable):
         if routing.choices is not None:
-            raise InputError("routing", f"the table {routing} of a function", WANTED)
+            raise InputError("routing", f"the table {routing} of a function", wanted)
         return routing, ""
-    if isfile(routing):  # noqa: PTH113 (a name may be too long for a path)
-        routing = f"lfts:{routing}"
+    if isfile(routing) or routing.startswith("lfts:"):  # noqa: PTH113 (too long for a path)
+        return read_lfts(network, routing.removeprefix("lfts:"), gone=gone), ""
+    if routing not in ENGINES:
+        raise InputError("routing", f"'{routing}'", wanted)
     why = would_fall_back(network, routing)
-    if routing not in ENGINES and not routing.startswith("lfts:"):
-        raise InputError("routing", f"'{routing}'", WANTED)
-    found = parse_routing("minhop" if why else routing, network)
-    assert isinstance(found, ForwardingTable)
-    return found, why
+    return ENGINES["minhop" if why else routing](network), why
 
 
 def _taking(patterns: str | None, network: Topology) -> Ints:
     """Return the hosts that no pattern names."""
     hosts = working_nodes(network)
     for pattern in [] if patterns is None else patterns.split(","):
+        nodes = network.node_of_host[hosts].tolist()
+        names = zip(map(network.name_of, hosts.tolist()), map(network.computer_name, nodes),
+                    strict=True)  # fmt: skip
         named = np.array(
-            [
-                any(fnmatchcase(name, pattern.strip()) for name in _names(network, host))
-                for host in hosts.tolist()
-            ],
-            np.bool_,
+            [any(fnmatchcase(name, pattern.strip()) for name in both) for both in names], np.bool_
         )
         if not named.any():
             raise InputError(
@@ -666,10 +659,6 @@ def _taking(patterns: str | None, network: Topology) -> Ints:
     if len(hosts) < 2:
         raise InputError(network.name, counted(len(hosts), "host"), "at least two that take part")
     return hosts
-
-
-def _names(network: Topology, host: int) -> tuple[str, str]:
-    return network.name_of(host), network.computer_name(int(network.node_of_host[host]))
 
 
 @asks(

@@ -327,15 +327,23 @@ def _asked(result: FabricCheck) -> list[str]:
     found, network = result.found, result.network
     name = network.name.removeprefix("fabric:")
     shape = f": {result.shape}" if result.shape else ""
-    size = [counted(found["hosts"], "host", ",")]
+    nodes = ""
     if network.num_nodes != network.num_hosts:
-        size[0] += f" in {counted(network.num_nodes, 'node', ',')}"
-    size += [counted(found["switches"], "switch", ","), counted(found["cables"], "cable", ",")]
+        nodes = f" in {counted(network.num_nodes, 'node', ',')}"
     by = f"Tables: {result.forwarding.name}"
     if not result.forwarding.name.startswith("lfts:"):
         by += ", as OpenSM's engine of this name would make them."
-    said = f"{name}{shape}, {', '.join(size)}"
+    said = f"{name}{shape}, {size_in_words(found, nodes)}"
     return [f"[dim]{escape(each)}[/]" for text in (said, by) for each in folded(text, COLUMNS)]
+
+
+def size_in_words(figures: Mapping[str, Any], nodes: str = "") -> str:
+    """Return how large a fabric is, ``nodes`` behind its hosts."""
+    hosts, switches, cables = (
+        counted(figures[name], one, ",")
+        for name, one in (("hosts", "host"), ("switches", "switch"), ("cables", "cable"))
+    )
+    return f"{hosts}{nodes}, {switches}, {cables}"
 
 
 def _wrapped(text: str, indent: str, first: str | None = None) -> list[str]:

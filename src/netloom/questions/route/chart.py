@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from netloom.base.words import counted, number
+from netloom.base.words import number
 from netloom.drawing.axes import AFTER, OTHERS
 from netloom.drawing.frame import column
 from netloom.drawing.names import base_names
 from netloom.questions.fabric.chart import bound_end, bound_of, curve, ranks
+from netloom.questions.fabric.words import size_in_words
 from netloom.questions.network_chart import network_chart, topology_of
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 def footer(record: Recorded) -> list[str]:
     """Return what was asked about."""
     found = record.figures
-    size = [counted(found["hosts"], "host", ","), counted(found["switches"], "switch", ","),
-            counted(found["cables"], "cable", ",")]  # fmt: skip
-    return [f"{found['topology'].removeprefix('fabric:')}: {', '.join(size)}"]
+    return [f"{found['topology'].removeprefix('fabric:')}: {size_in_words(found)}"]
 
 
 def parts(record: Recorded) -> dict[str, Part]:

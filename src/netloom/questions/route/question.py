@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from numbers import Real
-from os.path import isfile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,7 +33,7 @@ from netloom.fabrics.writing import (
 )
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.columns import Column, Columns, figure_columns, table
-from netloom.questions.fabric.question import tables_of
+from netloom.questions.fabric.question import cables, tables_of
 from netloom.questions.fabric.words import PROVED
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
 from netloom.questions.named import (
@@ -50,7 +49,6 @@ from netloom.questions.register import Answer, asks
 from netloom.routing import ForwardingTable
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import MOST_LANES
-from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import addressed
 from netloom.topology.subnets.missing import missing_parts
 
@@ -411,16 +409,10 @@ class RoutedFabric(Answer):
         """Return one row per channel between routers: its ends, and its paths before and after."""
         import polars as pl
 
-        network = self.topology
-        ends = [network.cable_end(each) for each in range(network.num_network_channels)]
-        source, out_port, target, in_port = zip(*ends, strict=True) if ends else ([],) * 4
-        return pl.DataFrame(
-            {
-                "channel": np.arange(len(ends)), "from": list(source), "from_port": list(out_port),
-                "to": list(target), "to_port": list(in_port),
-                "before": self.before.paths, "after": self.after.paths,
-            }
-        )  # fmt: skip
+        return pl.DataFrame({
+            "channel": np.arange(self.topology.num_network_channels), **cables(self.topology),
+            "before": self.before.paths, "after": self.after.paths,
+        })  # fmt: skip
 
     @table(FRONT)
     def front_table(self) -> pl.DataFrame:
@@ -532,19 +524,13 @@ def installed_tables(question: RouteQuestion, network: Topology) -> tuple[Forwar
 
     To be repaired, tables may tell of switches and hosts that are gone.
     """
-    named = question.installed
-    if isinstance(named, str) and isfile(named):  # noqa: PTH113 (a name may be too long for a path)
-        named = f"lfts:{named}"
-    if not isinstance(named, str) or not named.startswith("lfts:"):
-        return tables_of(named, network)
-    files = named.removeprefix("lfts:")
-    if question.repair:
-        return read_lfts(network, files, gone=True), ""
     try:
-        return tables_of(named, network)
+        return tables_of(question.installed, network, gone=question.repair)
     except InputError as error:
+        if question.repair:
+            raise
         try:
-            read_lfts(network, files, gone=True)
+            tables_of(question.installed, network, gone=True)
         except InputError:
             raise error from None
         wanted = f"{error.wanted}; or --repair, if what is not there broke"
@@ -572,7 +558,8 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     >>> found.after.most_paths, found.bound.value, found.after.deadlock_free
     (24, 24.0, True)
     """
-    network, asked = ready.network, ready.asked
+    network, asked, cabling = ready.network, ready.asked, ready.network.cabling
+    has_lids = cabling is not None and cabling.port_lid.any()
     table, front = routed(question, ready)
     with patience("Judging tables"):
         before, after = (
@@ -592,20 +579,11 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         bisection_bound=bisection_bound(network),
         front=front,
         programs=costs_of(asked.programs, network, ready.installed, table),
-        changes=_changes(network, ready.installed, table),
+        changes=table_changes(network, ready.installed, table) if has_lids else None,
         missing=missing_parts(network),
         fallback=ready.fallback,
         provenance=provenance_of(question, "route_fabric", network),
     )
-
-
-def _changes(
-    network: Topology, installed: ForwardingTable, table: ForwardingTable
-) -> Changes | None:
-    """Return what differs from the installed tables. None if the fabric has no LIDs."""
-    if network.cabling is None or not network.cabling.port_lid.any():
-        return None
-    return table_changes(network, installed, table)
 
 
 def routed(

@@ -9,7 +9,13 @@ from rich.markup import escape
 from netloom.base.units import size
 from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
-from netloom.questions.fabric.words import CLOSE, PROVED, ports_line
+from netloom.questions.fabric.words import (
+    CLOSE,
+    PROVED,
+    plainly,
+    ports_line,
+    size_in_words,
+)
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import Verdict, ended, interval, percent, plain_table, short_name
 from netloom.topology.names import short_names
@@ -236,18 +242,10 @@ def lines(result: RoutedFabric) -> list[Any]:
     page: list[Any] = [_compared(data)]
     if data["programs"]:
         page += ["", _programs(data)]
-    short = short_names(result.topology.routers.labels)
-    told = [f"• {escape(_plainly(each, short))}" for each in _remarks(data)]
-    counts = [counted(data[of], name, ",") for of, name in
-              (("hosts", "host"), ("switches", "switch"), ("cables", "cable"))]  # fmt: skip
+    short = {"short": short_names(result.topology.routers.labels)}
+    told = [f"• {escape(plainly(short, each))}" for each in _remarks(data)]
     name = escape(data["topology"].removeprefix("fabric:"))
-    return [*page, *[""] * bool(told), *told, f"[dim]{name}: {', '.join(counts)}[/]"]
-
-
-def _plainly(said: str, short: dict[str, str]) -> str:
-    for label, name in short.items():
-        said = said.replace(label, name)
-    return said
+    return [*page, *[""] * bool(told), *told, f"[dim]{name}: {size_in_words(data)}[/]"]
 
 
 def sentences(record: Recorded) -> list[str]:
