@@ -133,7 +133,10 @@ def shortest_rows(topology: Topology, targets: Ints) -> Ints:
     from netloom.routing.kernels import shortest_path
 
     ends = (topology.channel_source, topology.channel_target)
-    return shortest_path.shortest_rows(targets, ends, *topology.incoming(), *topology.outgoing())
+    rows: Ints = shortest_path.shortest_rows(
+        targets, ends, *topology.incoming(), *topology.outgoing()
+    )
+    return rows
 
 
 def _check_nodes(topology: Topology, name: str) -> None:
