@@ -231,9 +231,14 @@ def _rounds(
 
 def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> State:
     """Return the state with the paths over a busiest channel chosen anew, if that is no worse."""
-    graph = state.graph._replace(uses=state.graph.uses.copy(), rank=state.graph.rank.copy())
-    *paths_of, _, closed = state
-    changed = State(*(each.copy() for each in paths_of), graph, closed.copy())
+    changed = State(
+        state.load.copy(),
+        state.routes.copy(),
+        state.lengths.copy(),
+        state.layer.copy(),
+        state.graph._replace(uses=state.graph.uses.copy(), rank=state.graph.rank.copy()),
+        state.closed.copy(),
+    )
     busiest = rng.choice(np.flatnonzero(state.load >= state.load.max() * (1 - CLOSE)))
     crossing = (state.routes == busiest) & _within(state)
     turn = rng.permutation(np.flatnonzero(crossing.any(axis=1)))
