@@ -403,8 +403,8 @@ def joint_routes(
     Raises
     ------
     InputError
-        If the mapping does not fit, nothing crosses the network, it has more than 8192 nodes or a
-        node more than 62 channels, or the routing's own paths need more virtual channels.
+        If the mapping does not fit, nothing crosses the network, it has more than 8192 nodes, or
+        the routing's own paths need more virtual channels.
     NoRouteError
         If the routing has no path for a pair.
 
