@@ -18,10 +18,19 @@ from netloom.routing import (
     parse_routing,
     paths,
     source_routes,
+    table,
 )
 from netloom.routing.deadlock import listed_cycle
 from netloom.routing.rules import Minimal
-from netloom.topology import Topology, graph_topology, mesh, topology, torus, without
+from netloom.topology import (
+    Topology,
+    graph_topology,
+    hop_distances,
+    mesh,
+    topology,
+    torus,
+    without,
+)
 from netloom.topology.core import attach_hosts
 from tests.routing.test_spread import random_network
 
@@ -51,6 +60,21 @@ def test_a_circle_is_found_if_and_only_if_the_paths_of_some_hosts_close_it(chanc
     circle = find_deadlock(network, routing)
     assert bool(circle) == followed(network, routing)
     assert is_circle(network, circle)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_the_table_of_all_shortest_choices_waits_as_minimal_routing_does(chance, hosted):
+    network = random_network(chance, hosted=hosted)
+    inside, leave = network.routers, network.ejection_router
+    far = hop_distances(inside)
+
+    def nearer(node, host):
+        router, goal = node - network.router_vertex(0), leave[host]
+        channels = np.flatnonzero(inside.channel_source == router)
+        return channels[far[inside.channel_target[channels], goal] < far[router, goal]]
+
+    assert find_deadlock(network, table(network, nearer)) == find_deadlock(network, Minimal())
 
 
 @pytest.mark.parametrize("routing", SHORTEST)

@@ -230,13 +230,12 @@ def _rounds(
 
 def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> State:
     """Return the state with the paths over a busiest channel chosen anew, if that is no worse."""
-    graph = state.graph._replace(uses=state.graph.uses.copy(), rank=state.graph.rank.copy())
     changed = State(
         state.load.copy(),
         state.routes.copy(),
         state.lengths.copy(),
         state.layer.copy(),
-        graph,
+        state.graph._replace(uses=state.graph.uses.copy(), rank=state.graph.rank.copy()),
         state.closed.copy(),
     )
     busiest = rng.choice(np.flatnonzero(state.load >= state.load.max() * (1 - CLOSE)))
@@ -403,8 +402,8 @@ def joint_routes(
     Raises
     ------
     InputError
-        If the mapping does not fit, nothing crosses the network, it has more than 8192 nodes or a
-        node more than 62 channels, or the routing's own paths need more virtual channels.
+        If the mapping does not fit, nothing crosses the network, it has more than 8192 nodes, or
+        the routing's own paths need more virtual channels.
     NoRouteError
         If the routing has no path for a pair.
 

@@ -132,8 +132,10 @@ def shortest_rows(topology: Topology, targets: Ints) -> Ints:
     """Return the channels of ``ShortestPath`` to some nodes: int32[targets, nodes], -1 for none."""
     from netloom.routing.kernels import shortest_path
 
-    ends, sides = (topology.channel_source, topology.channel_target), topology.incoming()
-    rows: Ints = shortest_path.shortest_rows(targets, ends, *sides, *topology.outgoing())
+    ends = (topology.channel_source, topology.channel_target)
+    rows: Ints = shortest_path.shortest_rows(
+        targets, ends, *topology.incoming(), *topology.outgoing()
+    )
     return rows
 
 
