@@ -216,19 +216,40 @@ def test_mistakes_in_a_network_are_named(tmp_path, old, new, message):
         read_plan(file)
 
 
-def test_what_cannot_be_simulated_is_refused_in_one_line():
-    with pytest.raises(InputError, match=r"a direct network .* for phases flit by flit"):
-        compile_phases("ring:4", "leaf-spine:2x2x2", words=3, execute=True)
-    found = compile_phases("ring:4", "leaf-spine:2x2x2", words=3)
-    with pytest.raises(InputError, match="hosts that hang on routers"):
-        execute(found.plan, COSTS)
-    with pytest.raises(InputError, match="hosts that hang on routers"):
-        message_passing(found.plan.connections, found.plan.topology, MessageCosts())
+def test_what_cannot_be_compiled_is_refused_in_one_line():
     with pytest.raises(InputError, match="method 'symmetric'"):
         compile_phases("ring:4", "leaf-spine:2x2x2", words=3, method="symmetric")
-    slow = attach_hosts(found.plan.topology.routers, np.arange(4) // 2, name="slow", bandwidth=0.5)
+    routers = topology("leaf-spine:2x2x2").routers
+    slow = attach_hosts(routers, np.arange(4) // 2, name="slow", bandwidth=0.5)
     with pytest.raises(InputError, match=r"of bandwidth 0\.5"):
         compile_phases("ring:4", slow, words=3)
+
+
+@pytest.mark.parametrize(
+    ("program", "network"), [("ring:16", "mesh:4x4"), ("hypercube:4", "torus:4x4")]
+)
+def test_hosts_on_routers_of_their_own_run_as_nodes_do(program, network):
+    """Phases and messages, flit by flit: cycle by cycle the same."""
+    direct, hosted = (
+        compile_phases(program, on, words=16, channels=4, per="channel", execute=True)
+        for on in (network, f"{network}/1")
+    )
+    assert direct.plan.phase.tolist() == hosted.plan.phase.tolist()
+    runs = direct.simulated, hosted.simulated
+    for name in ("phase_cycles", "start", "end", "channel_words"):
+        one, other = (getattr(run.execution, name) for run in runs)
+        assert one.tolist() == other.tolist()
+    if network == "mesh:4x4":  # round rings, packets of messages draw their way
+        assert runs[0].passed.clocks.tolist() == runs[1].passed.clocks.tolist()
+
+
+def test_a_connection_between_leaves_takes_its_words_and_two_cycles_a_hop():
+    """Two hops between routers: w + 2h + 3 cycles, of 2 clocks."""
+    found = compile_phases("ring:2", "leaf-spine:2x1x1", words=10)
+    done = execute(found.plan, COSTS)
+    assert done.phase_cycles.tolist() == [10 + 2 * 2 + 3]
+    alone = message_passing(found.plan.connections, found.plan.topology, MessageCosts())
+    assert alone.clocks.min() > done.clocks - done.switch_clocks
 
 
 def test_latency_counts_hops_between_routers():

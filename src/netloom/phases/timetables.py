@@ -16,6 +16,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
 from netloom.phases.plan.plans import ranks
+from netloom.routing.hosted import between_routers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -607,8 +608,8 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> F
     """
     given = plan.connections
     cycle = costs.channel_clocks_per_word
-    ends = 0 if plan.topology.direct else 2  # hops on hosts' own channels, listed or not
-    latency = (HOP_CYCLES * (plan.routes.lengths - ends) + END_CYCLES) * cycle
+    hops = between_routers(plan.topology, plan.routes).lengths
+    latency = (HOP_CYCLES * hops + END_CYCLES) * cycle
     lasting = (timetable.end - timetable.start + latency).tolist()
     exclusive = timetable.kind != "streaming"
     source = given.source.tolist()

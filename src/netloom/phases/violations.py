@@ -226,15 +226,14 @@ def _repeated_node(plan: Plan) -> Violation | None:
 
 def _forwarding_host(plan: Plan) -> Violation | None:
     """Return where a route leads through a host, if hosts hang on routers."""
-    if plan.topology.direct:
-        return None
-    entered = plan.topology.target_end[plan.routes.channels]
-    last = np.zeros(len(entered), np.bool_)
+    network = plan.topology
+    port = plan.routes.channels - (network.num_network_channels + network.num_ports)
+    last = np.zeros(len(port), np.bool_)
     last[plan.routes.offsets[1:] - 1] = True
-    if (through := first_wrong((entered < plan.topology.num_hosts) & ~last)) is None:
+    if (through := first_wrong((port >= 0) & ~last)) is None:
         return None
     connection, hop = _hop(plan, through)
-    found = f"host {plan.topology.name_of(int(entered[through]))} where hop {hop} ends"
+    found = f"host {network.name_of(int(network.port_host[port[through]]))} where hop {hop} ends"
     return Violation(
         "route", _connection(plan, connection), found, "a router: hosts do not forward"
     )

@@ -326,7 +326,7 @@ def test_places_keep_tasks_on_their_nodes():
         ({"objective": "hop-bytes:0"}, "objective: found a share of '0'"),
         ({"seconds": 0}, "seconds: found 0"),
         ({"nodes": [0, 99]}, "nodes: found"),
-        ({"nodes": [0, 1]}, "nodes: found 8 tasks for 2 nodes, 1 per node"),
+        ({"nodes": [0, 1]}, "nodes: found 2 nodes for 8 tasks"),
         ({"tasks_per_node": 0}, "tasks_per_node: found 0"),
     ],
 )

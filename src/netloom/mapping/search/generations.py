@@ -16,9 +16,10 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import measure
 from netloom.mapping.allocation import nodes_for_tasks
 from netloom.mapping.layouts.parts import cube_of_hosts
+from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, measure_by, objective_of, on_paths
-from netloom.mapping.search.starts import check_room, near_hosts, random_starts, starts_of
+from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
@@ -798,7 +799,7 @@ def search_mapping(
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     allowed = _allowed(nodes, topology)
-    check_room(app.num_tasks, allowed, tasks_per_node)
+    check_room(app.num_tasks, len(allowed), tasks_per_node, "nodes")
     if not carried.sum() > 0:
         raise InputError(app.name, "no traffic", "tasks that communicate")
     if not seconds > 0 or (rounds is not None and rounds < 0):

@@ -154,13 +154,6 @@ def on_paths(routed: Paths, weights: Floats) -> Floats:
     return np.asarray(weights[routed.pair] * routed.probability)
 
 
-def channel_times(topology: Topology, routed: Paths, weights: Floats, pace: Floats) -> Floats:
-    """Return float64[num_channels], what pairs that send these weights load channels with."""
-    carried = np.repeat(on_paths(routed, weights), routed.lengths)
-    loads = np.bincount(routed.channels, carried, topology.num_channels)
-    return np.asarray(loads * pace, np.float64)
-
-
 OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
 """``hop-bytes``: weight times path length, summed. ``max-channel-load``: the weight on the busiest
 channel, over its bandwidth. ``path-contention``: the highest ν, then their sum. ``saturation``: the
@@ -283,12 +276,12 @@ class Measure:
         """Return expected hops and loads, if pairs have several paths, which meet unseen."""
         topology, weights = self.topology, self.weights
         routed = paths(topology, self.routing, source, target)
-        inside = between_routers(topology, routed)
+        inside, carried = between_routers(topology, routed), on_paths(routed, weights)
+        on_hops = np.repeat(carried, routed.lengths)
+        loads = np.bincount(routed.channels, on_hops, topology.num_channels)
         return {
-            "hop-bytes": float(on_paths(inside, weights) @ inside.lengths),
-            "max-channel-load": float(
-                channel_times(topology, routed, weights, self.pace).max(initial=0.0)
-            ),
+            "hop-bytes": float(carried @ inside.lengths),
+            "max-channel-load": float((loads * self.pace).max(initial=0.0)),
             "path-contention": 0.0,
             "saturation": 0.0,
         }

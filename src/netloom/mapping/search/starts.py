@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts.catalogue import fitting_layouts
 from netloom.mapping.search.objectives import hops, joint_weights, router_hops
@@ -737,12 +736,3 @@ def random_starts(num_tasks: int, nodes: Ints, tasks_per_node: int, seed: int) -
     for number in range(RANDOM_MAPPINGS):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
         yield rng.permutation(places)[:num_tasks]
-
-
-def check_room(num_tasks: int, nodes: Ints, tasks_per_node: int) -> None:
-    """Raise an InputError if the tasks do not fit onto the nodes."""
-    if tasks_per_node < 1:
-        raise InputError("tasks_per_node", f"{tasks_per_node}", "at least 1")
-    if num_tasks > len(nodes) * tasks_per_node:
-        found = f"{num_tasks} tasks for {len(nodes)} nodes, {tasks_per_node} per node"
-        raise InputError("nodes", found, "a place for each task")

@@ -179,8 +179,9 @@ def rank_network(
     working = np.setdiff1d(working_nodes(topology), topology.switches)
     ranks = (working if hosts is None else np.asarray(hosts)).astype(np.int64)
     _check_ranks(topology, ranks)
+    hosts_forward = topology.direct and not topology.switches
     forwards = np.ones(topology.num_ends, np.bool_)
-    forwards[: topology.num_hosts] = topology.direct and not topology.switches
+    forwards[: topology.num_hosts] = hosts_forward
     forwards[list(topology.switches)] = True
     group = topology.local_group
     rank_of_group = np.full(int(group.max()) + 1, -1, np.int64)
@@ -190,7 +191,7 @@ def rank_network(
     if free_inside:
         forwards[same_node] = topology.vertex_up[same_node]
     forwards[members] = False
-    if even and topology.direct and not topology.switches:
+    if even and hosts_forward:
         forwards &= _even(topology, ranks, forwards)
     vertices = np.concatenate([ranks, np.flatnonzero(forwards)]).astype(np.int32)
     number = np.full(topology.num_ends, -1, np.int64)

@@ -175,7 +175,7 @@ def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> I
     """Return the tree of each root, int32[root, rank]: who sends the block to each rank."""
     ranks, topology = network.num_ranks, network.topology
     hosts = network.vertices[:ranks]
-    router = hosts if topology.direct else topology.injection_router[topology.port_offsets[hosts]]
+    router = topology.injection_router[topology.port_offsets[hosts]]
     group_of = np.unique(router, return_inverse=True)[1].astype(np.int64)
     members = np.argsort(group_of, kind="stable")
     first = np.append(0, np.cumsum(np.bincount(group_of)))

@@ -23,7 +23,6 @@ from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all
-from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 from netloom.workload.traffic.stream import LONGEST
 
@@ -60,7 +59,7 @@ class Execution:
     start: Floats
     end: Floats
     delivered_words: Ints  # int64[n]
-    # int64[num_phases, num_channels], the words that crossed each channel.
+    # int64[num_phases, num_network_channels], the words that crossed each channel between routers.
     channel_words: Ints
 
     @property
@@ -174,7 +173,9 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
         start=first * clocks,
         end=last * clocks,
         delivered_words=words,
-        channel_words=np.array(crossed, np.int64).reshape(-1, plan.topology.num_channels),
+        channel_words=np.array(crossed, np.int64).reshape(
+            len(found), plan.topology.num_network_channels
+        ),
     )
 
 
@@ -192,7 +193,6 @@ class _Phase:
 
 def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
     pace, channel = costs.clocks_per_word, costs.channel_clocks_per_word
-    check_direct(plan.topology, "phases flit by flit", "a timetable of the plan")
     if not channel > 0:
         raise InputError("channel_clocks_per_word", f"{channel}", "more than 0")
     if pace < channel:

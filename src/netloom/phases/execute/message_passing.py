@@ -17,7 +17,6 @@ from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all
-from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.traffic.stream import LONGEST
 
@@ -118,7 +117,6 @@ def message_passing(
     >>> message_passing(given, topology("mesh:4"), MessageCosts(), order="listed").clocks
     array([1008.])
     """
-    check_direct(topology, "messages flit by flit", "a timetable of phases")
     if not 1 <= replications <= MOST_REPLICATIONS:
         raise InputError("replications", f"{replications}", f"1 to {MOST_REPLICATIONS}")
     words = np.bincount(given.source, given.words + costs.header_words)

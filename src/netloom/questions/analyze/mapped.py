@@ -256,13 +256,10 @@ def sent_by_node(topology: Topology, mapped: MappedProgram) -> Floats:
 
 
 def injection_bandwidth(topology: Topology) -> Floats:
-    """Return float64[num_hosts], that of all ports of each host, or 1 in a direct network."""
-    if topology.direct:
-        return np.ones(topology.num_hosts)
-    first = topology.num_network_channels
-    rate = topology.channel_bandwidth[first : first + topology.num_ports]
+    """Return float64[num_hosts], that of all ports of each host, or 1 if nobody says a speed."""
+    rate = topology.port_bandwidth[: topology.num_ports]
     room = np.bincount(topology.port_host, rate, topology.num_hosts)
-    return np.where(room > 0, room, 1.0)
+    return np.where((room > 0) & np.isfinite(room), room, 1.0)
 
 
 def kinds_of_channels(topology: Topology) -> NDArray[np.str_]:
@@ -515,7 +512,7 @@ def _uplinks(
     are how many of them have which bandwidth, and ``rate`` is that of the busiest.
     """
     channel, inside = mapped.contention.busiest_channel, topology.routers
-    if topology.direct or channel >= topology.num_network_channels:
+    if channel >= topology.num_network_channels:
         return None
     heights = router_heights(topology)
     source, target = inside.channel_source, inside.channel_target
@@ -527,16 +524,16 @@ def _uplinks(
     router, near, far = (begin, source, target) if up else (end, target, source)
     alike = (near == router) & (heights[far] == max(low, high))
     below = (far == router) & (heights[near] < heights[router])
-    rate = topology.channel_bandwidth
-    first = topology.num_network_channels + (not up) * topology.num_ports
+    rate = inside.channel_bandwidth
+    of_ports = np.split(topology.port_bandwidth, 2)[not up]
     ports = (topology.injection_router if up else topology.ejection_router) == router
-    under = rate[: len(below)][below].sum() + rate[first : first + topology.num_ports][ports].sum()
+    under = rate[below].sum() + of_ports[ports].sum()
     hosts = None
     if users is not None:
         ends = mapped.source if up else mapped.target
         hosts = len(np.unique(ends[users[0]]))
     load = mapped.contention.weighted_channel_load
-    rates = rate[: len(alike)][alike]
+    rates = rate[alike]
     room = float(rates.sum())
     each, many = np.unique(rates, return_counts=True)
     return {

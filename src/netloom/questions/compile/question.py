@@ -49,7 +49,7 @@ from netloom.questions.outputs import Output, picture_output
 from netloom.questions.register import Answer, asks, by_verb, chart_of, record
 from netloom.questions.timelines import PERFETTO, Crossed, Happened, timeline_of
 from netloom.topology import Topology
-from netloom.topology.alike import check_alike, check_direct
+from netloom.topology.alike import check_alike
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.messages import Lists
 
@@ -685,8 +685,6 @@ def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
     network, _ = network_of(question)
     check_alike(network, "compiled phases")
-    if question.execute:
-        check_direct(network, "phases flit by flit", "compile without execute")
     graph = read_program(question.app, messages=None, parts=question.parts)
     order = connection_order(question.order, graph)
     node_of = placed(question, graph, network)

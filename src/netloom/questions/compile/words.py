@@ -93,7 +93,7 @@ def _lines(figures: Mapping[str, Any]) -> dict[str, str]:
 def _next(figures: Mapping[str, Any]) -> str:
     """Return the command that decides, or the one that writes a plan that has won."""
     kind, asked = kind_of("compile"), figures["provenance"]["configuration"]
-    if not asked["execute"] and figures["direct"]:
+    if not asked["execute"]:
         return command_line(kind, asked, execute=True)
     return command_line(kind, asked, **FILES) if figures["verdict"]["faster"] == "phases" else ""
 

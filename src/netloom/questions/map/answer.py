@@ -425,18 +425,19 @@ class ProgramMapping(Answer):
         """
         import polars as pl
 
-        idle = pl.DataFrame(
-            {
-                "source_node": self.topology.source_end,
-                "target_node": self.topology.target_end,
-                "channel_load": pl.Series([0] * self.topology.num_channels, dtype=pl.Int64),
-                "weighted_channel_load": [0.0] * self.topology.num_channels,
-            }
-        )
-        if not self.topology.direct:
-            known = [analysis.channels() for _, analysis in self._both() if analysis is not None]
-            nothing = pl.col("channel_load", "weighted_channel_load", "time") * 0
-            idle = known[0].with_columns(nothing).drop("pairs", strict=False) if known else idle
+        known = [analysis.channels() for _, analysis in self._both() if analysis is not None]
+        if known:
+            loads = pl.col("^(weighted_)?channel_load|time$") * 0
+            idle = known[0].with_columns(loads).drop("pairs", strict=False)
+        else:
+            idle = pl.DataFrame(
+                {
+                    "source_node": self.topology.source_end,
+                    "target_node": self.topology.target_end,
+                    "channel_load": pl.Series([0] * self.topology.num_channels, dtype=pl.Int64),
+                    "weighted_channel_load": [0.0] * self.topology.num_channels,
+                }
+            )
         tables = [
             (idle if analysis is None else analysis.channels()).select(
                 pl.lit(when).alias("mapping"), pl.all()
