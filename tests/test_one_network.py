@@ -41,7 +41,7 @@ DIFFERENT = {
     "worst_node": "worms: likewise",
     "vc_layers": "the model says it of paths between hosts only",
     "busiest_channels": "names ends by number, routers' behind those of hosts",
-    "switch": "routers that are no hosts are counted",
+    "busiest_host_channel": "hosts' channels count where they are listed",
 }
 """Figures that differ, and why: parts of their names."""
 
