@@ -68,8 +68,7 @@ from netloom.routing.cycles import dependency_cycle
 from netloom.routing.hosted import legs
 from netloom.routing.port_numbers import channels_by_port
 from netloom.routing.rules import layer_vcs, layers
-from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
-from netloom.routing.virtual_channels import MOST_SLOTS
+from netloom.routing.virtual_channel_tables import MOST_SLOTS, O1TURN, TWO_PHASE
 from netloom.topology import Cube
 from netloom.topology.alike import check_alike, check_direct
 from netloom.workload.traffic.targets import HotSpot

@@ -36,7 +36,7 @@ from netloom.questions.predict.latency.question import predicted_network
 from netloom.questions.simulate.load.question import simulate
 from netloom.questions.simulate.saturation.question import find_saturation
 from netloom.routing import ports
-from netloom.routing.virtual_channels import MOST_SLOTS
+from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.topology import Cube, topology
 from netloom.workload import parse_traffic, read
 from netloom.workload.traffic import from_process_graph, pairs

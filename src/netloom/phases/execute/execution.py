@@ -18,7 +18,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.phases.plan.plans import Connections, ranks
 from netloom.routing import ports
-from netloom.routing.virtual_channels import MOST_SLOTS
+from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router

@@ -21,7 +21,7 @@ from netloom.simulation.flow import FlowNetwork, flow_network
 from netloom.simulation.flow.network import ports_have_speeds
 from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
-from netloom.simulation.network.routers import Router, end_channels
+from netloom.simulation.network.routers import Router, end_channels, with_lanes
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
@@ -323,6 +323,7 @@ def prepare_program(
             none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
             raise InputError("packet_flits", none, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
+        topology = with_lanes(topology, router)
         routing = _routing(question, topology, router, on_machine)
     return PreparedNetwork(
         topology=topology,

@@ -30,6 +30,7 @@ from netloom.simulation.network.loaded import (
     possible_settings,
     techniques_of,
 )
+from netloom.simulation.network.routers import with_lanes
 from netloom.topology.faults import broken_parts
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
@@ -131,6 +132,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         found = f"{counted(topology.num_hosts, 'node')}"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
     name, base = asked_router(question, on_machine)
+    topology = with_lanes(topology, base)
     lengths, arrivals = question.packet_flits, question.arrivals
     traffic, programs, tasks, inside = _traffic(question, topology)
     loaded = LoadedNetwork(

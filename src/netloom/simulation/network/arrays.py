@@ -16,7 +16,7 @@ from netloom.routing.port_numbers import each_lane, hosted_ports, ports
 from netloom.routing.virtual_channel_tables import WORD, RouteTables, slot_stride
 from netloom.simulation.network import layout
 from netloom.simulation.network.layout import LARGE, SMALL, Setup, State
-from netloom.simulation.network.routers import end_channels
+from netloom.simulation.network.routers import end_channels, with_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,10 +124,9 @@ def _direct(topology: Topology, router: Router) -> Wiring:
 
 
 def _hosted(topology: Topology, router: Router) -> Wiring:
-    for name in ("injection_channels", "ejection_channels"):
-        if getattr(router, name) != 1:
-            wanted = f"1: {topology.name} says which channels its hosts have"
-            raise InputError(name, str(getattr(router, name)), wanted)
+    if with_lanes(topology, router) is not topology:
+        found = f"{router.injection_channels}, {router.ejection_channels}"
+        raise InputError("router", found, "with_lanes' network, where hosts hang on routers")
     wired, inside = hosted_ports(topology), topology.num_network_channels
     channel, lane = each_lane(wired.lanes)
     many = wired.lanes[channel]

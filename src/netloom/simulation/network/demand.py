@@ -83,7 +83,7 @@ def between_routers(topology: Topology, traffic: Traffic) -> Traffic | None:
     router, count, law = topology.injection_router, topology.num_routers, traffic.law
     if np.array_equal(router, np.arange(count)):
         return traffic
-    rate = np.bincount(router, traffic.rate, count)
+    rate: Floats = np.bincount(router, traffic.rate, count).astype(np.float64)
     hosts = np.bincount(router, minlength=count)
     if isinstance(law, Uniform) and (hosts == hosts[0]).all():
         rate *= traffic.num_nodes / (law.num_nodes - (not law.to_self))
@@ -93,7 +93,7 @@ def between_routers(topology: Topology, traffic: Traffic) -> Traffic | None:
     source, target, weight = traffic.matrix()
     keys = router[source].astype(np.int64) * count + router[target]
     pairs = merged(count, keys, weight * traffic.rate.sum())
-    rate = np.bincount(pairs.source, pairs.weight, count)
+    rate = np.bincount(pairs.source, pairs.weight, count).astype(np.float64)
     return replace(traffic, num_nodes=count, rate=rate, law=weighted(count, pairs))
 
 

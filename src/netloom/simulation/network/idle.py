@@ -373,17 +373,21 @@ def _by_distance(
         return None
     rng, goals = np.random.default_rng(0), topology.num_routers if valiant else 1
     exact = listed_pairs(traffic) * goals <= MOST_PAIRS
-    if exact:  # each pair once for each goal
-        source, target, weight = (np.repeat(each, goals) for each in traffic.matrix())
+    if exact:
+        source, target, weight = traffic.matrix()
     else:
         chance = traffic.rate / traffic.rate.sum()
         source = rng.choice(len(chance), DRAWN, p=chance).astype(np.int32)
         target, weight = traffic.law.draw(rng, source), np.full(DRAWN, 1 / DRAWN)
     port, sink = topology.port_offsets[source], topology.port_offsets[target]
     entry, leave = topology.injection_router[port], topology.ejection_router[sink]
+    if valiant and exact:  # each pair once for each goal
+        goal = np.tile(np.arange(goals), len(port))
+        port, sink, entry, leave = (np.repeat(each, goals) for each in (port, sink, entry, leave))
+        weight = np.repeat(weight, goals)
+    elif valiant:
+        goal = rng.integers(0, goals, DRAWN)
     if valiant:
-        drawn = np.arange(len(source)) % goals if exact else rng.integers(0, goals, DRAWN)
-        goal = drawn.astype(np.int32)
         hops = _hops(topology, entry, goal) + _hops(topology, goal, leave)
     else:
         hops = _hops(topology, entry, leave)

@@ -341,5 +341,35 @@ def end_channels(topology: Topology, router: Router) -> tuple[int, int]:
     >>> end_channels(mesh(4, 4), Router(ejection_channels=0))
     (1, 4)
     """
-    most = max(ports(topology).num_network_ports, 1)
+    most = max(ports(topology.routers).num_network_ports, 1)
     return router.injection_channels or most, router.ejection_channels or most
+
+
+def with_lanes(topology: Topology, router: Router) -> Topology:
+    """Return a network each of whose hosts has as many channels as its router says, side by side.
+
+    A direct network stays as it is: the router alone says how many there are.
+
+    Raises
+    ------
+    InputError
+        If a router says it, and the network says how fast the channels of its hosts are.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("mesh:2x2/1")
+    >>> with_lanes(net, Router(injection_channels=2, ejection_channels=0)).port_bandwidth
+    array([2., 2., 2., 2., 2., 2., 2., 2.])
+    """
+    lanes = end_channels(topology, router)
+    asked = np.repeat(np.array(lanes, np.float64), topology.num_ports)
+    if topology.direct or lanes == (1, 1) or (topology.port_bandwidth == asked).all():
+        return topology
+    if (topology.port_bandwidth != 1).any():
+        found = f"{lanes[0]} injection and {lanes[1]} ejection channels"
+        wanted = f"1: {topology.name} says which channels its hosts have"
+        raise InputError("router", found, wanted)
+    bandwidth = topology.channel_bandwidth.copy()
+    bandwidth[topology.num_network_channels :] = asked
+    return replace(topology, channel_bandwidth=bandwidth)

@@ -118,8 +118,7 @@ def ask_of_host(setup, tables, state, node, slot, packet, slots):
     if slots == EMPTY:
         for lane in range(tables.exit_lanes[packet.target]):
             out = (np.int64(tables.exit_port[packet.target]) + lane) * setup.vc_stride
-            word = unsigned(first + (out >> 6))
-            state.allowed[word] |= setup.all_vcs << (out & 63)
+            state.allowed[unsigned(first + (out >> 6))] |= setup.all_vcs << (out & 63)
 
 
 @inlined
