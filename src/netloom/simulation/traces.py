@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.errors import InputError
 from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
+from netloom.simulation.flow.run import cheap_finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -344,9 +344,6 @@ Injection: TypeAlias = Literal["in-order", "shared"]
 SLACK = 20.0
 """How many times the tolerance a message may seem too early."""
 
-CHEAP_SECONDS = 5.0
-"""Work of the run with the other kind of injection above which it is left out."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FlowTraceRun(TraceRun):
@@ -452,9 +449,9 @@ def run_flow_trace(
         other = found.finish
         if injection == "shared" or (found.entered > found.sent).any():
             kind: Injection = "in-order" if injection == "shared" else "shared"
-            other = _cheap_finish(run, injection=kind, tolerance=tolerance * (kind == "shared"))
+            other = cheap_finish(run, injection=kind, tolerance=tolerance * (kind == "shared"))
         if sharing == "max-min":
-            by_turns = _cheap_finish(run, sharing="lossless")
+            by_turns = cheap_finish(run, sharing="lossless")
     return FlowTraceRun(
         program=program,
         rows=rows,
@@ -470,15 +467,6 @@ def run_flow_trace(
         other_finish=other,
         by_turns_finish=by_turns,
     )
-
-
-def _cheap_finish(run: Callable[..., FlowRun], **options: Any) -> float | None:
-    """Return when a program finishes under other options, if that is cheap to find."""
-    try:
-        found = run(**options, most_seconds=CHEAP_SECONDS)
-    except InputError:  # it takes too long, or its paths cannot be shared so
-        return None
-    return found.finish if found.done else None
 
 
 def _alone_finish(links: FlowNetwork, table: Messages, alone: Floats, sends: Bools) -> float:

@@ -33,9 +33,6 @@ from netloom.questions.outputs import (
 from netloom.questions.register import asks
 from netloom.questions.timelines import perfetto_output
 from netloom.workload import ring
-from netloom.workload.programs.collectives.algorithms import (
-    collective_program,
-)
 from netloom.workload.programs.collectives.sent import write_goal
 
 if TYPE_CHECKING:
@@ -63,11 +60,7 @@ def _refuse_cycles(question: CollectiveQuestion, _: Any, __: Mapping[str, str]) 
 def _write_goal(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     """Write the fastest algorithm at the largest size, as it was run."""
     best = answer.at(answer.sizes[-1])[0]
-    known = answer.known[best.algorithm]
-    program = collective_program(
-        known.collective, known.name, known.num_ranks, chunks=best.run.chunks, **known.fits
-    )
-    write_goal(program, best.size, path)
+    write_goal(answer.known[best.algorithm].program(best.run.chunks), best.size, path)
     said = f"{best.algorithm} of {size_words(best.size)}" if best.size else best.algorithm
     return f"Schedule: {path}, {said}; run it with simulate trace"
 

@@ -57,9 +57,9 @@ class FlowRun:
     link_sizes
         float64[num_links], what has crossed each link.
     held
-        float64[hops of all ways], how long each link held back the flows of a way: how long these
-        had the level of that link, and would have been faster alone. In flows (their weights) times
-        time. Of several links at that level it is the first. None where that was not noted.
+        float64[hops of all ways], how long each link held back the flows of a way, in flows (their
+        weights) times time. Then they had the level of that link, and would have been faster alone.
+        Of several links at that level it is the first. None where that was not noted.
     batches, work
         How often rates were found anew, and how many classes of flows were looked at for it.
     """

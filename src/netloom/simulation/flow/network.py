@@ -245,15 +245,16 @@ class WaysOfPairs:
         moving = (messages.flits > 0) & (messages.source != messages.target)
         hosts = np.int64(self._network.topology.num_hosts)
         key = messages.source[moving] * hosts + messages.target[moving]
-        new = np.setdiff1d(key, self._pairs)
+        pairs, number = np.unique(key, return_inverse=True)
+        new = np.setdiff1d(pairs, self._pairs, assume_unique=True)
         ends = (each.astype(np.int32) for each in np.divmod(new, hosts))
         found = ways_of(self._network, self._routing, *ends)
-        pairs = np.append(self._pairs, new)
-        order = np.argsort(pairs, kind="stable")
+        known = np.append(self._pairs, new)
+        order = np.argsort(known, kind="stable")
         self._way = np.append(self._way, len(self._pairs) + np.arange(len(new)))[order]
-        self._pairs = pairs[order]
+        self._pairs = known[order]
         path = np.full(len(messages), -1, np.int64)
-        path[moving] = self._way[np.searchsorted(self._pairs, key)]
+        path[moving] = self._way[np.searchsorted(self._pairs, pairs)][number]
         return found, path
 
 

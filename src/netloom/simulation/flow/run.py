@@ -287,6 +287,22 @@ def _long(seconds: float) -> str:
     return f"about {seconds / 3600:,.0f} hours"
 
 
+CHEAP_SECONDS = 5.0
+"""Work above which what a finish is compared with is left out."""
+
+
+def cheap_finish(run: Callable[..., FlowRun], **options: Any) -> float | None:
+    """Return when a program ends under other options. None if it does not, or is not cheap to find.
+
+    ``run``: ``run_flows`` or ``run_at_once`` with a program.
+    """
+    try:
+        found = run(**options, most_seconds=CHEAP_SECONDS)
+    except InputError:  # it takes too long, or its paths cannot be shared so
+        return None
+    return found.finish if found.done else None
+
+
 ORDER_COUNTS, ORDER_DECIDES, ORDER_SAYS_NOTHING = 1.1, 2.0, 6.0
 """Gaps between the ends in order and shared, as factors, from which a kind begins."""
 

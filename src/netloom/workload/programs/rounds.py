@@ -523,7 +523,7 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
             waits.append((np.array([0, len(before)]), before))
             parts.append(gate)
             first += 1
-    return table_of(program.num_hosts, parts, waits, overhead)
+    return checked(table_of(program.num_hosts, parts, waits, overhead))
 
 
 def table_of(
@@ -540,20 +540,18 @@ def table_of(
     counts = np.concatenate([np.diff(offsets) for offsets, _ in waits])
     work = np.concatenate([each.moving for each in parts]) * overhead
     nothing = np.zeros(len(work))
-    return checked(
-        Messages(
-            num_hosts,
-            first,
-            start=nothing,
-            delay=nothing,
-            run=work,
-            source=np.concatenate([each.source for each in parts]),
-            target=np.concatenate([each.target for each in parts]),
-            flits=np.concatenate([each.bytes for each in parts]),
-            hold=nothing,
-            receive=work,
-            context=np.full(len(work), -1, np.int32),
-            after_offsets=np.append(0, np.cumsum(counts)).astype(np.int64),
-            after=np.concatenate([after for _, after in waits]).astype(np.int64),
-        )
+    return Messages(
+        num_hosts,
+        first,
+        start=nothing,
+        delay=nothing,
+        run=work,
+        source=np.concatenate([each.source for each in parts]),
+        target=np.concatenate([each.target for each in parts]),
+        flits=np.concatenate([each.bytes for each in parts]),
+        hold=nothing,
+        receive=work,
+        context=np.full(len(work), -1, np.int32),
+        after_offsets=np.append(0, np.cumsum(counts)).astype(np.int64),
+        after=np.concatenate([after for _, after in waits]).astype(np.int64),
     )

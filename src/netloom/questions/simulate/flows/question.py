@@ -38,7 +38,7 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
 from netloom.questions.simulate.flows.answer import FlowsAnswer
-from netloom.simulation.flow.run import run_at_once, send_order
+from netloom.simulation.flow.run import cheap_finish, run_at_once, send_order
 from netloom.simulation.side_by_side import run_all
 
 if TYPE_CHECKING:
@@ -48,9 +48,6 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow.run import AtOnce
     from netloom.workload import ProcessGraph
-
-CHEAP_SECONDS = 5.0
-"""Work above which what a finish is compared with is left out."""
 
 ENDS = {
     "in_order": ("in-order", ""),
@@ -184,10 +181,9 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
             if (injection, sharing) == (network.injection, network.sharing):
                 ends[name] = found.finish if found.done else None
             elif found.done:
-                ends[name] = _end(
-                    send, injection=injection, sharing=sharing,
-                    most_seconds=CHEAP_SECONDS, stopped=stopped,
-                )  # fmt: skip
+                ends[name] = cheap_finish(
+                    send, injection=injection, sharing=sharing, stopped=stopped
+                )
         return found, ends
 
     runs = run_all([all_of])
@@ -203,15 +199,6 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         inside_nodes=ready.inside_nodes,
         provenance=provenance_of(question, "simulate_flows", network.topology),
     )
-
-
-def _end(send: Callable[..., AtOnce], **options: Any) -> float | None:
-    """Return when flows end. None if that is not possible so, would take long, or was stopped."""
-    try:
-        found = send(**options)
-    except InputError:
-        return None
-    return found.finish if found.done else None
 
 
 def _sized(graph: ProcessGraph, flow_bytes: Any) -> ProcessGraph:

@@ -1,29 +1,49 @@
-"""The picture of a replayed trace."""
+"""The picture of a replayed trace: its nodes and busy channels over time, and its critical path."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+import numpy as np
+import polars as pl
+
 from netloom.base.units import TIME, rate, seconds
-from netloom.base.words import number
-from netloom.drawing.bars import Bar, bars
-from netloom.drawing.colours import REFERENCE, THIS
-from netloom.drawing.frame import column
+from netloom.base.words import counted, number
+from netloom.drawing.axes import BESIDE, Axis
+from netloom.drawing.bars import Bar, bars, short_names
+from netloom.drawing.colours import BEST, FULL, REFERENCE, THIS
+from netloom.drawing.frame import column, layered, room
+from netloom.drawing.names import GAP, width_of
 from netloom.questions.network_chart import channels_chart
-from netloom.questions.shown import order_named, percent
+from netloom.questions.shown import arrow, order_named, percent
 from netloom.questions.simulate.drawn import ON_CHANNEL, switched
-from netloom.questions.simulate.trace.timeline import busy_over_time, timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    import altair as alt
-
+    from netloom.base.arrays import Bools
     from netloom.drawing.frame import Part
     from netloom.questions.register import Recorded
 
+MOST_ROWS = 64
+"""Rows at most. Of more nodes each row has several."""
 
-WAITS = {
+CELLS = 600
+"""Parts of the time that are told apart."""
+
+WAITS, SENDS = "waits for its channel", "sends"
+KINDS = {WAITS: THIS, SENDS: BEST}
+
+WIDTH, LEAST, MOST = 620.0, 150.0, 448.0
+ROW, CHANNEL = 14.0, 16.0
+
+BAR = 0.82
+"""The part of its row that a bar covers."""
+
+ENDS = ("begin", "end")
+
+PART_NAMES = {
     "computation": "compute",
     "waiting for a processor": "processor_wait",
     "waiting for the source's channel": "source_wait",
@@ -35,6 +55,9 @@ WAITS = {
 
 HELD = ("contention", "waiting for the source's channel")
 """The parts of a critical path that other messages cause."""
+
+PART_TITLES = {"time": "Nodes over time", "busy": "Busy channels over time"}
+"""What parts are called that have no title of their own."""
 
 
 def footer(record: Recorded) -> list[str]:
@@ -71,7 +94,7 @@ def parts(record: Recorded) -> dict[str, Part]:
 def critical_path_made_of(record: Recorded) -> alt.LayerChart:
     """Return what the critical path of a trace waited for, without what takes no time."""
     path, unit = record.figures["critical_path"] or {}, _unit(record)
-    times = {part: path.get(f"{name}_{unit}", 0) or 0 for part, name in WAITS.items()}
+    times = {part: path.get(f"{name}_{unit}", 0) or 0 for part, name in PART_NAMES.items()}
     total = sum(times.values())
     scale, shown = (1, "cycles") if unit == "cycles" else TIME.scale(max(times.values()))
     rows = [
@@ -103,5 +126,160 @@ def _flows(found: Mapping[str, Any]) -> str:
     return f"{found['routing']}, flows, each node's messages {sent}, {fast}"
 
 
-PART_TITLES = {"time": "Nodes over time", "busy": "Busy channels over time"}
-"""What parts are called that have no title of their own."""
+def timeline(record: Recorded) -> alt.LayerChart | None:
+    """Return when nodes send and wait to send, and the critical path, or None."""
+    unit = _unit(record)
+    bars, path = _bars(record, unit), _path(record, unit)
+    last = _last(bars, path)
+    if bars.is_empty() or not last:
+        return None
+    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    nodes = int(record.figures["nodes"])
+    each = -(-nodes // MOST_ROWS)
+    table = _merged(bars, each, last).with_columns(pl.col("begin", "end") / scale)
+    first = pl.col("row", "until") // each * each
+    path = path.with_columns(first, pl.col("begin", "end") / scale)
+    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
+    rows = -(-nodes // each)
+    height = min(max(ROW * rows, LEAST), MOST)
+    width = min(WIDTH, room() - BESIDE)
+    down = Axis("row", "node", 0.0, float(nodes), whole=True)
+    domain = [rows * each - each / 2, -each / 2]  # a bar is around the number of its first node
+    y = alt.Y("row:Q", title=down.title, scale=alt.Scale(domain=domain, nice=False),
+              axis=alt.Axis(values=down.ticks, grid=False, format=",.6~g"))  # fmt: skip
+    known = [kind for kind in KINDS if kind in table["does"]]
+    legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
+    colour = alt.Color(
+        "does:N", title=None, legend=legend,
+        scale=alt.Scale(domain=known, range=[KINDS[kind] for kind in known]),
+    )  # fmt: skip
+    drawn = alt.Chart(table).mark_bar(orient="horizontal", height=BAR * height / rows).encode(
+        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, color=colour,
+        tooltip=["row", "does", "begin", "end"],
+    )  # fmt: skip
+    layers = [drawn, *_path_drawn(path, along, y)]
+    several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
+    said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
+    if len(path):
+        said += "; thin line: the critical path"
+    return layered(layers, said, width, height)
+
+
+def busy_over_time(record: Recorded) -> alt.LayerChart | None:
+    """Return the busiest channels over time, a row each, and where the critical path uses them.
+
+    None if the channels of messages are not known.
+    """
+    unit = _unit(record)
+    table = record.tables["busy_channels"].rename({f"{each}_{unit}": each for each in ENDS})
+    last = _last(_bars(record, unit), _path(record, unit), table)
+    if table.is_empty() or not last:
+        return None
+    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    channels = table["name"].unique(maintain_order=True).to_list()
+    names = short_names([arrow(each) for each in channels], 0.0)
+    called = pl.col("name").replace_strict(channels, names)
+    said = pl.Series([percent(each) for each in table["utilisation"].to_list()], dtype=pl.String)
+    table = table.with_columns(pl.col(*ENDS) / scale, name=called, percent=said)
+    left = max(map(width_of, names)) + 14
+    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
+    y = alt.Y("name:N", title=None, sort=names, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1),
+              axis=alt.Axis(labelLimit=1000, ticks=False, domain=False))  # fmt: skip
+    full = alt.Scale(domain=FULL, range="heatmap", interpolate="rgb")
+    legend = alt.Legend(
+        orient="bottom", gradientLength=200, values=[0, 0.5, 1],
+        labelExpr="datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'",
+    )  # fmt: skip
+    cells = alt.Chart(table).mark_rect().encode(
+        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, tooltip=["name", "begin", "percent"],
+        color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
+    )  # fmt: skip
+    layers, title = [cells], _busiest(table)
+    if table["critical"].any():
+        marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
+        layers.append(marked.encode(x=along.encoding(alt.X, grid=False), x2="end:Q", y=y))
+        title += "; thick line: the critical path"
+    width = min(WIDTH, room() - left - GAP)
+    return layered(layers, title, width, CHANNEL * len(names))
+
+
+def _busiest(table: pl.DataFrame) -> str:
+    """Return which channel is busiest in a part of the time, in words."""
+    first = table.row(int(table["utilisation"].arg_max() or 0), named=True)
+    return f"Busy channels: {first['name']} is up to {percent(first['utilisation'])} in use"
+
+
+def _last(*tables: pl.DataFrame) -> float:
+    """Return when the last of some bars ends."""
+    return max((float(each["end"].max() or 0) for each in tables), default=0.0)  # type: ignore[arg-type]
+
+
+def _bars(record: Recorded, unit: str) -> pl.DataFrame:
+    """Return when each message waits at its source, and when it is sent."""
+    table = record.tables["messages"]
+    names = (f"{name}_{unit}" for name in ("ready", "source_wait", "arrived"))
+    start, wait, until = (
+        pl.col(name if name in table.columns else name.removesuffix("_cycles")).cast(pl.Float64)
+        for name in names
+    )
+    there = table.filter(start.is_not_null() & until.is_not_null() & (until > start))
+    free = start + wait.fill_null(0)
+    return pl.concat([
+        there.select("source_node", begin=start, end=free, does=pl.lit(WAITS)),
+        there.select("source_node", begin=free, end=until, does=pl.lit(SENDS)),
+    ]).filter(pl.col("end") > pl.col("begin"))  # fmt: skip
+
+
+def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
+    """Return the bars of rows, those that touch as one. Sending hides waiting."""
+    found: list[dict[str, Any]] = []
+    for (row,), mine in bars.group_by(pl.col("source_node") // each, maintain_order=True):
+        covered = {kind: _cells(mine.filter(does=kind), last) for kind in KINDS}
+        covered[WAITS] &= ~covered[SENDS]
+        for kind, cells in covered.items():
+            for begin, end in _runs(cells):
+                found.append({
+                    "row": float(int(row) * each), "does": kind,
+                    "begin": begin * last / CELLS, "end": end * last / CELLS,
+                })  # fmt: skip
+    return pl.DataFrame(found)
+
+
+def _cells(bars: pl.DataFrame, last: float) -> Bools:
+    """Return which parts of the time some bars cover."""
+    begin = np.floor(bars["begin"].to_numpy() / last * CELLS).astype(int)
+    end = np.ceil(bars["end"].to_numpy() / last * CELLS).astype(int)
+    change = np.zeros(CELLS + 2, np.int64)
+    np.add.at(change, np.clip(begin, 0, CELLS), 1)
+    np.add.at(change, np.clip(end, 0, CELLS), -1)
+    covered: Bools = np.cumsum(change)[:CELLS] > 0
+    return covered
+
+
+def _runs(cells: Bools) -> Sequence[tuple[int, int]]:
+    """Return where runs of covered cells begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _path(record: Recorded, unit: str) -> pl.DataFrame:
+    """Return the steps of the critical path: from where and when, to where and when."""
+    table = record.tables["critical_entries"]
+    spent = [pl.col(name).cast(pl.Float64) for name in table.columns if name.endswith(f"_{unit}")
+             and not name.startswith("complete")]  # fmt: skip
+    done = f"complete_{unit}" if f"complete_{unit}" in table.columns else "complete"
+    there = pl.col("source_node").cast(pl.Float64)
+    return table.select(
+        "id", begin=pl.col(done).cast(pl.Float64) - pl.sum_horizontal(spent),
+        end=pl.col(done).cast(pl.Float64), row=there,
+        until=pl.col("target_node").cast(pl.Float64).fill_null(there),
+    )  # fmt: skip
+
+
+def _path_drawn(path: pl.DataFrame, along: Axis, y: alt.Y) -> list[alt.Chart]:
+    if path.is_empty():
+        return []
+    drawn = alt.Chart(path).mark_rule(style="ink", strokeWidth=2).encode(
+        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
+    )  # fmt: skip
+    return [drawn]

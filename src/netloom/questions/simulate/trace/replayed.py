@@ -224,11 +224,11 @@ class Replayed(TraceRun, Answer):
         """Return one row per message, in the order of the trace.
 
         A multicast has a row for each hop of its tree, and no target task. The time from ``sent``
-        to ``arrived`` is ``latency``. It consists of three parts: ``source_wait``, until the
-        node's channel into the network took the message, the time if it meets no other
-        (``unhindered`` in cycles, ``alone`` of flows), and ``contention``. Of flows, the ratio
-        (latency − source_wait) / alone is ``slowdown``, 1 within a node. If something had not
-        happened when the run ended, it is null.
+        to ``arrived`` is ``latency``. Until the node's channel into the network took the message,
+        it is ``source_wait``. The rest is the time if the message meets no other (``unhindered`` in
+        cycles, ``alone`` of flows), and ``contention``. Of flows, the ratio (latency − source_wait)
+        / alone is ``slowdown``, 1 within a node. If something had not happened when the run ended,
+        it is null.
         """
         import polars as pl
 

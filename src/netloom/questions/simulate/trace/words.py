@@ -10,21 +10,41 @@ from netloom.base.units import size
 from netloom.base.words import counted, number
 from netloom.questions.shown import pairs, percent, size_of
 from netloom.questions.simulate.flows.words import sentences
-from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.questions.simulate.trace.flow_answer import FlowReplay
 from netloom.questions.simulate.trace.verdict import measure, verdict
 
 if TYPE_CHECKING:
-    from netloom.questions.simulate.trace.answer import TraceReplay
+    from netloom.questions.simulate.trace.replayed import Replayed
 
 __all__ = ["lines", "measure", "sentences", "verdict"]
 
 
-def lines(result: TraceReplay | FlowReplay) -> list[Any]:
+def lines(result: Replayed) -> list[Any]:
     """Return when the program finishes, what that is made of, and what contention costs."""
-    if isinstance(result, FlowReplay):
-        return _of_flows(result)
-    data = result.to_dict()
+    network, found = result.network, result.to_dict()
+    rows, last = _of_flows(result, found) if isinstance(result, FlowReplay) else _in_cycles(found)
+    used = found["utilisation"]
+    rows["between routers"] = (
+        f"channels busy {percent(used['mean'])} on average, {percent(used['max'])} at most"
+    )
+    lines = [
+        escape(f"{size_of(network.topology)}, {network.routing_name}"),
+        escape(network.router_name),
+        pairs(rows | last),
+    ]
+    if path := result.critical_path:
+        times = {name.replace("_", " "): part for name, part in path.totals().items() if part}
+        begun, unit, said = "", " cycles", {name: number(part) for name, part in times.items()}
+        if isinstance(result, FlowReplay):
+            begun = f" from {result.said(path.start)} on" if path.start else ""
+            unit, said = "", {name: result.said(part) for name, part in times.items()}
+        parts = ", ".join(f"{name} {part}" for name, part in said.items()) + unit
+        lines.append(f"Critical path, {counted(len(path.rows), 'entry')}{begun}: {parts}.")
+    return lines + ([escape(f"• {result.note}")] if result.note else [])
+
+
+def _in_cycles(data: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what is said of a run in cycles, and at last of the channels of hosts."""
     rows = {
         "finish": _finish(data, "finish"),
         "without contention": _finish(data, "ideal_finish"),
@@ -37,28 +57,16 @@ def lines(result: TraceReplay | FlowReplay) -> list[Any]:
             f"{number(latency['mean'])} cycles on average, 99 % up to {number(latency['p99'])}; "
             f"{number(alone['mean'])} where nothing is in the way"
         )
-    used = data["utilisation"]
-    rows["between routers"] = (
-        f"channels busy {percent(used['mean'])} on average, {percent(used['max'])} at most"
-    )
-    if ends := data["busiest_host_channel"]:
-        rows["channels of hosts"] = (
-            f"busy {percent(ends['utilisation'])} at most: {escape(ends['name'])}"
-        )
-    lines = [*_head(result), pairs(rows)]
-    if path := data["critical_path"]:
-        parts = ", ".join(
-            f"{name.removesuffix('_cycles').replace('_', ' ')} {number(path[name])}"
-            for name in ON_PATH
-            if path[name]
-        )
-        lines.append(f"Critical path, {counted(path['length'], 'entry')}: {parts} cycles.")
-    return lines + _note(result)
+    ends = data["busiest_host_channel"]
+    if not ends:
+        return rows, {}
+    busy = f"busy {percent(ends['utilisation'])} at most: {escape(ends['name'])}"
+    return rows, {"channels of hosts": busy}
 
 
-def _of_flows(result: FlowReplay) -> list[Any]:
-    """Return the same of flows, with what bounds the finish time and which channels are busiest."""
-    found, said = result.to_dict(), result.said
+def _of_flows(result: FlowReplay, found: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the same of flows, with what bounds the finish time, and the busiest channel."""
+    said = result.said
     sent = (
         size(found["bytes"]) if result.size == "bytes" else counted(found["flits"], "flit", ",.0f")
     )
@@ -75,37 +83,12 @@ def _of_flows(result: FlowReplay) -> list[Any]:
             f"{number(slow['mean'])} on average, 99 % up to {number(slow['p99'])}, at most "
             f"{number(slow['max'])}"
         )
-    used = found["utilisation"]
-    rows["between routers"] = (
-        f"channels busy {percent(used['mean'])} on average, {percent(used['max'])} at most"
-    )
-    if busiest := found["busiest"]:
-        first = busiest[0]
-        kind = "between routers" if first["between"] == "routers" else "a host's own"
-        used_of = percent(first["utilisation"])
-        rows["busiest of all"] = f"{first['name']}, {used_of} of the time ({kind})"
-    lines = [*_head(result), pairs(rows)]
-    if path := result.critical_path:
-        parts = ", ".join(
-            f"{name.replace('_', ' ')} {said(part)}" for name, part in path.totals().items() if part
-        )
-        begun = f" from {said(path.start)} on" if path.start else ""
-        lines.append(f"Critical path, {counted(len(path.rows), 'entry')}{begun}: {parts}.")
-    return lines + _note(result)
-
-
-def _head(result: TraceReplay | FlowReplay) -> list[str]:
-    """Return what the program runs on."""
-    network = result.network
-    return [
-        escape(f"{size_of(network.topology)}, {network.routing_name}"),
-        escape(network.router_name),
-    ]
-
-
-def _note(result: TraceReplay | FlowReplay) -> list[str]:
-    """Return why a run did not come to its end, or how far it is from its plan."""
-    return [escape(f"• {result.note}")] if result.note else []
+    if not found["busiest"]:
+        return rows, {}
+    first = found["busiest"][0]
+    kind = "between routers" if first["between"] == "routers" else "a host's own"
+    used = f"{first['name']}, {percent(first['utilisation'])} of the time ({kind})"
+    return rows, {"busiest of all": used}
 
 
 def _finish(data: dict[str, Any], name: str) -> str:
