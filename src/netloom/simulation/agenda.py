@@ -192,15 +192,23 @@ class ProgramEngine(ABC):
         """Flits times network channels crossed."""
 
     @abstractmethod
+    def crossed(self) -> Ints:
+        """Return the flits that have crossed each network channel, and then each host's.
+
+        int64[num_network_channels + 2 * num_ports], without the hosts' where these are not known.
+        """
+
     def channel_flits(self) -> Ints:
         """Return the flits that have crossed each network channel (int64[num_network_channels])."""
+        return self.crossed()[: self.topology.num_network_channels]
 
     def host_channel_flits(self) -> Ints:
         """Return the flits that have crossed each host's channels (int64[2 * num_ports]).
 
-        Those into the routers first. None where routers are hosts.
+        Those into the routers first. None where routers are hosts, or they are not known.
         """
-        return np.zeros(0 if self.topology.direct else 2 * self.topology.num_ports, np.int64)
+        known = self.crossed()[self.topology.num_network_channels :]
+        return known[:0] if self.topology.direct else known
 
     @abstractmethod
     def append(self, messages: Messages) -> None:

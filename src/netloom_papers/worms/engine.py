@@ -162,16 +162,8 @@ class WormEngine(CycleEngine):
         """Flits times network channels, of the messages whose head has reached its target."""
         return int(self.state.counts["flit_hops"][0])
 
-    def channel_flits(self) -> Ints:
-        """Return the flits that have crossed each network channel, int64[num_network_channels]."""
-        return self._crossed()[: self.setup.num_channels]
-
-    def host_channel_flits(self) -> Ints:
-        """Return the flits that have crossed each host's channels. See ``ProgramEngine``."""
-        first = self.setup.num_channels
-        return self._crossed()[first:] if not self.topology.direct else np.zeros(0, np.int64)
-
-    def _crossed(self) -> Ints:
+    def crossed(self) -> Ints:
+        """Return the flits that have crossed each channel. See ``ProgramEngine``."""
         channels = self.state.channels
         foreseen = (channels["free"] > self.cycle) & (channels["free"] < layout.NEVER)
         left = channels["free"] - self.setup.slack - self.cycle

@@ -113,14 +113,10 @@ class FlowProgram(ProgramEngine):
         """Flits times network channels crossed."""
         return round(float(self.channel_flits().sum()))
 
-    def channel_flits(self) -> NDArray[Any]:
-        """Return what crossed each network channel of messages that have arrived, float64[]."""
-        return self._engine.link_sizes()[: self.topology.num_network_channels]
-
-    def host_channel_flits(self) -> NDArray[Any]:
-        """Return the same of the channels of hosts that hang on routers, float64[]."""
-        topology = self.topology
-        return self._engine.link_sizes()[topology.num_network_channels : topology.num_channels]
+    def crossed(self) -> NDArray[Any]:
+        """Return what crossed each channel of messages that have arrived, float64[]."""
+        known = self.topology.num_network_channels + 2 * self.topology.num_ports
+        return self._engine.link_sizes()[:known]
 
     def append(self, messages: Messages) -> None:
         """Append rows to the program. See ``ProgramEngine``."""

@@ -377,22 +377,17 @@ class NetworkProgram(CycleEngine):
         """Flits that have crossed a network channel."""
         return self.network.count("link_hops")
 
-    def channel_flits(self) -> Ints:
-        """Return the flits that have crossed each network channel (int64[num_channels])."""
-        return self.network.channel_flits()
+    def crossed(self) -> Ints:
+        """Return the flits that have crossed each channel. See ``ProgramEngine``.
 
-    def host_channel_flits(self) -> Ints:
-        """Return the flits that have crossed each channel of hosts. See ``ProgramEngine``.
-
-        Of messages that have arrived. Empty where hosts have several ports.
+        Hosts' are those of messages that have arrived. Not known where hosts have several ports.
         """
-        topology, ports = self.network.topology, self.network.topology.num_ports
-        if topology.direct or ports != topology.num_hosts:
-            return np.zeros(0, np.int64)
-        rows = self.rows[: self.num_rows]
-        gone = rows[(rows["arrived"] >= 0) & (rows["source"] != rows["target"])]
+        inside, ports = self.network.channel_flits(), self.topology.num_ports
+        if ports != self.topology.num_hosts:
+            return inside
+        gone = self.rows[(self.rows["arrived"] >= 0) & (self.rows["path"] >= 0)]
         ends = (np.bincount(gone[end], gone["flits"], ports) for end in ("source", "target"))
-        return np.concatenate(list(ends)).astype(np.int64)
+        return np.concatenate([inside, *ends]).astype(np.int64)
 
     def append(self, messages: Messages, connections: Ints | None = None) -> None:
         """Append rows to the program. See ``ProgramEngine``.
