@@ -153,7 +153,8 @@ def throughput_bound(
     rounded = float((rate / topology.channel_bandwidth).max(initial=1))  # as routers keep to it
     found = [*_ends(topology, traffic, demand, router, rounded), *_cuts(topology, demand, rounded)]
     fullest = max(load for load, _ in found)
-    of = _of_routing if isinstance(routing.tables, RouteTables) else _by_hop
+    by_rule = isinstance(routing.tables, RouteTables) and routing.between is None
+    of = _of_routing if by_rule else _by_hop
     own = of(topology, routing, traffic, demand, rate, fullest)
     found.extend(own or [])
     fullest, what = found[first_largest(np.array([load for load, _ in found]))]
