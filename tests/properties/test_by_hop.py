@@ -60,9 +60,11 @@ def from_links(count, links, rng):
 
 def routed(net, name, vcs):
     try:
-        return virtual_channel_routing(net, name, num_vcs=vcs)
+        routing = virtual_channel_routing(net, name, num_vcs=vcs)
     except InputError:  # it does not fit the network, or needs more VCs
         assume(False)
+    assume(routing.between is None)  # by a rule between routers
+    return routing
 
 
 @settings(max_examples=500)

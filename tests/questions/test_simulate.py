@@ -334,7 +334,7 @@ def test_what_is_never_saturated_is_said_to_be_so():
 
 
 def test_a_stream_of_few_credits_is_advised_against():
-    with pytest.warns(UserWarning, match="a channel carries at most 40%. Raise buffer_flits"):
+    with pytest.warns(UserWarning, match="carries at most 40% of its bandwidth. 5 flits fill it"):
         found = simulate("line:4", load=0.1, vcs=1, buffer_flits=2, **SHORT)
     assert "credits that take 5 cycles" in found.to_dict()["advice"]
 

@@ -37,7 +37,7 @@ class Cut:
     ----------
     kind
         ``host``, ``coordinates`` (of a grid, one or several in a row), ``router``, ``subtree`` (of
-        a fat tree: a leaf with its hosts is a router), ``group`` (of a dragonfly) or ``half``.
+        a fat tree), ``group`` (of a dragonfly) or ``half``. A leaf with its hosts is a router.
     name
         What the part is called: a host or router by its name.
     way

@@ -1,7 +1,7 @@
 """Forwarding tables over flat arrays: one channel for each destination and router.
 
 ``next_channel[destination, router]`` is -1 where a packet has arrived, or where there is no way.
-Where there is a choice, it is at least the number of channels.
+It is at least the number of channels where there is a choice.
 ``wiring`` is (channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels).
 
 Twin: ``tests/reference/forwarding.py``.

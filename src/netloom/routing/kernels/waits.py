@@ -2,9 +2,9 @@
 
 Over flat arrays.
 
-``table[goal, router]`` is -1 where packets to a goal have arrived or have no way, below the number
-of channels the one that they take, and from there on the number of a set of channels to choose
-from, ``choices`` (offsets, channels).
+``table[goal, router]`` is -1 where packets to a goal have arrived or have no way. A number below
+that of channels is the channel that they take. One from there on is a set of channels to choose
+from: see ``choices`` (offsets, channels).
 
 Twin: ``tests/reference/waits.py``.
 """

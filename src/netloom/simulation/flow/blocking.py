@@ -79,7 +79,7 @@ def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
 
 
 def _ends(network: FlowNetwork) -> tuple[Ints, Ints]:
-    """Return from and to which router each link leads; -1 for a host behind it."""
+    """Return from and to which router each link leads, -1 for a host behind it."""
     topology, links = network.topology, network.num_links
     routers, hosts = topology.routers, np.full(topology.num_ports, -1, np.int64)
     source = np.concatenate([routers.channel_source, hosts, topology.ejection_router])

@@ -76,8 +76,8 @@ def idle_network(
     """Return the mean latency of some traffic in an idle network.
 
     Routers that look at credits find all of them available. So all channels that lead on are
-    equally good, and no packet makes a detour unless the routing prefers it. Where there are too
-    many pairs to list, it is a mean over packets that are drawn, always the same.
+    equally good, and no packet makes a detour unless the routing prefers it. If there are too many
+    pairs to list, it is a mean over packets that are drawn, always the same.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def channel_kinds(topology: Topology, router: Router) -> tuple[list[ChannelKind]
     int64[num_network_channels + 2 * num_ports]: channels between routers, those by which the ports
     of hosts inject, those by which they receive. A channel between routers is
     ``router.channel_cycles`` times as long as the network has it. One of a bandwidth above 1 is a
-    bundle, of which a packet takes one lane. Where a network says nothing of hosts' channels, they
+    bundle, of which a packet takes one lane. If a network says nothing of hosts' channels, they
     take a flit per cycle, and a cycle for it.
     """
     inside, listed = topology.num_network_channels, topology.num_channels

@@ -82,7 +82,7 @@ def by_rule(setup, tables, state, node, slot, packet, hops):
 
     If its source chooses between two ways, a packet takes the one on whose first channel more
     credits are left, and as its coin fell where both have as many. The coin then says which it was.
-    Where hosts hang on routers, a packet that goes no further leaves by the port of its host.
+    If hosts hang on routers, a packet that goes no further leaves by the port of its host.
     """
     packet.aux = arrived(tables, node, packet.aux)
     coin, hung = np.int64(packet.coin), len(tables.host_router) > 0
