@@ -70,28 +70,27 @@ class Agenda:
         self.completed = 0
         self.entering = []  # rows that enter the network in this cycle
 
-    def append(self, table, now, *, cycle=1, flit=1):
+    def append(self, table, now, *, number=int):
         """Add the rows of a table of messages; nothing is to happen before ``now`` any more.
 
-        Times of the table are taken ``cycle`` times, lengths ``flit`` times.
+        ``number`` is the type of their times and lengths.
         """
         assert table.first == len(self.rows)
-        unit = dict.fromkeys(("start", "delay", "run", "hold", "receive"), cycle) | {"flits": flit}
         for i in range(len(table)):
-            number = len(self.rows)
+            place = len(self.rows)
             after = table.after[table.after_offsets[i] : table.after_offsets[i + 1]].tolist()
             names = Row.__dataclass_fields__.keys() & set(vars(table)) - {"after"}
             row = Row(after=after, **{name: getattr(table, name)[i].item() for name in names})
-            for name, one in unit.items():
-                setattr(row, name, type(one)(getattr(row, name)) * one)
+            for name in ("start", "delay", "run", "hold", "receive", "flits"):
+                setattr(row, name, number(getattr(row, name)))
             self.rows.append(row)
             self.waiters.append([])
             for other in after:
                 if self.rows[other].complete < 0:
-                    self.waiters[other].append(number)
+                    self.waiters[other].append(place)
                     row.missing += 1
             if not row.missing:
-                self.release(number, now)
+                self.release(place, now)
 
     def release(self, number, cycle):
         """All that the row waits for is complete: it will be ready, in ``cycle`` or later."""

@@ -87,13 +87,10 @@ class FlowNetwork:
         cap = inf if self.caps is None or self.caps[row] == inf else Fraction(self.caps[row].item())
         return Flow(row, size, latency, dict(use), weight, cap)
 
-    def run(self, table, *, cycle=1, flit=1, switch=0):
-        """Run a program; return its rows, with the times in which things happened to them.
-
-        Times of the table are taken ``cycle`` times, lengths ``flit`` times.
-        """
+    def run(self, table, *, switch=0):
+        """Run a program; return its rows, with the times in which things happened to them."""
         agenda, now = Agenda(table.num_nodes, Fraction(switch)), Fraction(0)
-        agenda.append(table, now, cycle=Fraction(cycle), flit=Fraction(flit))
+        agenda.append(table, now, number=Fraction)
         while agenda.events or any(self.queues.values()):
             coming = [when for when, _, _ in agenda.events[:1]]
             for flow in self.heads():

@@ -2,7 +2,7 @@
 
 
 def follow(ready, rounds):
-    """Return when each round began and ended, and when each host is ready after all.
+    """Return when each round ended, and when each host is ready after all.
 
     ``ready``: when each host is; ``rounds``: of each, its messages as (source, target, time that it
     takes). A host sends once all that it sent or received in earlier rounds is complete.
@@ -10,7 +10,7 @@ def follow(ready, rounds):
     times = []
     for messages in rounds:
         done = [(source, target, ready[source] + cost) for source, target, cost in messages]
-        times.append((min(ready[source] for source, _, _ in messages), max(d[2] for d in done)))
+        times.append(max(end for _, _, end in done))
         for source, target, end in done:
             for host in (source, target):
                 ready[host] = max(ready[host], end)

@@ -466,6 +466,6 @@ def _reference(read: MachineText, links: tuple[LinkClass, ...], network: Topolog
     if unsaid.any():
         channel = network.channel_name(int(unsaid.argmax()))
         raise InputError(where, f"none, for {channel} for example", wanted)
-    first = network.num_network_channels * network.ports_listed
-    known, counts = np.unique(rates[first:], return_counts=True)
+    of_ports = rates[network.num_network_channels :] if network.ports_listed else rates
+    known, counts = np.unique(of_ports, return_counts=True)
     return float(known[np.argmax(counts)])

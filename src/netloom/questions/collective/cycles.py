@@ -20,7 +20,6 @@ from netloom.questions.simulate.engines import (
 )
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.routing import paths
-from netloom.simulation.flow.network import ports_have_speeds
 from netloom.simulation.network.routers import Router
 from netloom.simulation.traces import run_trace
 from netloom.workload.programs.collectives.sent import trace_of
@@ -166,7 +165,7 @@ def prepare_cycles(
         wanted = "none, since the machine has its own; or engine flow"
         refuse(question, ("bandwidth", "latency"), wanted)
     refuse(question, ("injection",), "engine flow, of whose flows this says something")
-    flits, limited = question.engine == "network", not ports_have_speeds(topology)
+    flits, limited = question.engine == "network", not topology.ports_listed
     if not flits:
         wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"
         refuse(question, ("latency",), wanted)

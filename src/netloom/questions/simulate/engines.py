@@ -18,7 +18,6 @@ from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
 from netloom.simulation.flow import FlowNetwork, flow_network
-from netloom.simulation.flow.network import ports_have_speeds
 from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels, with_lanes
@@ -255,7 +254,7 @@ def flow_routing(asked: Any, topology: Topology) -> Routing:
 
 def _limited(question: Any, topology: Topology) -> bool:
     """Return whether hosts send at the rate of a channel if nothing says how fast they are."""
-    if question.end_channels == 0 and ports_have_speeds(topology):
+    if question.end_channels == 0 and topology.ports_listed:
         wanted = "1: hosts that hang on routers have channels of their own"
         raise InputError("end_channels", "0", wanted)
     return bool(question.end_channels != 0)

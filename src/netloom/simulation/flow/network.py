@@ -115,16 +115,11 @@ def flow_network(
     delay = np.asarray(latency, np.float64)
     if not ((delay >= 0) & (delay < inf)).all():
         raise InputError("latency", f"{latency}", "times of at least 0")
-    ends = bool(end_channels) and not ports_have_speeds(topology)
+    ends = bool(end_channels) and not topology.ports_listed
     more = 2 * topology.num_ports if ends else 0
     capacity = np.append(topology.channel_bandwidth, np.ones(more)) * bandwidth
     delays = np.append(topology.channel_cycles * delay, np.zeros(more))
     return FlowNetwork(topology, capacity, delays, ends)
-
-
-def ports_have_speeds(topology: Topology) -> bool:
-    """Return whether a network says how fast its hosts send and receive."""
-    return not np.isinf(topology.port_bandwidth[:1]).any()
 
 
 WHOLE = 2**20

@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import TIMES, ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.network import WaysOfPairs, flow_network, ports_have_speeds
+from netloom.simulation.flow.network import WaysOfPairs, flow_network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -167,7 +167,7 @@ class FlowRules:
 
     def zero_load_latency(self, topology: Topology, hops: float, flits: float) -> float:
         """Return a message's latency over so many hops of the idle network."""
-        return hops + flits + 2 * ports_have_speeds(topology)
+        return hops + flits + 2 * topology.ports_listed
 
     def zero_load_latencies(self, rows: Records) -> Ints:
         """Return the latency of each message, were the network idle."""

@@ -619,14 +619,13 @@ def _apart(
         hosts = np.flatnonzero(taking)
         left = one.count
         while left:
-            began, ended, elapsed = np.zeros(left), np.zeros(left), np.zeros(2)
+            ended, elapsed = np.zeros(left), np.zeros(2)
             back = ready[hosts].min()
             ready -= back
             origin += back
             done, period = follow(
-                ready, later, kept, hosts, one.source, one.target, cost, ROUNDING, began, ended,
-                elapsed,
-            )  # fmt: skip
+                ready, later, kept, hosts, one.source, one.target, cost, ROUNDING, ended, elapsed
+            )
             log.add(*(origin + ended[:done]).tolist())
             left -= done
             skipped = left // period * period if period else 0

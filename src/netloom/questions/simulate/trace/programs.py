@@ -30,7 +30,6 @@ from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.routing import Paths
 from netloom.simulation.flow import GivenPaths
-from netloom.simulation.flow.network import ports_have_speeds
 from netloom.workload.programs.collectives.msccl import parse_msccl
 from netloom.workload.programs.collectives.msccl_running import Execution, executed
 from netloom.workload.programs.traces import Trace  # noqa: TC001 (Pydantic reads annotations)
@@ -226,7 +225,7 @@ def _all_at_once(question: ReplayQuestion, topology: Topology) -> dict[str, Any]
         return {}
     said = question.model_fields_set
     changed: dict[str, Any] = {} if "injection" in said else {"injection": "shared"}
-    if not ports_have_speeds(topology) and "end_channels" not in said:
+    if not topology.ports_listed and "end_channels" not in said:
         changed["end_channels"] = 0
     return changed
 

@@ -9,27 +9,26 @@ from netloom.base.compilation import kernel
 
 
 @kernel
-def follow(ready, later, kept, hosts, source, target, cost, rounding, began, ended, elapsed):
+def follow(ready, later, kept, hosts, source, target, cost, rounding, ended, elapsed):
     """Run rounds until all are over or they repeat. Return how many, and the period (0: none).
 
     ``ready``: when each host is, from the earliest of ``hosts``, which take part, on. That is set
-    back after each round. ``later``, ``kept``: room for as much. ``began``, ``ended``: of each
-    round, from the first time on. ``elapsed``: the time that passed, and that of the period.
+    back after each round. ``later``, ``kept``: room for as much. ``ended``: of each round, from the
+    first time on. ``elapsed``: the time that passed, and that of the period.
     """
     power, length = 1, 0
     for host in hosts:
         kept[np.uint64(host)] = ready[np.uint64(host)]
-    for number in range(len(began)):
-        first, last = np.inf, -np.inf
+    for number in range(len(ended)):
+        last = -np.inf
         for host in hosts:
             later[np.uint64(host)] = ready[np.uint64(host)]
         for row in range(len(source)):
-            begin = ready[np.uint64(source[row])]
-            end = begin + cost[row]
-            first, last = min(first, begin), max(last, end)
+            end = ready[np.uint64(source[row])] + cost[row]
+            last = max(last, end)
             later[np.uint64(source[row])] = max(later[np.uint64(source[row])], end)
             later[np.uint64(target[row])] = max(later[np.uint64(target[row])], end)
-        began[number], ended[number] = elapsed[0] + first, elapsed[0] + last
+        ended[number] = elapsed[0] + last
         back = np.inf
         for host in hosts:
             back = min(back, later[np.uint64(host)])
@@ -51,4 +50,4 @@ def follow(ready, later, kept, hosts, source, target, cost, rounding, began, end
                 kept[np.uint64(host)] = ready[np.uint64(host)]
             power, length = 2 * power, 0
             elapsed[1] = 0.0
-    return len(began), 0
+    return len(ended), 0
