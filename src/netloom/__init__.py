@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from netloom.questions.register import to_pandas as to_pandas
     from netloom.questions.simulate.load.question import simulate as simulate
     from netloom.questions.simulate.load.question import simulate_beside as simulate_beside
-    from netloom.questions.simulate.loop.question import simulate_loop as simulate_loop
+    from netloom.questions.simulate.loop import simulate_loop as simulate_loop
     from netloom.questions.simulate.saturation.question import find_saturation as find_saturation
     from netloom.questions.simulate.trace.question import replay as replay
     from netloom.workload import process_graph as process_graph

@@ -10,7 +10,7 @@ from netloom import analyze, replay, simulate
 from netloom.base.errors import DeadlockError, InputError
 from netloom.mapping.allocation import place_program
 from netloom.questions.named import find_network
-from netloom.questions.simulate.loop.question import simulate_loop
+from netloom.questions.simulate.loop import simulate_loop
 from netloom.routing import Layered, UpDown, paths
 from netloom.topology import mesh, topology
 from netloom.topology.faults import without

@@ -7,7 +7,7 @@ import pytest
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.questions.register import record
-from netloom.questions.simulate.loop.question import simulate_loop
+from netloom.questions.simulate.loop import simulate_loop
 from netloom.routing import UpDown
 from netloom.workload import process_graph, read
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from netloom.base.figures import schema
+from netloom.questions import answers, former
 from netloom.questions.register import all_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from netloom.questions.columns import Column, Columns
-    from netloom.questions.register import Answer
+    from netloom.questions.register import Answer, Kind
 
 TYPES = {
     float: "number", Real: "number", int: "integer", str: "string", bool: "boolean",
@@ -29,7 +31,7 @@ PROVENANCE = {
     "required": ["netloom", "seed", "configuration"],
 }
 
-VERDICT = {
+VERDICT: dict[str, Any] = {
     "type": "object",
     "title": "what it comes to",
     "properties": {
@@ -61,7 +63,7 @@ def results_schema() -> dict[str, Any]:
     forms: dict[str, Any] = {}
     answers = []
     for kind in all_kinds():
-        forms[kind.words] = {"title": kind.title} | _answers(kind.answers)
+        forms[kind.words] = {"title": kind.title} | _answers(kind)
         answers.append({"$ref": f"#/$defs/{kind.words}"})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -71,9 +73,12 @@ def results_schema() -> dict[str, Any]:
     }
 
 
-def _answers(answers: Sequence[type[Answer]]) -> dict[str, Any]:
+def _answers(kind: Kind) -> dict[str, Any]:
     """Return what the JSON of one of some answers is, and their tables."""
-    forms = [_answer(each) for each in answers]
+    forms = [
+        _of_figures(each, kind.verb) if issubclass(each, answers.Answer) else _answer(each)
+        for each in kind.answers
+    ]
     if len(forms) == 1:
         return forms[0]
     tables: dict[str, list[Any]] = {}
@@ -102,6 +107,33 @@ def _answer(answer: type[Answer]) -> dict[str, Any]:
             for name, columns in answer.tables().items()
         },
     }
+
+
+def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
+    """Return what the JSON of an answer is that is a record of figures."""
+    whole = schema(answer)
+    points = whole["properties"].pop("points", None)
+    required = [name for name in whole["required"] if name != "points"]
+    found = whole | {"required": [*required, "verdict", "provenance"]}
+    if points is not None:
+        (form, _) = points["anyOf"]
+        one = form["items"]
+        whole["properties"] = one["properties"] | {"points": form} | whole["properties"]
+        own = [name for name in one["required"] if name not in required]
+        found["anyOf"] = [{"required": own}, {"required": ["points"]}]
+    own_of_verdict = whole["properties"].get("verdict", {"properties": {}, "required": []})
+    verdict: dict[str, Any] = {**VERDICT}
+    verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
+    verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]
+    found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
+    for old in former.FORMER.get(verb, {}):
+        found["properties"].setdefault(old.partition(".")[0], {"deprecated": True})
+    rows, house = answers.tables_of(answer), cast("type[Answer]", answer)
+    found["$defs"] = {
+        name: {"type": "array", "items": _row(columns, in_json=rows["table"] is rows[name])}
+        for name, columns in house.tables().items()
+    }
+    return found
 
 
 def _row(columns: Columns, *, in_json: bool) -> dict[str, Any]:

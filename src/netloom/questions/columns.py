@@ -8,6 +8,8 @@ from functools import wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
+from netloom.base.figures import Figures, figure
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 
 AnyAnswer = TypeVar("AnyAnswer")
+
+USED = "flits/cycle"
 
 FLITS, CYCLES = "flits/node/cycle", "cycles"
 """Units of traffic and of time."""
@@ -404,9 +408,6 @@ def figure_columns(
     return (*plain, busiest)
 
 
-USED = "flits/cycle"
-
-
 def use_of_channels(channels: Callable[[Any], NDArray[Any]]) -> Columns:
     """Return the columns of the mean and the largest of what channels carry, flits per cycle."""
 
@@ -433,6 +434,42 @@ def channel_columns(load: Column) -> Columns:
         Column("name", "channel", kind=str, optional=True),
         Column("bandwidth", unit=USED, optional=True),
     )
+
+
+class ChannelUse(Figures):
+    """What a channel between routers carries. Names and bandwidths only if hosts have routers."""
+
+    channel: int = figure()
+    source_node: int = figure()
+    target_node: int = figure()
+    utilisation: float = figure("carried by the channel", USED)
+    name: str | None = figure("channel", optional=True)
+    bandwidth: float | None = figure(unit=USED, optional=True)
+
+
+def channel_uses(
+    load: str, runs: Iterable[tuple[float, NDArray[Any]]], topology: Topology
+) -> dict[str, Any]:
+    """Return the columns of ``ChannelUse`` behind that of a load, channel by channel at each load.
+
+    Parameters
+    ----------
+    load
+        Name of the column of loads.
+    runs
+        The loads, each with float[num_network_channels], flits per cycle.
+    """
+    import numpy as np
+
+    listed = list(runs)
+    many = len(listed)
+    ends, named = channel_ends(topology)
+    return {
+        load: np.repeat([value for value, _ in listed], topology.num_network_channels),
+        "channel": np.tile(np.arange(topology.num_network_channels), many),
+        "utilisation": np.concatenate([used for _, used in listed]) if many else [],
+        **{name: np.tile(values, many) for name, values in (ends | named).items()},
+    }
 
 
 def channel_ends(topology: Topology) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
 import numpy as np
@@ -152,6 +152,43 @@ def topology_of(record: Recorded) -> Topology | None:
     return None
 
 
+def network_again(
+    net: Topology | None, asked: Mapping[str, Any], channels: pl.DataFrame | None = None
+) -> Topology | None:
+    """Return the network of an answer, made again from its question where it is not at hand.
+
+    None where it cannot be: its file is gone or holds another network, or it was an object that no
+    words stand for.
+
+    Parameters
+    ----------
+    net
+        The network, of an answer that was asked just now.
+    asked
+        The fields of the question.
+    channels
+        A table of some of its channels: their numbers, ``channel``, and their ends.
+    """
+    found = net or _network(
+        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
+        count_inside_nodes=asked.get("count_inside_nodes", False),
+    )  # fmt: skip
+    if net is not None or found is None or channels is None or channels.is_empty():
+        return found
+    listed = channels["channel"].to_numpy()
+    ends = zip(
+        (channels["source_node"], channels["target_node"]),
+        (found.source_end, found.target_end),
+        strict=True,
+    )
+    known = listed.max() < found.num_channels
+    return (
+        found
+        if known and all(np.array_equal(end, ends_of[listed]) for end, ends_of in ends)
+        else None
+    )
+
+
 @lru_cache(maxsize=16)
 def _network(
     on: str, failed_channels: str | None, failed_nodes: str | None, *, count_inside_nodes: bool
@@ -186,16 +223,32 @@ def channels_chart(
     load, title, scale, width, before, when, delays
         The column that is shown, and as for ``network_chart``.
     """
+    return loaded_chart(
+        topology_of(record) if load in channels.columns and channels.height else None,
+        channels, load, title, scale=scale, width=width, before=before, when=when, delays=delays,
+    )  # fmt: skip
+
+
+def loaded_chart(
+    network: Topology | None, channels: pl.DataFrame, load: str, title: str, **more: Any
+) -> NetworkChart:
+    """Return a network by what its channels carry. See ``network_chart``.
+
+    Parameters
+    ----------
+    channels
+        A row per channel, in their order: the rows of one load of a table.
+    load, title
+        The column that is shown, and what it is, with its unit.
+    """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
-    network = topology_of(record) if len(values) else None
     tips = None
     if "pairs" in channels.columns:
         tips = Tips("most traffic", channels["pairs"].fill_null("").to_list())
     known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
-        network, values.astype(np.float64), title, scale=scale, width=width, before=before,
-        when=when, delays=delays, tips=tips,
-        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
+        network, values.astype(np.float64), title, tips=tips,
+        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None, **more,
     )  # fmt: skip
 
 

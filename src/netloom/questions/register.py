@@ -358,10 +358,15 @@ def _known(table: pl.DataFrame) -> pl.DataFrame:
 
 P = ParamSpec("P")
 Q = TypeVar("Q", bound="Question")
-A = TypeVar("A", bound="Answer")
+A = TypeVar("A")
 Ready = TypeVar("Ready")
 
 PACKAGE = "netloom.questions"
+
+OWN: dict[str, str] = {
+    "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
+}
+"""netloom's own questions that are one module: where the Python function is that asks each."""
 
 
 @cache
@@ -369,6 +374,8 @@ def packages() -> dict[str, Path]:
     """Return the folders of packages of questions: netloom's own, and those that others add."""
     found = {PACKAGE: Path(__file__).parent}
     for each in declared("questions").values():
+        if ":" in each.value:
+            continue
         spec = find_spec(each.value)
         origin = spec and spec.origin
         assert origin, f"entry point {each.name}: there is no package {each.value}"
@@ -623,7 +630,7 @@ def asks(kind: Any, *, prepare: Callable[[Any], Any] | None = None, **about: Unp
 @cache
 def listed() -> dict[str, Listed]:
     """Return the questions that netloom has, by their words. None is imported for that."""
-    found = {}
+    found = {words: _listed(words, places) for words, places in functions().items()}
     folders = (
         (path.relative_to(root).parts, owner)
         for owner, root in packages().items()
@@ -634,7 +641,32 @@ def listed() -> dict[str, Listed]:
         words = ".".join(names).replace("_", "-")
         summary = (package.__doc__ or "").partition("\n")[0]
         found[words] = Listed(words, package.VERB, summary, f"{package.__name__}.question")
-    return found
+    return dict(sorted(found.items()))
+
+
+@cache
+def functions() -> dict[str, str]:
+    """Return where the function is that asks each question, by its words: ``package.module:name``.
+
+    They are netloom's own, and those that other packages add.
+    """
+    added = {name: each.value for name, each in declared("questions").items() if ":" in each.value}
+    return OWN | added
+
+
+def _listed(words: str, place: str) -> Listed:
+    """Return what is known of a question that is one module. It is read as text.
+
+    What it is for stands in the first line of the module.
+    """
+    module, _, verb = place.partition(":")
+    package, _, name = module.rpartition(".")
+    spec = find_spec(package)
+    assert spec, f"question {words}: there is no package {package}"
+    assert spec.origin, f"question {words}: {package} is no package"
+    with Path(spec.origin).with_name(f"{name}.py").open(encoding="utf-8") as file:
+        summary = file.readline().strip().strip('"')
+    return Listed(words, verb, summary, module)
 
 
 @cache
@@ -650,7 +682,22 @@ def groups() -> dict[str, list[str]]:
             first = {path.relative_to(root).parts[0] for path in root.rglob("question.py")}
             title = getattr(import_module(owner), "GROUP", OTHERS)
             found.setdefault(title, []).extend(sorted(first - own))
+    own |= {words.partition(".")[0] for words in OWN}
+    for words, place in functions().items():
+        head = words.partition(".")[0]
+        if head not in own:
+            told = found.setdefault(_group_of(place), [])
+            told += [head] * (head not in told)
     return found
+
+
+def _group_of(place: str) -> str:
+    """Return the title of a question's group in the help: ``GROUP`` of the nearest package."""
+    package = place.partition(":")[0]
+    while package := package.rpartition(".")[0]:
+        if title := getattr(import_module(package), "GROUP", ""):
+            return str(title)
+    return OTHERS
 
 
 @cache
@@ -734,13 +781,19 @@ def _returned(function: Callable[..., Any]) -> tuple[Any, ...]:
         answers = tuple(function.__globals__[each.strip()] for each in named.split("|"))
     else:
         answers = get_args(named) or (named,)
+    for each in answers:
+        if (fit := getattr(each, "fitted", None)) is not None:
+            fit(function)
     assert all(hasattr(each, "columns") for each in answers), f"{named} declares no columns"
     return answers
 
 
 def _words_of(function: Callable[..., Any]) -> str:
-    """Return the words of a question: those of its folder, or else the function's name."""
+    """Return the words of a question: those that it is listed by, or else the function's name."""
     module = function.__module__
+    for words, place in functions().items():
+        if place == f"{module}:{function.__name__}":
+            return words
     for owner in packages():
         if module.startswith(f"{owner}.") and module.endswith(".question"):
             return module.removeprefix(f"{owner}.").removesuffix(".question").replace("_", "-")

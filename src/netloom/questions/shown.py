@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.measure import Measurement
@@ -13,8 +13,11 @@ from rich.text import Text
 
 from netloom.base.words import arrows, counted, folded, give_or_take, number
 from netloom.drawing.names import base_names
+from netloom.questions.verdicts import MARKS, STYLES, Measure, Verdict
 from netloom.topology.names import short_channel_name
 from netloom.topology.parse import spec_in_words
+
+__all__ = ["MARKS", "STYLES", "Measure", "Verdict"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,41 +27,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.columns import Columns
     from netloom.topology import Topology
-
-
-class Measure(NamedTuple):
-    """The figure of one answer by which it is compared with others.
-
-    Attributes
-    ----------
-    value
-        The figure.
-    said
-        The same in words, with its unit.
-    does
-        What the alternative does, as the end of a sentence, with ``{}`` in place of the figure.
-    what
-        What the figure is.
-    more
-        Whether more is better.
-
-    Examples
-    --------
-    >>> found = Measure(8344.0, "8,344 cycles", "finishes in {}", "time to finish")
-    >>> f"The torus {found.clause}."
-    'The torus finishes in 8,344 cycles.'
-    """
-
-    value: float
-    said: str
-    does: str
-    what: str
-    more: bool = False
-
-    @property
-    def clause(self) -> str:
-        """What the alternative does."""
-        return self.does.format(self.said)
 
 
 FILE = re.compile(r"(?:\w+:)?(?P<folders>.*/)?(?P<stem>[^/]+?)\.[A-Za-z]\w*")
@@ -155,122 +123,6 @@ def arrow(channel: str) -> str:
     """
     short = short_channel_name(channel)
     return short.replace(" -> ", " → " if " port " in short else "→")
-
-
-MARKS = {"fine": "✓", "limited": "!", "act": "✗", "unknown": "?"}
-"""What stands before a sentence, by its mark."""
-
-STYLES = {"fine": "bold green", "limited": "bold yellow", "act": "bold red", "unknown": "bold cyan"}
-
-NARROWEST, WIDEST = 40, 100
-"""Letters of a line of a verdict, at least and at most."""
-
-LABEL = 8
-"""Letters for the labels of lines."""
-
-GOES_ON = " \\"
-"""The end of a line of a command that has another one."""
-
-_PART = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+(?: (?!-)(?:[^\s'"]|'[^']*'|"[^"]*")+)?""")
-"""A word of a command, and the one after it if that may be its value."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    r"""What an answer comes to.
-
-    Attributes
-    ----------
-    mark
-        ``fine``: nothing to do. ``limited``: works up to a limit that one should know. ``act``:
-        something must change. ``unknown``: the question says too little to decide.
-    sentence
-        The answer with its number and unit: at most 30 words, better 12.
-    of
-        What it is of: the program, the network and the mapping, in short.
-    lines
-        What goes with it, by label: ``where``, ``why``, ``limits`` and the like, each a sentence
-        or a part of one.
-    next
-        The command that comes next. "" if there is nothing to do.
-    note
-        What a reader must know to trust it, such as which numbers are estimates.
-
-    Examples
-    --------
-    >>> found = Verdict("act", "Contends above 28 % load.", "ring:8 on mesh:8", {"where": "0→1"})
-    >>> print(*found.text(60), sep="\n")
-    ✗ Contends above 28 % load.  ring:8 on mesh:8
-      where   0→1
-    """
-
-    mark: str
-    sentence: str
-    of: str = ""
-    lines: Mapping[str, str] = field(default_factory=dict)
-    next: str = ""
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data. ``of`` follows from the question."""
-        return {
-            "mark": self.mark, "sentence": self.sentence, "lines": dict(self.lines),
-            "next": self.next, "note": self.note,
-        }  # fmt: skip
-
-    @property
-    def marked(self) -> str:
-        """The sentence after its mark."""
-        return f"{MARKS[self.mark]} {self.sentence}"
-
-    def text(self, width: int, *, terminal: bool = False) -> Iterator[Text]:
-        r"""Yield it as lines of at most so many letters.
-
-        A command is one line. On a terminal a long one goes on after ``\``, as shells read it.
-        """
-        width = min(max(width, NARROWEST), WIDEST)
-        of = arrows(self.of)
-        first, *more = _wrapped(self.marked, width, "  ")
-        head = Text(first, STYLES[self.mark])
-        beside = not more and len(first) + len(of) + 2 <= width
-        if beside and of:
-            head.append(f"  {of}", "dim")
-        yield head
-        yield from (Text(each, STYLES[self.mark]) for each in more)
-        if of and not beside:
-            yield from (Text(each, "dim") for each in _wrapped(f"  {of}", width, "  "))
-        space = " " * (LABEL + 2)
-        for label, said in self.lines.items():
-            start = f"  {label:<{LABEL}}"
-            for place, each in enumerate(_wrapped(said, width - len(space), "")):
-                yield Text.assemble((start if not place else space, "dim"), each)
-        if self.next:
-            start = f"  {'next':<{LABEL}}"
-            parts = _command(self.next, width - len(space)) if terminal else [self.next]
-            for place, each in enumerate(parts):
-                yield Text.assemble((start if not place else space, "dim"), (each, "bold"))
-        if self.note:
-            yield from (Text(each, "dim") for each in _wrapped(f"  {self.note}", width, "  "))
-
-
-def _command(command: str, width: int) -> list[str]:
-    """Return a command as lines that a shell reads as one, parted between options."""
-    lines = [""]
-    parts = _PART.findall(command)
-    for place, part in enumerate(parts):
-        longer = f"{lines[-1]} {part}".lstrip()
-        room = width - len(GOES_ON) * (place + 1 < len(parts))
-        if lines[-1] and len(longer) > room:
-            lines[-1] += GOES_ON
-            lines.append(part)
-        else:
-            lines[-1] = longer
-    return lines
-
-
-def _wrapped(said: str, width: int, indent: str) -> list[str]:
-    start = said[: len(said) - len(said.lstrip())]
-    return folded(arrows(said.strip()), width, start, indent) or [""]
 
 
 WIDTH = 110

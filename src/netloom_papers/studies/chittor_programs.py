@@ -26,7 +26,8 @@ import numpy as np
 
 from netloom.machines import machine, node_costs
 from netloom.mapping import find_layout
-from netloom.questions.simulate.loop.question import UNIFORM, simulate_loop
+from netloom.questions.simulate.loop import simulate_loop
+from netloom.questions.simulate.programs import UNIFORM
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
 from netloom_papers.figures import PRINTED, Cell
@@ -372,7 +373,7 @@ def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
 def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
     options = {name: value for name, value in case.items() if name not in ("graph", "asked")}
     simulated = simulate_loop(engine="worm", **options)
-    point, limit, flits = simulated.point, simulated.limit, simulated.message_flits
+    point, limit, flits = simulated.point, simulated.saturation, simulated.message_flits
     times = point.times
     assert times is not None, point.note
     thinking = think_cycles(point.applied, flits)

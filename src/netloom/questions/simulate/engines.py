@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
 from netloom.questions.columns import CYCLES, Column, Columns
@@ -196,6 +197,48 @@ NETWORK = Columns(
     Column("seed", kind=int, value="network.seed"),
 )
 """What answers say of the network that ran them, their ``network``."""
+
+
+class OnEngine(Figures):
+    """What answers say of the network and of the engine that ran them."""
+
+    topology: str = figure(table=False)
+    nodes: int = figure(table=False)
+    num_channels: int = figure("channels", at="channels", table=False)
+    failures: dict[str, object] | None = figure(table=False)
+    engine: str = figure(table=False)
+    routing: str = figure(table=False)
+    router: dict[str, object] = figure(table=False)
+    packet_flits: int | None = figure(unit="flits", table=False)
+    switch_cycles: int = figure(unit=CYCLES, table=False)
+    flit_bytes: float | None = figure(unit="bytes", table=False)
+    cycle_us: float | None = figure(unit="µs", table=False)
+    seed: int = figure(table=False)
+
+    @classmethod
+    def of(cls, network: PreparedNetwork) -> OnEngine:
+        """Return what is said of a network that is ready to run programs."""
+        topology = network.topology
+        return cls(
+            topology=topology.name,
+            nodes=topology.num_hosts,
+            num_channels=topology.num_network_channels,
+            failures=broken_parts(topology),
+            engine=network.engine_name,
+            routing=network.routing_name,
+            router=network.router_fields,
+            packet_flits=network.packet_flits if network.engine_name == "network" else None,
+            switch_cycles=network.switch_cycles,
+            flit_bytes=getattr(network.machine, "flit_bytes", None),
+            cycle_us=getattr(network.machine, "cycle_us", None),
+            seed=network.seed,
+        )
+
+    @property
+    def how(self) -> str:
+        """The router, the routing and the size of the network, in words."""
+        size = f"{counted(self.nodes, 'node')}, {counted(self.num_channels, 'channel')}"
+        return f"{self.router['name']}, {self.routing}; {size}"
 
 
 FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "routing") + Columns(

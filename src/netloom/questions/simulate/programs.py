@@ -3,21 +3,138 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.mapping.allocation import named_hosts
-from netloom.questions.named import read_program
+from netloom.questions.named import entering, num_places, placed, read_program
+from netloom.topology.faults import working_nodes
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from netloom.base.arrays import Ints
     from netloom.questions.simulate.fields import Programs
     from netloom.topology import Topology
+
+
+UNIFORM = "uniform"
+"""The program of which every task sends to any other, drawn anew each time."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedProgram:
+    """A program on a network: what enters the network, from where, and what is left out.
+
+    Attributes
+    ----------
+    name
+        What people call the program.
+    graph, host_of
+        What its tasks send over the network, None for ``uniform``, and the host of each.
+    shared
+        Of several programs: which one each task is of.
+    edges_within_nodes, silent_tasks
+        The edges and the tasks of the program that are left out.
+    inside_nodes
+        The share of these edges.
+    """
+
+    name: str
+    graph: ProcessGraph | None
+    host_of: Ints
+    shared: SharedProgram | None = None
+    edges_within_nodes: int = 0
+    silent_tasks: int = 0
+    inside_nodes: float = 0.0
+
+
+def placed_program(
+    question: Any, topology: Topology, *, weight: Any = "bytes", uniform: bool = False
+) -> PlacedProgram:
+    """Return the program of a question on its network: several programs on nodes of their own.
+
+    Parameters
+    ----------
+    weight
+        By what the share inside nodes is measured.
+    uniform
+        Whether the question takes ``uniform``.
+
+    Raises
+    ------
+    InputError
+        If there is none, it cannot be read or does not fit, or nothing enters the network.
+    """
+    if question.app is None:
+        wanted = f"a process graph, or {UNIFORM}" if uniform else "a process graph"
+        raise InputError("app", "no program", wanted)
+    only = only_program(question.app, topology)
+    if only is None:
+        several = share_programs(question, topology, question.seed)
+        sent, inside = entering(several.graph, topology, several.node_of, weight)
+        busy = replace(several, graph=sent).without_idle()
+        left = _left_out(several.graph, sent)
+        return PlacedProgram(busy.graph.name, busy.graph, busy.node_of, busy, *left, inside)
+    alike = uniform and only == UNIFORM
+    hosts = working_nodes(topology)
+    if alike and len(np.unique(topology.local_group[hosts])) == len(hosts):
+        return PlacedProgram(UNIFORM, None, hosts)
+    graph = read_program(
+        "all-to-all" if alike else only,
+        messages=question.messages, parts=question.parts,
+        tasks=num_places(question, topology), seed=question.seed,
+    )  # fmt: skip
+    if alike:  # to any task of another node
+        graph = replace(graph, name=UNIFORM)
+    host_of = placed(question, graph, topology)
+    sent, inside = entering(graph, topology, host_of, weight)
+    if graph.num_edges and not sent.num_edges:
+        nothing = "nothing sent between tasks of different nodes"
+        raise InputError(graph.name, nothing, "communication that enters the network")
+    return PlacedProgram(graph.name, sent, host_of, None, *_left_out(graph, sent), inside)
+
+
+def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:
+    """Return the edges that do not enter the network, and the tasks that send nothing over it."""
+    return whole.num_edges - sent.num_edges, whole.num_tasks - len(np.unique(sent.source))
+
+
+def left_out(edges_within_nodes: int, silent_tasks: int) -> Iterator[str]:
+    """Yield what of a program makes no traffic, in words, if anything does not.
+
+    Examples
+    --------
+    >>> list(left_out(2, 0))
+    ['left out: 2 edges between tasks of one node, which need no network']
+    """
+    words = []
+    if edges_within_nodes:
+        edges = counted(edges_within_nodes, "edge")
+        words.append(f"{edges} between tasks of one node, which need no network")
+    if silent_tasks:
+        words.append(silent(silent_tasks))
+    if words:
+        yield f"left out: {', and '.join(words)}"
+
+
+def silent(tasks: int) -> str:
+    """Return in words that so many tasks send nothing.
+
+    Examples
+    --------
+    >>> silent(1)
+    '1 task that sends nothing over the network'
+    """
+    sends = "sends" if tasks == 1 else "send"
+    return f"{counted(tasks, 'task')} that {sends} nothing over the network"
 
 
 NAMES = re.compile(r"[A-Za-z(\[]")

@@ -30,7 +30,7 @@ from netloom.questions.register import asks
 from netloom.questions.shown import Verdict, interval, pairs, percent, subject
 from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.loop.answer import silent
+from netloom.questions.simulate.programs import silent
 from netloom.questions.simulate.said import again, configuration, rough, setup_of
 from netloom.questions.simulate.timelines import nodes_timeline
 from netloom.questions.timelines import perfetto_output

@@ -1,0 +1,345 @@
+"""An answer: figures, tables, verdict and picture; asked just now, or read from a store."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import cached_property, wraps
+from numbers import Real
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+
+from rich.text import Text
+
+from netloom.base.errors import InputError
+from netloom.base.figures import (
+    Figures,
+    Number,
+    UnitOf,
+    frame,
+    framed,
+    leaves,
+    places,
+    say,
+    unit_of,
+    unseen,
+)
+from netloom.base.provenance import Provenance
+from netloom.questions import former, terminal
+from netloom.questions.columns import Column, Columns
+from netloom.questions.register import by_verb, chart_of, command_line, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from netloom.questions.register import Recorded
+    from netloom.questions.verdicts import Measure, Verdict
+
+A = TypeVar("A", bound="Answer")
+
+MOST_ROWS = 5
+"""Rows of a list of records that a terminal shows."""
+
+
+class Answer(Figures):
+    """What a question found. A record read from a store is one, too, with the tables kept there.
+
+    The figures of several loads, rates or sizes are ``points``.
+
+    Attributes
+    ----------
+    ROWS
+        The figures that the table has a row of, where it is neither the answer nor its points.
+    KEY_TABLE
+        The table whose key columns lists of answers and pages show.
+    PART_TITLES
+        What parts of its picture are called that have no title of their own.
+    provenance
+        Version, question and seed.
+    kept
+        The tables of an answer that was read from a store.
+    """
+
+    ROWS: ClassVar[type[Figures] | None] = None
+    KEY_TABLE: ClassVar[str] = "table"
+    PART_TITLES: ClassVar[Mapping[str, str]] = {}
+
+    provenance: Provenance = unseen()
+    kept: Mapping[str, pl.DataFrame] | None = unseen(default=None)
+
+    if TYPE_CHECKING:
+
+        @property
+        def interrupted(self) -> bool:
+            """Whether it was stopped from outside: what was known by then is the answer."""
+
+    else:
+        interrupted = False  # which answers may have as a figure
+
+    # What a question says of its own answers.
+
+    def judged(self) -> Verdict:
+        """Return what it comes to. ``of`` is filled in, and lines of "" are left out."""
+        raise NotImplementedError
+
+    @property
+    def of(self) -> str:
+        """What it is of: program, network and mapping, in short."""
+        return ""
+
+    def parts(self) -> dict[str, Any]:
+        """Return the parts of its picture, by name. None: it has no picture."""
+        return {}
+
+    def arranged(self) -> list[Any]:
+        """Return the parts as they stand side by side."""
+        return list(self.parts().values())
+
+    def footer(self) -> list[str]:
+        """Return what stands below its picture in small letters."""
+        return [self.of]
+
+    def lines(self, width: int = 80) -> list[str]:
+        """Return what a terminal shows: no line is wider."""
+        return [*self.figure_lines(width), *self.remark_lines(width)]
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what stands below its figures on a terminal."""
+        yield from ()
+
+    def plainly(self, name: str) -> str:
+        """Return a name as people know it."""
+        return name
+
+    def sentences(self) -> list[str]:
+        """Return what it comes to in words, as pages say it."""
+        return [self.verdict.sentence]
+
+    def measure(self) -> Measure | None:
+        """Return what decides between this answer and others."""
+        return None
+
+    # What follows.
+
+    @property
+    def rows(self) -> Sequence[Figures]:
+        """What the table has rows of."""
+        return cast("Sequence[Figures]", getattr(self, "points", (self,)))
+
+    @property
+    def several(self) -> bool:
+        """Whether several loads, rates or sizes were asked for."""
+        return len(getattr(self, "points", (self,))) != 1
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What it comes to: one sentence, its mark, and what goes with it."""
+        found = self.judged()
+        lines = {name: said for name, said in found.lines.items() if said}
+        return replace(found, of=found.of or self.of, lines=lines)
+
+    def again(self, words: str = "", *, but: Collection[str] = (), **changed: Any) -> str:
+        """Return the command that asks a question about the same, some fields changed.
+
+        By default it is this question. ``but``: fields that mean something else there.
+        """
+        kind = kind_of(words) if words else by_verb(self.provenance.verb)
+        fields = {name: value for name, value in self.asked.items() if name not in but}
+        return command_line(kind, fields, **changed)
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The question, with every default filled in."""
+        return self.provenance.configuration
+
+    @property
+    def origin(self) -> str:
+        """The seed and the netloom that it comes from, in words."""
+        return f"seed {self.provenance.seed}, netloom {self.provenance.version}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all that is said, one point's figures beside those of the whole."""
+        found = super().to_json()
+        if "points" in found and not self.several:
+            found |= found.pop("points")[0] | found
+        found |= {"provenance": self.provenance.to_dict()}
+        said = self.verdict.to_dict()
+        found["verdict"] = found.get("verdict", {}) | said
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON, with the last release's keys."""
+        return former.with_old_keys(self.provenance.verb, self.to_json())
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
+        """Return the answer that is so in JSON, and its ``kept`` tables."""
+        about = data["provenance"]
+        data = former.with_new_keys(about["verb"], data)
+        if any(each.name == "points" for each in places(cls)) and "points" not in data:
+            data = {**data, "points": [data]}
+        made = Provenance(
+            about["configuration"], about["seed"], about["netloom"], about["verb"],
+            tuple(about["not_repeatable"]),
+        )  # fmt: skip
+        return super().from_json(data, provenance=made, **unseen)
+
+    def table(self) -> pl.DataFrame:
+        """Return one row per load, rate or size, or the only one."""
+        return self._told(
+            "table", lambda: framed(self.ROWS or _row_kind(type(self)) or type(self), self.rows)
+        )
+
+    def _told(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """Return a table as it was kept, or else made now, with the last release's columns."""
+        kept = (self.kept or {}).get(name)
+        found = make() if kept is None else kept
+        return former.with_old_columns(self.provenance.verb, found, vars(self))
+
+    def picture(self) -> Any:
+        """Return its picture. See ``chart_of``."""
+        return chart_of(self)
+
+    def figure_lines(self, width: int = 80) -> list[str]:
+        """Return its leading figures: a table of its rows, its own in pairs, and lists in short."""
+        whole = self.several or self.rows[0] is not self
+        found = terminal.table(self.rows, self, width) if whole else []
+        said = terminal.pairs(self, self, width)
+        found += [""] * bool(found and said) + said
+        last = self.rows[-1:] if self.several else self.rows
+        beside = [getattr(self, each.name) for each in places(type(self)) if not each.path]
+        for owner in dict.fromkeys((self, *filter(None, beside), *last)):
+            for each in places(type(owner)):
+                rows = getattr(owner, each.name) if each.several and each.nested else ()
+                if rows and each.name != "points":
+                    listed = terminal.table(
+                        rows[:MOST_ROWS], self, width, each.nested, self.plainly
+                    )
+                    if listed:
+                        found += ["", f"{each.title[:1].upper()}{each.title[1:]}:", *listed]
+                        found += [f"… {len(rows) - MOST_ROWS} more"] * (len(rows) > MOST_ROWS)
+        return found
+
+    def remark_lines(self, width: int = 80) -> list[str]:
+        """Return its remarks, each after a bullet."""
+        more = [
+            line
+            for each in self.remarks()
+            for line in wrap(f"• {each}", width, subsequent_indent="  ", break_on_hyphens=False)
+        ]
+        return [""] * bool(more) + more
+
+    @classmethod
+    def fitted(cls, function: Callable[..., Any]) -> None:
+        """Give the class and its question's module what the rest of the house looks for there.
+
+        Commands, stores, reports and the explorer take ``Columns`` and hooks of a module. This goes
+        when all questions have answers of figures.
+        """
+        rows = tables_of(cls)["table"]
+        house: Any = cls
+        house.columns = columns_of(rows)
+        house.in_json = None
+        house.about = Columns() if rows is cls else columns_of(cls, ("points",))
+        house.key_table = cls.KEY_TABLE
+        house.tables = classmethod(
+            lambda cls: {name: columns_of(each) for name, each in tables_of(cls).items()}
+        )
+
+        def read(record: Recorded) -> Answer:
+            return cls.from_json(record.figures, kept=record.tables)
+
+        module: Any = sys.modules[function.__module__]
+        module.verdict = lambda figures: cls.from_json(figures).verdict
+        module.lines = lambda found: [Text(line) for line in found.lines()]
+        module.sentences = lambda record: read(record).sentences()
+        module.measure = lambda figures: cls.from_json(figures).measure()
+        if cls.parts is not Answer.parts:
+            module.parts = lambda record: read(record).parts()
+            module.arranged = lambda record: read(record).arranged()
+            module.footer = lambda record: read(record).footer()
+            module.PART_TITLES = dict(cls.PART_TITLES)
+
+    def __repr__(self) -> str:
+        """Say the verdict's sentence, and the key figures of each row."""
+        found = [f"<{type(self).__name__}: {self.verdict.sentence} {self.of}; {self.origin}>"]
+        for row in self.rows:
+            said = [
+                f"{each.title} {say(each.plain(value), unit_of(each, self))}"
+                for each in leaves(type(row))
+                if each.key and (value := each.of(row)) is not None
+            ]
+            found.append(", ".join(said))
+        return "\n".join(found)
+
+    if not TYPE_CHECKING:  # which would let mypy accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a figure by its name in the last release, with a warning."""
+            asked = vars(self).get("provenance")
+            return former.old_attribute(self, asked.verb if asked else "", name)
+
+
+def table(
+    kind: type[Figures],
+) -> Callable[[Callable[[A], Mapping[str, Any]]], Callable[[A], pl.DataFrame]]:
+    """Declare that a method of an answer returns the columns of one of its tables.
+
+    The method that is made returns the table: as it was kept, of an answer from a store.
+    """
+
+    def declare(method: Callable[[A], Mapping[str, Any]]) -> Callable[[A], pl.DataFrame]:
+        @wraps(method)
+        def found(self: A) -> pl.DataFrame:
+            return self._told(method.__name__, lambda: frame(kind, method(self)))
+
+        found.rows = kind  # type: ignore[attr-defined]
+        return found
+
+    return declare
+
+
+def only(answer: Answer, found: str) -> Figures:
+    """Return the one point. InputError, with what was found, if several were asked for."""
+    if answer.several:
+        raise InputError("simulation", found, "one of its points")
+    return answer.rows[0]
+
+
+def tables_of(kind: type[Answer]) -> dict[str, type[Figures]]:
+    """Return the columns of each table, by the method that returns it."""
+    found: dict[str, type[Figures]] = {"table": kind.ROWS or _row_kind(kind) or kind}
+    for base in reversed(kind.__mro__):
+        for name, each in vars(base).items():
+            if callable(each) and (rows := getattr(each, "rows", None)) is not None:
+                found[name] = rows
+    return found
+
+
+def _row_kind(kind: type[Answer]) -> type[Figures] | None:
+    """Return the class of its points, if it has such."""
+    return next((each.nested for each in places(kind) if each.name == "points"), None)
+
+
+def columns_of(kind: type[Figures], but: tuple[str, ...] = ()) -> Columns:
+    """Return the columns that stand for figures."""
+    found: list[Column] = [
+        Column(
+            each.name, each.title, "" if isinstance(each.unit, UnitOf) else each.unit,
+            kind=Real if each.kind is Number else each.kind, value=each.of, key=each.key,
+            json=each.json, optional=each.optional,
+        )
+        for each in leaves(kind)
+    ]  # fmt: skip
+    for each in places(kind):
+        if not each.path and each.nested:
+            kept = {one.name for one in found}
+            found += (inner for inner in columns_of(each.nested) if inner.name not in kept)
+        elif not each.flat and each.name not in but and each.told.flat is None:
+            held: Any = list if each.several else each.kind if each.nested is None else dict
+            found.append(
+                Column(each.name, each.title, kind=held, json=".".join(each.path), table=False)
+            )
+    return Columns(*found)

@@ -1,0 +1,554 @@
+"""Simulate a program whose tasks wait for each of their messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, unseen
+from netloom.base.progress import counting
+from netloom.base.words import counted, number
+from netloom.contention import loop_saturation
+from netloom.questions.answers import Answer, only, table
+from netloom.questions.base import Numbers, Question, option, parse_numbers
+from netloom.questions.columns import (
+    CYCLES,
+    FLITS,
+    Axes,
+    ChannelUse,
+    CurveKind,
+    channel_uses,
+    known,
+)
+from netloom.questions.fields import refuse
+from netloom.questions.named import mapping_name, provenance_of
+from netloom.questions.outputs import PLOT
+from netloom.questions.register import asks
+from netloom.questions.shown import order_named, subject
+from netloom.questions.simulate.engines import OnEngine, prepare_program
+from netloom.questions.simulate.fields import ProgramQuestion, Programs
+from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program
+from netloom.questions.simulate.said import rough
+from netloom.questions.simulate.timelines import nodes_timeline
+from netloom.questions.timelines import perfetto_output
+from netloom.questions.verdicts import Grade, Verdict
+from netloom.routing import VirtualChannelRouting
+from netloom.simulation.loops import LoopRun, beside_alone, run_loop
+from netloom.simulation.side_by_side import run_all
+from netloom.workload.programs.loops import ClosedLoop, LoopTimes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from netloom.drawing.timelines import Timeline
+    from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.questions.simulate.programs import PlacedProgram
+    from netloom.simulation.loops import ProgramSpeed
+    from netloom.workload.programs.shared import SharedProgram
+
+LOST = Grade("share of their sending rate that ranks lose", fine=0.1, act=0.5)
+
+NOTABLE_SLOWDOWN = 1.005
+"""Time of a loop beside other programs, in times that alone, that is worth a word."""
+
+NOTABLE = 0.05
+"""Share of a loop from which waiting for other messages is worth another mapping."""
+
+
+class LoopFields(Question, panel="Loop: every task computes, sends, waits, and repeats"):
+    """What a task does in its loop, and how many loops are measured."""
+
+    applied: Numbers = option(
+        "Applied traffic per task, its share of time spent sending: 0.25, 0.1,0.2 or "
+        "START:STOP:STEP.",
+        unit="flits/cycle",
+    )
+    message_flits: int = option("Message length L.", default=50, unit="flits", ge=1, le=2**24)
+    think: Literal["fixed", "uniform", "exponential"] = option(
+        "Computation times: uniform (0 to twice the mean), fixed or exponential.",
+        default="uniform",
+    )
+    choice: Literal["uniform", "bytes", "messages"] = option(
+        "Choice of the next neighbour: uniform, or by bytes or messages.",
+        default="uniform",
+    )
+    gap_cycles: int | None = option(
+        "Gap after each packet of a message, before the next.",
+        unit="cycles",
+        default=None,
+        ge=0,
+        le=2**24,
+        shown_default="all at once",
+    )
+    loops: int = option("Measured loops of each task.", default=100, ge=1, le=10**6)
+    skip: int = option("Loops of each task before the measured ones.", default=10, ge=0, le=10**6)
+    timeline: bool = option("Keep the times of each message, for a timeline.", default=False)
+
+
+class LoopQuestion(ProgramQuestion, Programs, LoopFields):
+    """Tasks that compute, send a message, wait for it, and repeat."""
+
+    @property
+    def program_packet(self) -> int | None:
+        """Flits of the packets that the program itself cuts its messages into, if any."""
+        if self.gap_cycles is not None and self.packet_flits is None:
+            raise InputError("gap_cycles", f"{self.gap_cycles}", "packet_flits as well")
+        program_cuts = self.engine != "network" or self.gap_cycles is not None
+        return self.packet_flits if program_cuts else None
+
+
+class Actual(Figures):
+    """The traffic that tasks get through."""
+
+    average_node: float = figure("average node", FLITS, head="average", lead=True, key=True)
+    worst_node: float = figure("worst node", FLITS, head="slowest", lead=True, key=True)
+    accepted: float = figure("mean of the tasks", FLITS, key=True)
+
+
+class LoopCycles(Figures):
+    """What a loop takes."""
+
+    mean: float = figure("loop", CYCLES, lead=True, key=True)
+    max: float = figure("slowest task's loop", CYCLES, head="longest", lead=True, key=True)
+
+
+class Times(Figures):
+    """The loops of a program that runs alone."""
+
+    actual: Actual = figure()
+    loop_cycles: LoopCycles = figure("alone", flat="", lead=True)
+
+
+class OneProgram(Figures):
+    """What one of several programs gets through, beside the others and alone."""
+
+    name: str = figure("program", lead=True)
+    nodes: int = figure("on nodes", lead=True)
+    tasks: int = figure()
+    actual: Actual | None = figure(flat="", lead=True)
+    loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True)
+    alone: Times | None = figure()
+    slowdown: float | None = figure(
+        "loop over that alone", "times", head="slow-down", lead=True, half="slowdown_ci95"
+    )
+    slowdown_ci95: float | None = figure("± 95 %")
+
+
+class Point(Figures):
+    """What tasks get through at one applied traffic."""
+
+    applied: float = figure(unit=FLITS, lead=True, key=True)
+    actual: Actual | None = figure(flat="", lead=True, key=True)
+    loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True, key=True)
+    message_latency: float | None = figure(
+        "message latency", CYCLES, head="message", lead=True, key=True
+    )
+    unhindered_latency: float | None = figure(
+        "unhindered", CYCLES, head="idle", lead=True, key=True
+    )
+    utilisation_max: float | None = figure(
+        "busiest channel", "flits/cycle", head="busiest link", lead=True, key=True
+    )
+    cycles: int = figure("run", CYCLES)
+    num_messages: int = figure("messages", at="messages")
+    flit_hops: int = figure("flit-hops")
+    interrupted: bool = figure()
+    note: str | None = figure(table=False)
+    programs: tuple[OneProgram, ...] = figure("side by side")
+
+    @derived("share of the applied traffic that an average node loses", SHARE, table=False)
+    def lost_mean(self) -> float | None:
+        """At least 0."""
+        return max(1 - self.actual.average_node / self.applied, 0.0) if self.actual else None
+
+    @derived("share of the applied traffic that the slowest loses", SHARE, table=False)
+    def lost_worst(self) -> float | None:
+        """At least 0."""
+        return max(1 - self.actual.worst_node / self.applied, 0.0) if self.actual else None
+
+
+class Limit(Figures):
+    """The applied traffic at which static analysis says that nodes saturate."""
+
+    average_node: float = figure(unit=FLITS)
+    worst_node: float = figure(unit=FLITS)
+    upper_bound: float = figure(unit=FLITS)
+
+
+class Channel(Figures):
+    """A channel at one applied traffic."""
+
+    applied: float = figure(unit=FLITS, key=True)
+    use: ChannelUse = figure(at=".")
+
+
+class LoopSimulation(Answer):
+    """What ``simulate_loop`` found, at one applied traffic or at several."""
+
+    setup: OnEngine = figure(at=".")
+    inside_nodes: float = figure(table=False)
+    program: str = figure(table=False)
+    mapping: str = figure(table=False)
+    message_flits: int = figure("messages, each waited for", "flits", lead=True)
+    edges_within_nodes: int = figure("edges between tasks of one node")
+    silent_tasks: int = figure("tasks that send nothing over the network")
+    applied_asked: tuple[float, ...] = figure(at="asked")
+    saturation: Limit | None = figure()
+    points: tuple[Point, ...] = figure()
+    interrupted: bool = figure(table=False)
+    runs: tuple[LoopRun, ...] = unseen(default=())
+    network: PreparedNetwork | None = unseen(default=None)
+
+    @property
+    def several(self) -> bool:
+        """Whether several applied traffics were asked for, or none was run."""
+        return len(self.applied_asked) > 1 or not self.points
+
+    @property
+    def of(self) -> str:
+        """Program, network and mapping."""
+        mapping = None if self.program == UNIFORM else self.mapping
+        return subject(self.program, self.setup.topology, mapping)
+
+    @property
+    def point(self) -> LoopRun:
+        """The one run that there is, or InputError if several applied traffics were asked for."""
+        only(self, "several applied traffics")
+        return self.runs[0]
+
+    def judged(self) -> Verdict:
+        """Return what share of their sending rate ranks lose, at the highest applied traffic."""
+        limits = {"limits": self._limits()}
+        last = self.points[-1] if self.points else None
+        if last is None or last.lost_mean is None or last.lost_worst is None:
+            longer = {} if self.interrupted else {"most_cycles": 10 * self.asked["most_cycles"]}
+            return Verdict("unknown", _too_short(last), "", limits, self.again(**longer))
+        at = f" at applied traffic {number(last.applied)}" if len(self.applied_asked) > 1 else ""
+        mean, worst = last.lost_mean, last.lost_worst
+        if self.interrupted:
+            said = f"Interrupted: ranks lose {rough(mean)} of their sending rate so far{at}."
+            return Verdict("unknown", said, "", limits, self.again())
+        mark = LOST.mark(mean, worst=worst)
+        lines = {"why": _why(last), "shared": _shared(last)} | limits
+        if mark == "fine":
+            said = f"Ranks keep {rough(1 - mean)} of their sending rate{at}, the slowest "
+            return Verdict(mark, f"{said}{rough(1 - worst)}.", "", lines)
+        said = f"Ranks lose {rough(mean)} of their sending rate to the network{at}, the slowest "
+        return Verdict(mark, f"{said}{rough(worst)}.", "", lines, self._next(last))
+
+    def _limits(self) -> str:
+        limit = self.saturation
+        if limit is None:
+            return ""
+        said = f"the slowest rank saturates at {number(limit.worst_node)}, the average one at "
+        return f"{said}{number(limit.average_node)} {FLITS} (estimates)"
+
+    def _next(self, last: Point) -> str:
+        """Return the command that looks for a better mapping, where waiting for others costs."""
+        app = self.asked["app"]
+        waits = (last.message_latency or 0.0) - (last.unhindered_latency or 0.0)
+        worth = last.loop_cycles is not None and waits > NOTABLE * last.loop_cycles.mean
+        movable = isinstance(app, str) and app != UNIFORM and self.asked["mapping"] == "identity"
+        return self.again("map", rankfile="ranks.txt") if worth and movable else ""
+
+    def remarks(self) -> Iterator[str]:
+        """Yield how it was run, notes of runs, and what is left out."""
+        yield self.setup.how
+        yield from (f"at {number(each.applied)}: {each.note}" for each in self.points if each.note)
+        yield from left_out(self.edges_within_nodes, self.silent_tasks)
+
+    @table(Channel)
+    def channels(self) -> dict[str, Any]:
+        """Return one row per applied traffic and channel: its nodes, and flits per cycle on it."""
+        assert self.network is not None
+        runs = ((run.applied, run.channel_flits) for run in self.runs)
+        return channel_uses("applied", runs, self.network.topology)
+
+    def timeline(self) -> Timeline:
+        """Return when each node computed, sent and received at the last applied traffic.
+
+        Raises
+        ------
+        InputError
+            If it was not asked to keep these times, or it did not come to that traffic.
+        """
+        kept = [(run.kept, run.applied) for run in self.runs if run.kept is not None]
+        if not kept or self.network is None:
+            raise InputError("perfetto", "no times of messages", "timeline=True, and a whole run")
+        (rows, applied), *_ = kept
+        return nodes_timeline(self.network, rows, self.program, applied=applied)
+
+    def footer(self) -> list[str]:
+        """Return what ran, its messages, and at which applied traffic channels are shown."""
+        highest = number(max((each.applied for each in self.points), default=None))
+        return [
+            f"{self.program} on {self.setup.topology}, {order_named(self.mapping)}; messages of "
+            f"{self.message_flits} flits, each waited for; {self.setup.routing}, "
+            f"{self.setup.router['name']}; channels at applied traffic {highest}"
+        ]
+
+    def parts(self) -> dict[str, Any]:
+        """Return what share of the traffic gets through by load, and the channels at the last."""
+        import polars as pl
+
+        from netloom.drawing.axes import axis
+        from netloom.questions.network_chart import loaded_chart, network_again
+        from netloom.questions.simulate.drawn import (
+            APPLIED,
+            AVERAGE,
+            BY_NODE,
+            LIMIT,
+            ON_CHANNEL,
+            WORST,
+            shares,
+            thresholds,
+        )
+
+        lines = [
+            (each.applied, got / each.applied, name)
+            for each in self.points
+            if each.actual and each.applied > 0
+            for name, got in (
+                (AVERAGE, each.actual.average_node),
+                (WORST, each.actual.worst_node),
+            )
+        ]
+        tidy = pl.DataFrame(lines, ["applied", "share", "of"], orient="row").sort("applied")
+        highest, marks = max(self.applied_asked), dict[str, float]()
+        if (limit := self.saturation) is not None:
+            marks = {
+                "worst node*": limit.worst_node,
+                "average node*": limit.average_node,
+                LIMIT: limit.upper_bound,
+            }
+        marks = {name: at for name, at in marks.items() if at <= 1.3 * highest}
+        drawn = shares(
+            tidy,
+            axis("applied", APPLIED, [highest, *marks.values()]),
+            BY_NODE,
+            lambda where: thresholds(where, marks),
+            lambda _: marks.values(),
+        )
+        channels = self.channels()
+        last = channels.filter(channels["applied"] == channels["applied"].max())
+        net = network_again(self.network.topology if self.network else None, self.asked, last)
+        return {
+            "traffic": drawn,
+            "channels": loaded_chart(net, last, "utilisation", ON_CHANNEL),
+        }
+
+
+def _too_short(last: Point | None) -> str:
+    if last is None:
+        return "Interrupted after 0 cycles: nothing is known yet."
+    ran, applied = counted(last.cycles, "cycle", ","), number(last.applied)
+    if last.interrupted:
+        return f"Interrupted after {ran} at applied traffic {applied}: nothing is known of it."
+    return f"Not known at applied traffic {applied}: after {ran} some rank has too few loops."
+
+
+def _why(point: Point) -> str:
+    if point.message_latency is None:
+        return ""
+    takes, idle = number(point.message_latency), number(point.unhindered_latency)
+    return f"a message takes {takes} cycles, {idle} of them also on an idle network"
+
+
+def _shared(point: Point) -> str:
+    slower = [(each.slowdown, each.name) for each in point.programs if each.slowdown]
+    if not slower:
+        return ""
+    times, name = max(slower)
+    if times < NOTABLE_SLOWDOWN:
+        return "no program delays another"
+    return f"{name} suffers most: its loops take {number(times)} times as long as alone"
+
+
+LEVELS = partial(parse_numbers, below_one=True)
+
+BY_APPLIED = Axes(
+    "applied traffic, flits/node/cycle", "message latency", "cycles",
+    "accepted traffic, flits/node/cycle", open=False,
+)  # fmt: skip
+
+CURVE = CurveKind(
+    BY_APPLIED, "applied", "message_latency", "unhindered_latency", accepted="accepted",
+    besides=("applied", "alone", "loops", "skip"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedLoop:
+    """What a question names, read and built once."""
+
+    applied: tuple[float, ...]
+    network: PreparedNetwork
+    program: PlacedProgram
+
+
+def prepare(question: LoopQuestion) -> PreparedLoop:
+    """Build the network and its routing, read the program, and place its tasks."""
+    if question.app == UNIFORM:
+        fields = ("messages", "parts", "mapping", "tasks_per_node", "nodes", "choice")
+        refuse(question, fields, f"a process graph, where {UNIFORM} is a task per node")
+    applied = parse_numbers(question.applied, "applied", below_one=True)
+    longest = question.program_packet or question.message_flits
+    network = prepare_program(question, longest_flits=longest)
+    program = placed_program(question, network.topology, weight=question.choice, uniform=True)
+    return PreparedLoop(applied, network, program)
+
+
+@asks(
+    LoopQuestion,
+    prepare=prepare,
+    title="Simulated program of loops",
+    example="netloom simulate loop --on mesh:8x8 --app transpose:8 --applied 0.1:0.9:0.2",
+    page="run-a-program.md",
+    sweep="applied",
+    outputs=(perfetto_output(asks="timeline"), PLOT),
+)
+def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation:
+    """Simulate a program whose tasks wait for each of their messages.
+
+    Runs at several applied traffics use all processors. Ctrl-C ends the runs, and the answer
+    contains what is known by then. Several programs are also run alone, one by one (see ``alone``).
+
+    Raises
+    ------
+    DeadlockError
+        If messages block each other for good.
+
+    Examples
+    --------
+    >>> found = simulate_loop("mesh:4x4", applied=0.9, app="transpose:4", engine="flow")
+    >>> round(found.points[0].actual.worst_node, 2)  # three paths share a channel
+    0.33
+    """
+    network, applied, program = ready.network, ready.applied, ready.program
+    loops = list(_loops(question, ready))
+    run = partial(
+        run_loop, network, skip=question.skip, loops=question.loops,
+        most_cycles=question.most_cycles, by_node=program.shared is not None,
+    )  # fmt: skip
+    with counting(len(loops), f"{program.name} on {network.topology.name}") as tell:
+        last = len(applied) - 1  # the others have no timeline
+        runs = [
+            partial(run, *loop, keep=question.timeline and number == last)
+            for number, loop in enumerate(loops)
+        ]
+        found = run_all(runs, tell=tell)
+    points = beside_alone(found[: len(applied)], found[len(applied) :])
+    finished = len(found) == len(loops) and not any(one.ending.interrupted for one in found)
+    return LoopSimulation(
+        setup=OnEngine.of(network),
+        inside_nodes=program.inside_nodes,
+        program=program.name,
+        mapping=mapping_name(question.mapping),
+        message_flits=question.message_flits,
+        edges_within_nodes=program.edges_within_nodes,
+        silent_tasks=program.silent_tasks,
+        applied_asked=applied,
+        saturation=_limit(question, ready),
+        points=tuple(map(_point, points)),
+        interrupted=not finished,
+        runs=points,
+        network=network,
+        provenance=provenance_of(question, "simulate_loop", network.topology),
+    )
+
+
+def _loops(
+    question: LoopQuestion, ready: PreparedLoop
+) -> Iterator[tuple[ClosedLoop, SharedProgram | None]]:
+    """Yield what to run at each applied traffic: all tasks, then each of several programs."""
+
+    def loop(of: Any, hosts: Any, applied: float, first: int = 0) -> ClosedLoop:
+        return ClosedLoop(
+            of,
+            hosts,
+            ready.network.topology.num_hosts,
+            applied=applied,
+            message_flits=question.message_flits,
+            think=question.think,
+            choice=question.choice,
+            packet_flits=question.program_packet,
+            gap_cycles=question.gap_cycles or 0,
+            seed=question.seed,
+            first_task=first,
+        )
+
+    program, shared = ready.program, ready.program.shared
+    for applied in ready.applied:
+        yield loop(program.graph, program.host_of, applied), shared
+    if shared is None or not question.alone or len(shared.names) < 2:
+        return
+    for place in range(len(shared.names)):
+        alone, first = shared.alone(place), int(np.searchsorted(shared.program_of, place))
+        for applied in ready.applied:
+            yield loop(alone.graph, alone.node_of, applied, first), None
+
+
+def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:
+    """Return what static analysis says, or None if the paths are not known."""
+    program, routing = ready.program, ready.network.routing
+    if program.graph is None or isinstance(routing, VirtualChannelRouting) or routing.several:
+        return None
+    shares = program.graph.shares(question.choice)
+    topology = ready.network.topology
+    found = loop_saturation(topology, routing, program.graph, program.host_of, shares)
+    if found is None:
+        return None
+    return Limit(
+        average_node=found.average_node,
+        worst_node=found.worst_node,
+        upper_bound=found.upper_bound,
+    )
+
+
+def _point(run: LoopRun) -> Point:
+    return Point(
+        applied=run.applied,
+        actual=_actual(run.times),
+        loop_cycles=_cycles(run.times),
+        message_latency=known(run.message_latency),
+        unhindered_latency=known(run.unhindered),
+        utilisation_max=known(run.busiest),
+        cycles=run.ending.cycle,
+        num_messages=int(run.loops.sum()),
+        flit_hops=int(run.flit_hops),
+        interrupted=run.ending.interrupted,
+        note=run.note,
+        programs=tuple(map(_program, run.programs)),
+    )
+
+
+def _program(speed: ProgramSpeed) -> OneProgram:
+    actual, cycles = _actual(speed.alone), _cycles(speed.alone)
+    return OneProgram(
+        name=speed.name,
+        nodes=speed.nodes,
+        tasks=speed.tasks,
+        actual=_actual(speed.times),
+        loop_cycles=_cycles(speed.times),
+        alone=Times(actual=actual, loop_cycles=cycles) if actual and cycles else None,
+        slowdown=speed.slowdown,
+        slowdown_ci95=speed.slowdown_ci95,
+    )
+
+
+def _actual(times: LoopTimes | None) -> Actual | None:
+    if times is None:
+        return None
+    return Actual(
+        average_node=times.average_node, worst_node=times.worst_node, accepted=times.accepted
+    )
+
+
+def _cycles(times: LoopTimes | None) -> LoopCycles | None:
+    if times is None:
+        return None
+    return LoopCycles(mean=float(times.cycles.mean()), max=float(times.cycles.max()))

@@ -1,3 +1,0 @@
-"""Simulate a program whose tasks wait for each of their messages."""
-
-VERB = "simulate_loop"

@@ -1,0 +1,166 @@
+"""Figures on a terminal: tables and pairs, no line wider than the screen."""
+
+from __future__ import annotations
+
+import re
+from textwrap import wrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from netloom.base.figures import Figures, Leaf, leaves, say, shown, unit_of
+from netloom.base.words import give_or_take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+GAP = "  "
+"""What stands between two columns."""
+
+HEAD = 12
+"""Letters of a line of a column's head, if its words are no longer."""
+
+NARROWEST = 20
+"""Letters for what is said of a name, at least."""
+
+
+def table(
+    records: Sequence[Figures],
+    answer: Figures,
+    width: int = 80,
+    kind: type[Figures] | None = None,
+    plainly: Callable[[str], str] = str,
+) -> list[str]:
+    r"""Return the leading figures of some records, a row each; in several parts if too wide.
+
+    Numbers stand with their points below each other, units in heads. What nobody knows is no
+    column. ``plainly`` returns a name as people know it.
+
+    Examples
+    --------
+    >>> from netloom.base.figures import figure
+    >>> class Run(Figures):
+    ...     load: float = figure(lead=True)
+    ...     latency: float | None = figure("mean latency", "cycles", lead=True)
+    >>> rows = [Run(load=0.5, latency=12), Run(load=0.25, latency=6.5)]
+    >>> print(*table(rows, rows[0]), sep="\n")
+               mean
+            latency
+    load     cycles
+     0.5       12
+    0.25        6.5
+    """
+    kind = kind or (type(records[0]) if records else Figures)
+    columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.lead]
+    columns = [each for each in columns if any(cell != "–" for cell in each.cells)] or columns
+    if not columns or not records:
+        return []
+    first, *others = columns
+    groups, room = [[first]], width - first.wide
+    for each in others:
+        room -= len(GAP) + each.wide
+        if room < 0 and len(groups[-1]) > 1:
+            groups.append([first])
+            room = width - first.wide - len(GAP) - each.wide
+        groups[-1].append(each)
+    found: list[str] = []
+    for group in groups:
+        found += [""] * bool(found) + _drawn(group, width)
+    return found
+
+
+class _Column(NamedTuple):
+    """The lines of a column's head, its cells, and whether these are words."""
+
+    head: list[str]
+    cells: list[str]
+    words: bool
+
+    @property
+    def wide(self) -> int:
+        """Letters of its longest line."""
+        return max(map(len, (*self.head, *self.cells)))
+
+
+def _column(
+    leaf: Leaf, records: Sequence[Figures], answer: Figures, plainly: Callable[[str], str]
+) -> _Column:
+    values = [leaf.plain(leaf.of(each)) for each in records]
+    head = wrap(leaf.told.head or leaf.title, HEAD, break_long_words=False)
+    if leaf.kind is str:
+        return _Column(head, [plainly(str(each or "")) for each in values], words=True)
+    cells, unit = shown(values, unit_of(leaf, answer))
+    if leaf.told.half:
+        halves = [leaf.of(each, leaf.told.half) for each in records]
+        cells = [give_or_take(*each) for each in zip(values, halves, strict=True)]
+    return _Column(head + _in_lines(unit), _by_point(cells), words=False)
+
+
+def _in_lines(unit: str) -> list[str]:
+    """Return a unit as lines, broken behind slashes where it is long."""
+    lines = [""]
+    for part in re.findall(r"[^/]+/?", unit):
+        if lines[-1] and len(lines[-1] + part) > HEAD:
+            lines.append("")
+        lines[-1] += part
+    return [each for each in lines if each]
+
+
+def _by_point(cells: list[str]) -> list[str]:
+    """Return numbers with their points in one line."""
+    after = [len(each) - each.find(".") if "." in each else 0 for each in cells]
+    most = max(after, default=0)
+    return [each + " " * (most - many) for each, many in zip(cells, after, strict=True)]
+
+
+def _drawn(columns: list[_Column], width: int) -> list[str]:
+    """Return columns as lines. The first one of words gives way where they are too wide."""
+    wides = [each.wide for each in columns]
+    over = sum(wides) + len(GAP) * (len(wides) - 1) - width
+    wides[0] -= max(over, 0) if columns[0].words else 0
+    tall = max(len(each.head) for each in columns)
+    rows = [[""] * (tall - len(each.head)) + each.head + each.cells for each in columns]
+    lines = []
+    for cells in zip(*rows, strict=True):
+        told = []
+        for column, wide, cell in zip(columns, wides, cells, strict=True):
+            cut = cell if len(cell) <= wide else f"{cell[: wide - 1]}…"
+            told.append(cut.ljust(wide) if column.words else cut.rjust(wide))
+        lines.append(GAP.join(told).rstrip())
+    return lines
+
+
+def pairs(record: Figures, answer: Figures, width: int = 80) -> list[str]:
+    """Return the leading figures of one record, a row each, those with a limit beside it."""
+    rows = []
+    for leaf in leaves(type(record)):
+        value = leaf.of(record)
+        if leaf.lead and value is not None:
+            unit, told = unit_of(leaf, answer), leaf.told
+            said = say(leaf.plain(value), unit)
+            if told.half:
+                half = leaf.of(record, told.half)
+                said = said if half is None else f"{give_or_take(value, half)} {unit}".rstrip()
+            limit = leaf.of(record, told.limit) if told.limit else None
+            rows.append((leaf.title, said, "" if limit is None else say(limit, unit)))
+    return paired(rows, width)
+
+
+def paired(rows: Sequence[tuple[str, str, str]], width: int = 80) -> list[str]:
+    r"""Return names, what is found and what limits it ("" for nothing), a row each.
+
+    Examples
+    --------
+    >>> print(*paired([("runs", "12", ""), ("seed", "1", "")]), sep="\n")
+    runs  12
+    seed  1
+    """
+    limited = any(limit for *_, limit in rows)
+    rows = [("", "found", "limit"), *rows] if limited else rows
+    left, middle = (max((len(row[at]) for row in rows), default=0) for at in (0, 1))
+    found = []
+    for name, said, limit in rows:
+        room = max(width - left - len(GAP), NARROWEST)
+        lines = wrap(said, room, break_long_words=False, break_on_hyphens=False) or [""]
+        first = f"{lines[0].rjust(middle)}{GAP}{limit}".rstrip() if limited else lines[0]
+        found.append(f"{name:<{left}}{GAP}{first}")
+        found += [" " * (left + len(GAP)) + each for each in lines[1:]]
+    return found
