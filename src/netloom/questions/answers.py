@@ -263,7 +263,7 @@ class Answer(Figures):
             module.PART_TITLES = dict(cls.PART_TITLES)
 
     def __repr__(self) -> str:
-        """Say the verdict's sentence, and the key figures of each row."""
+        """Say the verdict's sentence, the key figures of each row, and remarks."""
         found = [f"<{type(self).__name__}: {self.verdict.sentence} {self.of}; {self.origin}>"]
         for row in self.rows:
             said = [
@@ -272,7 +272,7 @@ class Answer(Figures):
                 if each.key and (value := each.of(row)) is not None
             ]
             found.append(", ".join(said))
-        return "\n".join(found)
+        return "\n".join([*found, *self.remarks()])
 
     if not TYPE_CHECKING:  # which would let mypy accept any name
 
