@@ -12,8 +12,8 @@ from netloom import compare_collectives, replay
 from netloom.base.errors import InputError
 from netloom.drawing.names import NAME_LINE as LINE
 from netloom.drawing.names import apart
-from netloom.questions.collective import prepared
-from netloom.questions.collective.runs import parse_sizes
+from netloom.phases import exchanges as prepared
+from netloom.questions.collective_prepared import parse_sizes
 from netloom.questions.register import by_verb, record
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
@@ -160,7 +160,7 @@ def test_algorithms_that_are_left_out_say_why():
 
 def test_pipelines_grow_as_longer_ones_do():
     """A chain in more chunks than are run takes what one takes that is run whole."""
-    from netloom.questions.collective import runs
+    from netloom.simulation import collectives as runs
 
     size, options = "1GB", {"algorithm": "chain", **FAST}
     whole = compare_collectives("broadcast", "leaf-spine:1x1x6", size=size, **options).points[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom import DeadlockError, InputError, compare_collectives, replay
-from netloom.questions.collective import cycles
+from netloom.questions import collective_prepared as cycles
 from netloom.questions.register import record
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import collective_program

@@ -7,8 +7,8 @@ import pytest
 
 from netloom import InputError, compare_collectives, compile_phases
 from netloom.phases import least_clocks
-from netloom.questions.collective.prepared import OF_PHASES, exchange_of
-from netloom.questions.collective.runs import graph_of
+from netloom.phases.exchanges import OF_PHASES, exchange_of
+from netloom.simulation.collectives import graph_of
 from netloom.questions.register import record
 from netloom.report import chart_of
 from netloom.topology import topology

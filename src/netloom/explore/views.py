@@ -13,7 +13,6 @@ from netloom.contention.ties import tie_named, tied
 from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze.words import delays_from, unit
-from netloom.questions.collective.answer import fastest_run
 from netloom.questions.fabric.question import FAIR
 from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
@@ -493,16 +492,16 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         If it was not run as flows, or has more messages than are run one by one.
     """
     found = _found(record, answer)
-    if not isinstance(found.network, PreparedFlows):
+    if found.ready.program is not None:
         raise InputError("explore", "a collective in cycles", "one of flows: engine flow")
-    best, table, run = fastest_run(found, "explore")
+    best, table, run = found.fastest_run("explore")
     topology, moved = found.topology, run.way >= 0
     sent = Sent(
         table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
         run.arrived[moved], crossed=crossed_links(run, moved),
     )  # fmt: skip
     known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
-    yield sent_view(record, found.network, sent, name=best.algorithm, unit="bytes", known=known)
+    yield sent_view(record, found.ready.flows, sent, name=best.algorithm, unit="bytes", known=known)
 
 
 class Sent(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FORMER: dict[str, dict[str, str]] = {}
 """Old place -> new place, by the Python function that asks."""
 
-COLUMNS: dict[str, dict[str, str]] = {}
+COLUMNS: dict[str, dict[str, str]] = {"compare_collectives": {"busiest": "busiest_name"}}
 """Old name -> new name of columns of all tables of an answer, by the function that asks."""
 
 

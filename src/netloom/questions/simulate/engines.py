@@ -241,6 +241,23 @@ class OnEngine(Figures):
         return f"{self.router['name']}, {self.routing}; {size}"
 
 
+class OnFlows(Figures):
+    """What answers say of the network on which they ran flows. Other engines leave some None."""
+
+    topology: str = figure(table=False)
+    nodes: int = figure(table=False)
+    num_channels: int = figure("channels", at="channels", table=False)
+    failures: dict[str, object] | None = figure(table=False)
+    engine: str = figure(table=False)
+    routing: str = figure(table=False)
+    sharing: str | None = figure(table=False)
+    injection: str = figure(table=False)
+    tolerance: float | None = figure(table=False)
+    end_channels: bool = figure(table=False)
+    clock: dict[str, object] | None = figure(table=False)
+    seed: int = figure(table=False)
+
+
 FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "routing") + Columns(
     Column("sharing", kind=str, value="network.sharing"),
     Column("injection", kind=str, value="network.injection"),

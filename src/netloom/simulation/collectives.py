@@ -1,33 +1,29 @@
-"""Collectives on the flow engine: what an algorithm takes at a size, and its busiest channel."""
+"""Collectives as they run: what an algorithm takes at a size, and its busiest channel."""
 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.base import units
 from netloom.base.errors import InputError
-from netloom.base.spec import real_number
-from netloom.base.units import parse_bytes
-from netloom.base.words import listed
-from netloom.mapping import search_mapping
 from netloom.simulation.flow import run_flows, run_rounds
+from netloom.simulation.traces import run_trace
 from netloom.workload import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
-from netloom.workload.programs.collectives.sent import rounds_of
+from netloom.workload.programs.collectives.sent import rounds_of, trace_of
 from netloom.workload.programs.rounds import as_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Ints
-    from netloom.questions.simulate.engines import PreparedFlows
-    from netloom.simulation.flow import FlowRun, RoundsRun
+    from netloom.routing import Routing
+    from netloom.simulation.flow import FlowNetwork, FlowRun, RoundsRun
+    from netloom.simulation.program_network import ProgramNetwork
+    from netloom.simulation.traces import TraceRun
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.rounds import RoundProgram
@@ -55,6 +51,11 @@ AT_ONCE = (("all-to-all", "linear"),)
 
 PIPES = ("broadcast", "reduce", "all-reduce")
 """Collectives with algorithms that are pipelined."""
+
+MOST_PIPED = 2**14
+"""Most messages of a pipelined algorithm in cycles, by which its chunks are limited."""
+
+MOST_CYCLES = 2**31 - 1
 
 STEADY, SAME = 4, 1e-9
 """Chunks by which pipelines grow to see if they grow evenly, and how evenly they must."""
@@ -116,20 +117,38 @@ class Algorithm:
 class Runner:
     """Runs algorithms with ranks on some hosts, as flows.
 
-    ``node_of_host``: the node of each host, if messages inside nodes do not use the network.
-    ``smallest``: the least bytes into which a pipelined algorithm is cut. ``time_seconds`` and
-    ``size_bytes``: the units of what ``found`` returns.
+    Parameters
+    ----------
+    links, routing
+        The network as flows share it, in bytes and seconds, and their paths.
+    overhead
+        Seconds of each end of a message.
+    host_of
+        int32[num_ranks], the host of each rank.
+    node_of_host
+        int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
+
+    Attributes
+    ----------
+    smallest
+        The least bytes into which a pipelined algorithm is cut.
+    time_seconds, size_bytes
+        The units of what ``found`` returns.
     """
 
     smallest = time_seconds = size_bytes = 1.0
 
     def __init__(
-        self, flows: PreparedFlows, host_of: Ints,
+        self,
+        links: FlowNetwork,
+        routing: Routing,
+        overhead: float,
+        host_of: Ints,
         node_of_host: Ints | None = None,
-    ) -> None:  # fmt: skip
-        assert flows.clock is not None
-        self.flows, self.host_of, self.node_of_host = flows, host_of, node_of_host
-        self.overhead, self.capacity = flows.clock.overhead_seconds, flows.links.capacity
+    ) -> None:
+        self.links, self.routing, self.overhead = links, routing, overhead
+        self.host_of, self.node_of_host = host_of, node_of_host
+        self.capacity = links.capacity
 
     def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
         """Return what an algorithm takes. A pipelined one in the chunks that suit the size.
@@ -208,9 +227,9 @@ class Runner:
         self, algorithm: Algorithm, chunks: int | None, size: float
     ) -> tuple[Messages, FlowRun]:
         """Return an algorithm's messages, in the order of its steps, and when each was sent."""
-        flows, rounds = self.flows, self._rounds(algorithm.outline(chunks), size)
+        rounds = self._rounds(algorithm.outline(chunks), size)
         table = as_messages(rounds, overhead=self.overhead)
-        return table, run_flows(flows.links, flows.routing, table, injection=algorithm.injection)
+        return table, run_flows(self.links, self.routing, table, injection=algorithm.injection)
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
@@ -226,20 +245,23 @@ class Runner:
         self, algorithm: Algorithm, chunks: int | None, size: float
     ) -> tuple[float, NDArray[Any]]:
         """Return when some chunks are through, and what crossed each link."""
-        flows, program = self.flows, algorithm.outline(chunks)
+        program = algorithm.outline(chunks)
         run: FlowRun | RoundsRun
         if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
             run = self.listed(algorithm, chunks, size)[1]
         else:
             run = run_rounds(
-                flows.links, flows.routing, self._rounds(program, size),
-                overhead=self.overhead, injection=algorithm.injection,
-            )  # fmt: skip
+                self.links,
+                self.routing,
+                self._rounds(program, size),
+                overhead=self.overhead,
+                injection=algorithm.injection,
+            )
         return run.finish, run.link_sizes
 
     def _slowest(self, algorithm: Algorithm) -> float:
         """Return the bandwidth of the slowest channel that a pipelined algorithm uses."""
-        capacity = self.flows.links.capacity
+        capacity = self.links.capacity
         if capacity.min() == capacity.max():
             return float(capacity.min())
         used = Runner.found(self, algorithm, 1, 1.0)[1] > 0
@@ -247,9 +269,12 @@ class Runner:
 
     def _rounds(self, program: Outline, size: float) -> RoundProgram:
         return rounds_of(
-            program, size, self.host_of,
-            num_hosts=self.flows.topology.num_hosts, node_of_host=self.node_of_host,
-        )  # fmt: skip
+            program,
+            size,
+            self.host_of,
+            num_hosts=self.links.topology.num_hosts,
+            node_of_host=self.node_of_host,
+        )
 
     def most_chunks(self, algorithm: Algorithm) -> int:
         """Return the most chunks of a pipelined algorithm that are run."""
@@ -261,6 +286,59 @@ class Runner:
         if algorithm.collective == "all-reduce" or full * each > MOST_IN_CHAINS:
             full = 1
         return max(MOST_LISTED // each, full)
+
+
+class CycleRunner(Runner):
+    """Runs algorithms as traces, on the network flit by flit or on another engine of cycles.
+
+    ``network`` runs them: its flits have ``flit_bytes``, its cycles last ``cycle_seconds``.
+    """
+
+    def __init__(
+        self,
+        of_flows: Runner,
+        network: ProgramNetwork,
+        *,
+        flit_bytes: float,
+        cycle_seconds: float,
+    ) -> None:
+        vars(self).update(vars(of_flows))
+        self.network = network
+        self.smallest = self.size_bytes = flit_bytes
+        self.time_seconds = cycle_seconds
+        ends = np.ones(2 * network.topology.num_ports * self.links.end_channels)
+        self.capacity = np.append(network.topology.channel_bandwidth, ends)
+
+    def most_chunks(self, algorithm: Algorithm) -> int:
+        """Return the most chunks of a pipelined algorithm that are run."""
+        return max(MOST_PIPED // max(algorithm.outline(1).num_messages, 1), 1)
+
+    def found(self, algorithm: Algorithm, chunks: int | None, size: float) -> tuple[float, Ints]:
+        """Return when some chunks are through, in cycles, and the flits that crossed each link."""
+        network, program = self.network, algorithm.program(chunks)
+        trace = trace_of(program, size, overhead_seconds=self.overhead)
+        sent = ~self.inside(program.source, program.target)
+        trace = replace(
+            trace, run=trace.run * sent, receive=trace.receive * sent, flits=trace.flits * sent
+        )
+        rows = trace.in_cycles(self.time_seconds, self.size_bytes).placed(
+            network.topology, self.host_of
+        )
+        run = run_trace(network, rows, MOST_CYCLES, lambda _: None, lambda: False)
+        if run.finish is None:
+            what = f"more than {MOST_CYCLES:,} cycles of {algorithm.name}"
+            raise InputError("size", what, "smaller sizes, larger flit_bytes, or engine flow")
+        return run.finish, _crossed(run, network.topology.num_hosts, self.links)
+
+
+def _crossed(run: TraceRun, num_hosts: int, links: FlowNetwork) -> Ints:
+    """Return int64[num_links], the flits of each link, those of hosts of direct networks too."""
+    rows = run.rows[(run.rows["flits"] > 0) & (run.rows["source"] != run.rows["target"])]
+    ends = [
+        np.bincount(rows[end], rows["flits"], num_hosts).astype(np.int64)
+        for end in ("source", "target")
+    ]
+    return np.concatenate([run.link_sizes, *(ends if links.end_channels else [])])
 
 
 def refusal(program: Outline, sizes: int) -> str:
@@ -286,132 +364,6 @@ def alike(one: Outline, other: Outline) -> bool:
     )
 
 
-FACTOR = 4.0
-"""Between the sizes of a range that says none."""
-
-MOST_SIZES = 64
-
-WANTED = "a size (64MB), several (1KB,1MB), or a range (1KB:1GB, by 4; 1KB:1GB:2, by 2)"
-
-
-def parse_sizes(given: Any) -> tuple[float, ...]:
-    """Return sizes in bytes, rising, none twice.
-
-    Raises
-    ------
-    InputError
-        If one is none or 0, a range falls or its factor is not above 1, or there are too many.
-
-    Examples
-    --------
-    >>> parse_sizes("1KB:64KB"), parse_sizes("1MB,8"), parse_sizes("1:10:3")
-    ((1000.0, 4000.0, 16000.0, 64000.0), (8.0, 1000000.0), (1.0, 3.0, 9.0, 10.0))
-    """
-    some = given.split(",") if isinstance(given, str) else given
-    some = list(some) if isinstance(some, list | tuple) else [some]
-    found: set[float] = set()
-    for each in some:
-        for size in _range(each) if isinstance(each, str) and ":" in each else [_size(each)]:
-            found.add(size)
-            if len(found) > MOST_SIZES:
-                raise InputError("size", f"more than {MOST_SIZES} sizes", WANTED)
-    if not found:
-        raise InputError("size", "none", WANTED)
-    return tuple(sorted(found))
-
-
-def _size(given: Any) -> float:
-    size = parse_bytes(given, where="size")
-    if not size:
-        raise InputError("size", "0", WANTED)
-    return size
-
-
-def _range(given: str) -> Iterator[float]:
-    """Yield the sizes of a range: those by its factor, and its end."""
-    parts = given.split(":")
-    if len(parts) > 3:
-        raise InputError("size", f"'{given}'", WANTED)
-    size, end = _size(parts[0]), _size(parts[1])
-    factor = real_number(parts[2], where="size") if len(parts) == 3 else FACTOR
-    if not size <= end:
-        raise InputError("size", f"'{given}', which falls", WANTED)
-    if not factor > 1:
-        raise InputError("size", f"'{given}', by {factor:g}", "a factor above 1")
-    while size < end * (1 - 1e-9):
-        yield size
-        size *= factor
-    yield end
-
-
-def size_ranges(sizes: list[float], some: list[float]) -> str:
-    """Return in words at which of all sizes something holds.
-
-    Examples
-    --------
-    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3])
-    ('from 10 kB', 'at 1 kB')
-    >>> size_ranges([1.0], [1.0])
-    'at 1 B'
-    >>> size_ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
-    'at 1 B and 3 B'
-    """
-    if len(some) == 1:
-        return f"at {units.size(some[0])}"
-    if some == sizes:
-        return "at all sizes"
-    first, last = sizes.index(some[0]), sizes.index(some[-1])
-    if some != sizes[first : last + 1]:
-        return f"at {listed([units.size(each) for each in some])}"
-    if last == len(sizes) - 1:
-        return f"from {units.size(some[0])}"
-    if first == 0:
-        return f"up to {units.size(some[-1])}"
-    return f"from {units.size(some[0])} to {units.size(some[-1])}"
-
-
-OBJECTIVES = ("max-channel-load", "hop-bytes")
-"""What is searched for. The order that is quickest when run is taken."""
-
-ROUNDS = 2
-"""Rounds of annealing for each."""
-
-
-@dataclass(frozen=True, eq=False)
-class Reordered:
-    """The best rank order found for an algorithm at a size.
-
-    Attributes
-    ----------
-    algorithm, size
-        For what it was searched.
-    node_of
-        int32[num_ranks], the host of each rank: as given if nothing better was found.
-    given_seconds, found_seconds
-        What the collective takes as given, and so.
-    objective
-        What was minimized. "" if the order stays as given.
-    """
-
-    algorithm: str
-    size: float
-    node_of: Ints
-    given_seconds: float
-    found_seconds: float
-    objective: str
-
-    @property
-    def better(self) -> bool:
-        """Whether it is better than the order given."""
-        return bool(self.objective)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        names = ("algorithm", "size", "given_seconds", "found_seconds", "objective")
-        found = {name: getattr(self, name) for name in names}
-        return found | {"better": self.better, "node_of": self.node_of.tolist()}
-
-
 def graph_of(outline: Outline) -> ProcessGraph:
     """Return what ranks send each other in all steps together, in parts of a collective's size.
 
@@ -428,38 +380,3 @@ def graph_of(outline: Outline) -> ProcessGraph:
     total = np.bincount(place, weights=sent) * float(outline.chunk_size[0] or 1)
     name = f"{outline.collective} of {size} ranks"
     return process_graph(size, pairs // size, pairs % size, bytes=total, name=name)
-
-
-def reordered(
-    algorithm: Algorithm,
-    runner: Runner,
-    size: float,
-    given_seconds: float,
-    *,
-    seed: int,
-) -> Reordered:
-    """Search for a better order of ranks on the hosts that have them, and run it.
-
-    Parameters
-    ----------
-    algorithm, runner, size, given_seconds
-        What is run, as given, and what it takes.
-    seed
-        Of the search.
-    """
-    flows, given = runner.flows, runner.host_of
-    hosts, places = np.unique(given, return_counts=True)
-    graph = graph_of(algorithm.outline(1))
-    found = Reordered(algorithm.name, size, given, given_seconds, given_seconds, "")
-    for objective in OBJECTIVES:
-        placed = search_mapping(
-            graph, flows.topology,
-            routing=flows.routing, objective=objective, nodes=hosts,
-            tasks_per_node=int(places.max()), identity=given, rounds=ROUNDS, seed=seed,
-        ).node_of  # fmt: skip
-        # Each host keeps as many ranks as it was given, also if places are free.
-        placed[np.argsort(placed, kind="stable")] = np.sort(given)
-        seconds = runner.on(placed).timed(algorithm, size).seconds
-        if seconds < found.found_seconds * (1 - 1e-9):
-            found = Reordered(algorithm.name, size, placed, given_seconds, seconds, objective)
-    return found
