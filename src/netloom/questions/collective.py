@@ -100,12 +100,12 @@ class Point(Figures):
     bus_bandwidth: float | None = figure(unit=RATE, lead=True, key=True)
     algorithm_bandwidth: float | None = figure(unit=RATE)
     bound_seconds: float = figure("bound", SECONDS)
-    ratio: float | None = figure("time over bound", head="over bound", lead=True, key=True)
+    ratio: float | None = figure("time over bound", head="× bound", lead=True, key=True)
     bound_bus_bandwidth: float | None = figure(unit=RATE)
     busiest_channel: Busiest = figure(flat="busiest_")
     empty_seconds: float = figure("time without data", SECONDS)
     held_by: str = figure()
-    chunks: int = figure(lead=True)
+    chunks: int = figure()
     chunks_capped: bool = figure("more chunks suit, too many to run")
     steps: int = figure()
     num_messages: int = figure("messages", at="messages")
@@ -208,9 +208,8 @@ class FastestAtSize(Figures):
     fastest: str = figure(lead=True)
     seconds: float = figure("time", SECONDS, lead=True)
     bus_bandwidth: float | None = figure(unit=RATE, lead=True)
-    ratio: float | None = figure("over bound", lead=True)
-    second: str = figure("next", lead=True)
-    times: float | None = figure("times as long", lead=True)
+    ratio: float | None = figure("× bound", lead=True)
+    next: str = figure(lead=True)
 
 
 class AtLargest(Figures):
@@ -383,8 +382,7 @@ class CollectiveTimes(Answer):
                 seconds=first.seconds,
                 bus_bandwidth=first.bus_bandwidth,
                 ratio=first.ratio,
-                second=others[0].algorithm if others else "",
-                times=others[0].seconds / first.seconds if others else None,
+                next=_behind(first, *others[:1]),
             )
             rows.append(row)
         if len(rows) > 1:
@@ -524,6 +522,11 @@ def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> l
         if (each.size, each.order) == (size, order) and each.algorithm != PHASES
     ]
     return sorted(some, key=lambda point: point.seconds)
+
+
+def _behind(first: Point, second: Point | None = None) -> str:
+    """Return who comes next, and how many times as long that takes. "" for nobody."""
+    return f"{second.algorithm} ×{second.seconds / first.seconds:.3g}" if second else ""
 
 
 def _of_one(first: Point) -> str:
