@@ -50,7 +50,7 @@ SHARE = "share"
 QUANTITIES = {"seconds": TIME, "bytes": SIZE, "bytes/s": RATE}
 """Units that people read with prefixes."""
 
-SPREAD = 1e4
+SPREAD = 100.0
 """Times the least value of a column, from which on no one prefix suits all of it."""
 
 
