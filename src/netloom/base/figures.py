@@ -467,8 +467,8 @@ def shown(values: list[Any], unit: str) -> tuple[list[str], str]:
 
     Examples
     --------
-    >>> shown([2e-6, 0.0005], "seconds"), shown([8, 1e9], "bytes")
-    ((['2', '500'], 'µs'), (['8 B', '1 GB'], ''))
+    >>> shown([2e-6, 0.00005], "seconds"), shown([8, 1e9], "bytes")
+    ((['2', '50'], 'µs'), (['8 B', '1 GB'], ''))
     """
     if unit == SHARE:
         values = [None if each is None else float(f"{100 * each:.3g}") for each in values]
