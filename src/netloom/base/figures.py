@@ -50,7 +50,7 @@ SHARE = "share"
 QUANTITIES = {"seconds": TIME, "bytes": SIZE, "bytes/s": RATE}
 """Units that people read with prefixes."""
 
-SPREAD = 1e4
+SPREAD = 100.0
 """Times the least value of a column, from which on no one prefix suits all of it."""
 
 
@@ -467,8 +467,8 @@ def shown(values: list[Any], unit: str) -> tuple[list[str], str]:
 
     Examples
     --------
-    >>> shown([2e-6, 0.0005], "seconds"), shown([8, 1e9], "bytes")
-    ((['2', '500'], 'µs'), (['8 B', '1 GB'], ''))
+    >>> shown([2e-6, 0.00005], "seconds"), shown([8, 1e9], "bytes")
+    ((['2', '50'], 'µs'), (['8 B', '1 GB'], ''))
     """
     if unit == SHARE:
         values = [None if each is None else float(f"{100 * each:.3g}") for each in values]

@@ -106,6 +106,8 @@ def _in_lines(unit: str) -> list[str]:
 
 def _by_point(cells: list[str]) -> list[str]:
     """Return numbers with their points in one line."""
+    if any(each[-1:].isalpha() for each in cells):  # each with a unit of its own
+        return cells
     after = [len(each) - each.find(".") if "." in each else 0 for each in cells]
     most = max(after, default=0)
     return [each + " " * (most - many) for each, many in zip(cells, after, strict=True)]
