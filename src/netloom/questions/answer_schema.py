@@ -133,6 +133,9 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
         name: {"type": "array", "items": _row(columns, in_json=rows["table"] is rows[name])}
         for name, columns in house.tables().items()
     }
+    if verb in former.COLUMNS:
+        for table in found["$defs"].values():
+            table["items"]["additionalProperties"] = {"deprecated": True}
     return found
 
 
