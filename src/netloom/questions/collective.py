@@ -360,7 +360,7 @@ class CollectiveTimes(Answer):
             return self.again(reorder=True)
         if self.collective in SYNTHESISED and self.asked["tasks_per_node"] == 1 and last.size:
             size = units.size(last.size, DIGITS).replace(" ", "")
-            but = ("routing", "chunks", "overhead", "size")
+            but = ("routing", "chunks", "overhead")
             return self.again("compile.collective", but=but, size=size)
         return ""
 
