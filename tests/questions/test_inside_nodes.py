@@ -19,7 +19,7 @@ from netloom.questions.analyze.words import lines as lines_of_analyze
 from netloom.questions.base import ask
 from netloom.questions.map.words import lines as lines_of_map
 from netloom.questions.named import find_network
-from netloom.questions.register import record, by_verb
+from netloom.questions.register import by_verb, record
 from netloom.topology import graph_topology, to_networkx, topology
 from netloom.workload import process_graph
 from tests.reference.ibsim import ibsim_text
@@ -114,7 +114,8 @@ def by_loop(app, on, **how):
 def by_uniform_loop(app, on, **how):
     ready = prepared("simulate_loop", app="uniform", on=on, applied=0.1, **how)
     hosts = ready.network.topology.num_hosts
-    return hosts * (hosts - 1) if ready.program.graph is None else ready.program.graph.num_edges, None
+    graph = ready.program.graph
+    return hosts * (hosts - 1) if graph is None else graph.num_edges, None
 
 
 def by_phases(app, on, **how):

@@ -463,7 +463,7 @@ def say(value: Any, unit: str) -> str:
 def shown(values: list[Any], unit: str) -> tuple[list[str], str]:
     """Return the cells of a column, and the unit for its head.
 
-    Where no one prefix suits all of them, each cell has its own unit.
+    If no prefix suits all of them, each cell has its own unit.
 
     Examples
     --------
