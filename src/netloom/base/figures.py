@@ -190,6 +190,12 @@ class Figures:
             if not each.path and inner is not None:
                 known = all(one.path[0] in data for one in places(inner) if not one.told.optional)
                 value = data if known else None
+            if (
+                inner is not None
+                and isinstance(value, Mapping)
+                and not any(each is not None for each in value.values())
+            ):
+                value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
                 value = (
                     tuple(map(inner.from_json, value)) if each.several else inner.from_json(value)
