@@ -19,7 +19,7 @@ from netloom.questions.analyze.words import lines as lines_of_analyze
 from netloom.questions.base import ask
 from netloom.questions.map.words import lines as lines_of_map
 from netloom.questions.named import find_network
-from netloom.questions.register import by_verb
+from netloom.questions.register import by_verb, record
 from netloom.topology import graph_topology, to_networkx, topology
 from netloom.workload import process_graph
 from tests.reference.ibsim import ibsim_text
@@ -73,7 +73,7 @@ def by_map(app, on, **how):
 
 def by_flows(app, on, **how):
     found = nl.simulate_flows(on, app=app, **TIMES, **how)
-    return found.num_flows, injected(found.topology, found.found.link_sizes)
+    return found.num_flows, injected(found.network.topology, found.found.link_sizes)
 
 
 def by_load(app, on, **how):
@@ -197,8 +197,10 @@ def test_answers_say_what_share_stays_inside_nodes():
         nl.simulate_loop(RAILS, app=app, applied=0.1, choice="bytes", loops=5, skip=1),
     ):
         assert found.to_dict()["inside_nodes"] == pytest.approx(inside)
-        assert found.sentences()[-1].endswith("of the traffic stays inside nodes.")
-        assert found.sentences()[-1].startswith(f"{100 * inside:.3g}")
+        kept = record(found)
+        said = kept.kind.sentences(kept)[-1]
+        assert said.endswith("of the traffic stays inside nodes.")
+        assert said.startswith(f"{100 * inside:.3g}")
 
 
 def test_a_task_hears_at_its_own_processor_from_a_task_of_its_node(tmp_path):

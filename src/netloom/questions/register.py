@@ -364,6 +364,7 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
