@@ -73,7 +73,7 @@ def by_map(app, on, **how):
 
 def by_flows(app, on, **how):
     found = nl.simulate_flows(on, app=app, **TIMES, **how)
-    return found.num_flows, injected(found.topology, found.found.link_sizes)
+    return found.num_flows, injected(found.network.topology, found.found.link_sizes)
 
 
 def by_load(app, on, **how):

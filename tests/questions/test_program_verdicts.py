@@ -3,7 +3,7 @@
 import pytest
 
 import netloom as nl
-from netloom.questions.simulate.flows import verdict as flows_verdict
+from netloom.questions.register import kind_of
 from netloom.questions.simulate.trace.verdict import verdict as trace_verdict
 from tests.questions.said import numbers
 
@@ -159,7 +159,7 @@ def test_flows_as_fast_as_the_fullest_channel():
     found, verdict = flows("mesh:4", "shift:2", injection="shared")
     assert found.finish_seconds == found.bound_seconds == pytest.approx(2e-3)
     assert verdict.mark == "limited"
-    busiest = found.busiest()["name"][0].replace(" -> ", "→")
+    busiest = found.busiest[0].name.replace(" -> ", "→")
     assert verdict.sentence == f"Takes 2 ms, as fast as {busiest} can carry its flows."
 
 
@@ -168,7 +168,7 @@ def test_flows_that_wait_longer_than_the_fullest_channel_needs():
     over = 100 * (found.finish_over_bound - 1)
     assert numbers(verdict.sentence)[1] == pytest.approx(over, rel=5e-3)
     assert " more than all 16 channels between routers need (" in verdict.sentence
-    shared = found.ends["shared"]
+    shared = found.ends.shared
     assert verdict.lines["order"].startswith(f"{1e3 * shared:.3g} ms if each host")
     assert "netloom map" not in verdict.next  # no mapping helps an all-to-all
     assert verdict.next.endswith("--save-flows flows.csv")
@@ -176,7 +176,7 @@ def test_flows_that_wait_longer_than_the_fullest_channel_needs():
 
 def test_a_mapping_is_searched_for_where_a_channel_between_routers_is_full():
     found, verdict = flows("mesh:3x3", "transpose:3", injection="shared")
-    assert found.busiest()["between"][0] == "routers"
+    assert found.busiest[0].between == "routers"
     assert verdict.next == "netloom map transpose:3 --on mesh:3x3 --rankfile ranks.txt"
     placed = flows("mesh:3x3", "transpose:3", injection="shared", mapping="random")[1]
     assert "netloom map" not in placed.next
@@ -185,7 +185,7 @@ def test_a_mapping_is_searched_for_where_a_channel_between_routers_is_full():
 def test_no_mapping_is_searched_for_where_a_host_is_the_limit(tmp_path):
     star = file_of(tmp_path, "source,target,bytes\n1,0,1e6\n2,0,1e6\n3,0,1e6\n")
     found, verdict = flows("leaf-spine:2x2x2", str(star), flow_bytes=None)
-    assert found.busiest()["between"][0] == "hosts"
+    assert found.busiest[0].between == "hosts"
     assert verdict.sentence.endswith("can carry its flows.")
     assert verdict.next.endswith("--save-flows flows.csv")
 
@@ -193,7 +193,7 @@ def test_no_mapping_is_searched_for_where_a_host_is_the_limit(tmp_path):
 def test_interrupted_flows_are_unknown():
     found, _ = flows("mesh:3x3", "transpose:3")
     figures = found.to_dict() | {"finish_seconds": None, "ended_flows": 2, "interrupted": True}
-    verdict = flows_verdict.verdict(figures)
+    verdict = kind_of("simulate.flows").verdict(figures)
     assert (verdict.mark, verdict.sentence) == ("unknown", "Interrupted: 2 of 6 flows had ended.")
 
 
@@ -201,7 +201,7 @@ def test_flows_of_which_the_order_is_all():
     found, _ = flows("mesh:3x3", "transpose:3")
     ends = {"in_order_finish_seconds": 9e-3, "shared_finish_seconds": 1e-3}
     unsure = {"within": None, "why": "The order decides."}
-    verdict = flows_verdict.verdict(found.to_dict() | ends | {"expected_error": unsure})
+    verdict = kind_of("simulate.flows").verdict(found.to_dict() | ends | {"expected_error": unsure})
     assert verdict.mark == "unknown"
     assert verdict.sentence.startswith("Takes 1 ms to 9 ms: ")
 
@@ -210,7 +210,9 @@ def test_marks_follow_how_much_longer_flows_take():
     found, _ = flows("leaf-spine:4x2x4", "all-to-all:16")
     figures = found.to_dict()
     marks = [
-        flows_verdict.verdict(figures | {"finish_over_bound": over}).mark
+        kind_of("simulate.flows")
+        .verdict(figures | {"finish_seconds": over * found.bound_seconds})
+        .mark
         for over in (1.04, 1.2, 1.6)
     ]
     assert marks == ["limited", "limited", "act"]
@@ -222,5 +224,5 @@ def test_channels_that_flows_use_alike_are_named_together():
     own = flows("torus:4x4", "all-to-all:16")[1]
     assert "more than 32 of the nodes' own channels need (" in own.sentence
     assert f"more than {many} need (" in verdict.sentence
-    first = found.busiest()["name"][0].replace(" -> ", "→")
+    first = found.busiest[0].name.replace(" -> ", "→")
     assert verdict.lines["where"].startswith(f"{many} are used alike: {first} carries ")

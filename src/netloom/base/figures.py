@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+F = TypeVar("F", bound="Figures")
 
 Number: TypeAlias = int | float
 """A number that is mostly whole, such as a count that may also be expected."""
@@ -510,6 +511,13 @@ def frame(kind: type[Figures], columns: Mapping[str, Any]) -> pl.DataFrame:
     other = set(columns) - set(found)
     assert not other, f"{kind.__name__} declares no {', '.join(sorted(other))}"
     return pl.DataFrame(found)
+
+
+def records(kind: type[F], columns: Mapping[str, Any]) -> tuple[F, ...]:
+    """Return columns as records, a row each. Optional figures that have no column are None."""
+    rows = zip(*map(plain, columns.values()), strict=True)
+    absent = {each.name: None for each in places(kind) if each.told.optional}
+    return tuple(kind(**absent | dict(zip(columns, row, strict=True))) for row in rows)
 
 
 def framed(kind: type[Figures], rows: Iterable[Figures]) -> pl.DataFrame:

@@ -170,7 +170,7 @@ def _loads(record: Recorded, when: str) -> Floats | None:
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield what flows put on channels."""
-    from netloom.questions.simulate.flows.question import prepare
+    from netloom.questions.simulate.flows import prepare
 
     ready = prepare(asked(record))
     yield view_of(

@@ -126,16 +126,20 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
     verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
     verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]
     found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
-    for old in former.FORMER.get(verb, {}):
-        found["properties"].setdefault(old.partition(".")[0], {"deprecated": True})
+    for old in former.old_places(verb):
+        *path, last = old.split(".")
+        into = found
+        for part in path:
+            into = into["properties"].get(part, _object({}))
+            into = into["anyOf"][0] if "anyOf" in into else into
+        into["properties"].setdefault(last, {"deprecated": True})
     rows, house = answers.tables_of(answer), cast("type[Answer]", answer)
-    found["$defs"] = {
-        name: {"type": "array", "items": _row(columns, in_json=rows["table"] is rows[name])}
-        for name, columns in house.tables().items()
-    }
-    if verb in former.COLUMNS:
-        for table in found["$defs"].values():
-            table["items"]["additionalProperties"] = {"deprecated": True}
+    found["$defs"] = {}
+    for name, columns in house.tables().items():
+        row = _row(columns, in_json=rows["table"] is rows[name])
+        for old in former.old_columns(verb):
+            row["properties"].setdefault(old, {"deprecated": True})
+        found["$defs"][name] = {"type": "array", "items": row}
     return found
 
 

@@ -7,18 +7,40 @@ An old place leads to a new one. ``{unit}`` in an old place is what the answer's
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
-FORMER: dict[str, dict[str, str]] = {}
+FORMER: dict[str, dict[str, str]] = {
+    "simulate_flows": {
+        "critical_path.finish_seconds": "finish_seconds",
+    },
+}
 """Old place -> new place, by the Python function that asks."""
 
-COLUMNS: dict[str, dict[str, str]] = {"compare_collectives": {"busiest": "busiest_name"}}
+COLUMNS: dict[str, dict[str, str]] = {
+    "compare_collectives": {"busiest": "busiest_name"},
+    "simulate_flows": {"num_flows": "flows"},
+}
 """Old name -> new name of columns of all tables of an answer, by the function that asks."""
+
+
+def old_places(verb: str) -> Iterator[str]:
+    """Yield the old places of a question's JSON, in whichever units. Rows of lists have none."""
+    for old in FORMER.get(verb, {}):
+        if "[]" not in old:
+            units = product(("cycles", "seconds"), ("flits", "bytes"))
+            yield from dict.fromkeys(old.format(unit=unit, size=size) for unit, size in units)
+
+
+def old_columns(verb: str) -> Iterator[str]:
+    """Yield the old names of a question's columns, in whichever units."""
+    for old in COLUMNS.get(verb, {}):
+        yield from dict.fromkeys(old.format(unit=unit) for unit in ("cycles", "seconds"))
 
 
 def with_old_keys(verb: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -366,6 +366,7 @@ PACKAGE = "netloom.questions"
 OWN: dict[str, str] = {
     "collective": "netloom.questions.collective:compare_collectives",
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
+    "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
-    from netloom.simulation.flow import FlowRun, GivenPaths, Trust
+    from netloom.simulation.figures import Trust
+    from netloom.simulation.flow import FlowRun, GivenPaths
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.traces import Replay
@@ -377,18 +378,16 @@ class FlowTraceRun(TraceRun):
         return {self.injection: self.finish, other: self.other_finish}
 
     @property
-    def trust(self) -> Trust | None:
-        """How far the finish can be trusted. None if it is not known how it depends on order."""
-        ends, bound = self.finish_by_injection, self.bound
-        if ends["in-order"] is None or ends["shared"] is None or bound is None:
-            return None
+    def trust(self) -> Trust:
+        """How far the finish can be trusted."""
+        ends = self.finish_by_injection
         moved = self.flows.way >= 0
         latency = self.flows.rows["latency"][moved]
         short = latency > self.flows.alone[moved] - latency
         part = float(short.mean()) if len(short) else 0.0
         return trust(
-            ends["in-order"], ends["shared"], bound,
-            lossless_finish=self.by_turns_finish, short=part,
+            ends["in-order"], ends["shared"], self.bound or 0.0,
+            lossless_finish=self.by_turns_finish, short=part, done=not self.interrupted,
         )  # fmt: skip
 
     @property

@@ -27,7 +27,6 @@ from netloom.questions.simulate.trace.replayed import (
     spread_of,
     whole,
 )
-from netloom.simulation.flow.run import expected_error
 from netloom.simulation.traces import FlowTraceRun, MessageTimes, Parts
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ class FlowReplay(FlowTraceRun, Replayed):
         if self.network.sharing != "max-min":
             why = "Flits were compared with flows that share max-min only."
             return {"within": None, "why": why}
-        return expected_error(self.trust, done=not self.interrupted)
+        return self.trust.to_json()
 
     @cached_property
     def slowdowns(self) -> dict[str, float | None]:

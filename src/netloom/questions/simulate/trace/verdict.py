@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.base import units
 from netloom.base.units import seconds
 from netloom.base.words import counted, number
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import Measure, Verdict, arrow, percent, subject
-from netloom.questions.simulate.flows.verdict import FEW_TIMES, MANY_TIMES, estimated, order_decides
 from netloom.questions.simulate.trace.programs import AS_PLANNED
+from netloom.simulation.figures import ORDER_SAYS_NOTHING
 from netloom.simulation.traces import WAITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+FEW_TIMES, MANY_TIMES = 1.05, 1.5
 
 LITTLE, MUCH = 0.05, 0.2
 """Shares of the finish time that waiting takes: up to which it is little, and from which much."""
@@ -194,3 +197,30 @@ def _said(figures: Mapping[str, Any], time: float) -> str:
     whole = counted(number(time), "cycle")
     us = figures.get("cycle_us")
     return whole if not us else seconds(time * us * 1e-6)
+
+
+def order_decides(figures: Mapping[str, Any]) -> bool:
+    """Whether the order in which messages are sent makes so much that no finish is expected."""
+    unit = figures.get("unit", "seconds")
+    ends = [figures[f"{each}_finish_{unit}"] for each in ("in_order", "shared")]
+    if figures["expected_error"]["within"] is not None or not all(ends):
+        return False
+    return bool(max(ends) >= ORDER_SAYS_NOTHING * min(ends))
+
+
+def estimated(figures: Mapping[str, Any]) -> str:
+    """Return how far the finish in order is from what flits would take, as expected."""
+    if figures["interrupted"]:
+        return ""
+    within, why = figures["expected_error"]["within"], figures["expected_error"]["why"]
+    if within is None:
+        return f"* estimate: flits may take far more or less. {why}"
+    if not within:
+        return f"* {why}"
+    if figures.get("unit") == "cycles":
+        end = counted(number(figures["in_order_finish_cycles"]), "cycle")
+    else:
+        end = units.seconds(figures["in_order_finish_seconds"])
+    return (
+        f"* estimate: sent in order, flits take {end} ± {percent(within)} in 9 of 10 cases. {why}"
+    )

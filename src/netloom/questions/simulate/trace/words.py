@@ -8,12 +8,12 @@ from rich.markup import escape
 
 from netloom.base.units import size
 from netloom.base.words import counted, number
-from netloom.questions.shown import pairs, percent, size_of
-from netloom.questions.simulate.flows.words import sentences
+from netloom.questions.shown import ended, pairs, percent, size_of
 from netloom.questions.simulate.trace.flow_answer import FlowReplay
 from netloom.questions.simulate.trace.verdict import measure, verdict
 
 if TYPE_CHECKING:
+    from netloom.questions.register import Recorded
     from netloom.questions.simulate.trace.replayed import Replayed
 
 __all__ = ["lines", "measure", "sentences", "verdict"]
@@ -96,3 +96,10 @@ def _finish(data: dict[str, Any], name: str) -> str:
     if cycles is None:
         return "not reached"
     return f"{cycles:,} cycles" + (f", {number(us)} µs" if us is not None else "")
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return the verdict, and how far it can be trusted."""
+    found = record.figures["verdict"]
+    trusted = found["note"].removeprefix("* ")
+    return [found["sentence"], *([ended(trusted[0].upper() + trusted[1:])] if trusted else [])]
