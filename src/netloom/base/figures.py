@@ -198,9 +198,12 @@ class Figures:
             ):
                 value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
-                value = (
-                    tuple(map(inner.from_json, value)) if each.several else inner.from_json(value)
-                )
+                if each.named:
+                    value = {name: inner.from_json(one) for name, one in value.items()}
+                elif each.several:
+                    value = tuple(map(inner.from_json, value))
+                else:
+                    value = inner.from_json(value)
             values[each.name] = value
         return cls(**values, **unseen)
 
@@ -214,12 +217,13 @@ class Place:
     """One figure of a record: its name, its type, and what is told of it.
 
     ``kind`` is a plain type, ``Number``, ``dict`` or a class of ``Figures``. ``several`` says that
-    the figure is a list of that kind.
+    the figure is a list of that kind, ``named`` that it is records of that kind by their names.
     """
 
     name: str
     kind: Any
     several: bool
+    named: bool
     told: Told
     derived: bool = False
 
@@ -287,17 +291,20 @@ def _annotation(kind: type[Figures], field: dataclasses.Field[Any]) -> Any:
     return eval(field.type, names, dict(vars(owner)))  # noqa: S307
 
 
-def _kind(annotation: Any) -> tuple[Any, bool]:
-    """Return what a figure holds, and whether it holds several."""
+def _kind(annotation: Any) -> tuple[Any, bool, bool]:
+    """Return what a figure holds, whether it holds several, and whether these have names."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         some = [each for each in parts if each is not NoneType]
-        return (Number, False) if set(some) == {int, float} else _kind(some[0])
+        return (Number, False, False) if set(some) == {int, float} else _kind(some[0])
     if origin in (list, tuple):
-        return _kind(parts[0])[0], True
+        return _kind(parts[0])[0], True, False
     if origin is Literal:
-        return type(parts[0]), False
-    return (dict, False) if origin in (dict, Mapping) else (annotation, False)
+        return type(parts[0]), False, False
+    if origin in (dict, Mapping):
+        of_figures = isinstance(parts[1], type) and issubclass(parts[1], Figures)
+        return (parts[1], False, True) if of_figures else (dict, False, False)
+    return annotation, False, False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -422,6 +429,8 @@ def schema(kind: type[Figures]) -> dict[str, Any]:
         form = schema(each.nested) if each.nested else {"type": TYPES[each.kind]}
         if each.several:
             form = {"type": "array", "items": form}
+        elif each.named:
+            form = {"type": "object", "additionalProperties": form}
         unit = each.told.unit
         if isinstance(unit, UnitOf):
             form = form | {"unit": {"figure": unit.figure}}

@@ -84,7 +84,7 @@ class SimulatedNetwork(LoadedNetwork):
     def failures(self) -> dict[str, Any] | None:
         """What is broken and what that costs, or None if nothing is."""
         broken = broken_parts(self.topology)
-        return broken and broken | (self.cost.to_dict() if self.cost else {})
+        return broken and broken | (self.cost.to_json() if self.cost else {})
 
     @property
     def router_fields(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ NETWORK = PROGRAM_NETWORK.pick("topology", "nodes", "channels") + Columns(
         "throughput_bounds",
         kind=dict,
         value=lambda found: {
-            each.router.switching: each.bound.to_dict() for each in found.network.settings
+            each.router.switching: each.bound.to_json() for each in found.network.settings
         },
     ),
     *PROGRAM_NETWORK.pick("flit_bytes", "cycle_us", "seed"),

@@ -7,7 +7,6 @@ Towles, section 3.3.1). If routers choose, the most even split of the traffic do
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -36,6 +35,7 @@ from netloom.routing.virtual_channel_tables import (
     TWO_PHASE,
     RouteTables,
 )
+from netloom.simulation.capacity import Bound
 from netloom.simulation.network.demand import (
     MOST_PAIRS,
     between_ports,
@@ -60,50 +60,6 @@ if TYPE_CHECKING:
 
 MOST_BOXES = 2**28
 """Most nodes of the minimal boxes of all pairs, over which ROMM draws."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What limits the traffic that a network can accept.
-
-    Attributes
-    ----------
-    load
-        The offered traffic, in flits/node/cycle of the average sending node, above which the
-        resource would have to carry more than it can.
-    what
-        The resource, in words.
-    kind
-        Both are proved: no run gets past either. ``routing``: what the channels carry with this
-        routing was reckoned too. ``network``: only what holds for every routing was, so that the
-        limit of this one may be lower.
-    """
-
-    load: float
-    what: str
-    kind: Literal["routing", "network"] = "routing"
-
-    @property
-    def sentence(self) -> str:
-        """The limit in words, without a full stop.
-
-        Examples
-        --------
-        >>> Bound(0.25, "channel 0 -> 1").sentence
-        'with this routing and these ends, no more than 0.25 can be carried: channel 0 -> 1'
-        """
-        said = f"with {self.whose} and these ends, no more than {self.load:.4g} can be carried"
-        more = "" if self.kind == "routing" else " (the limit of this routing may be lower)"
-        return f"{said}: {self.what}{more}"
-
-    @property
-    def whose(self) -> str:
-        """Whose limit it is: ``this routing`` or ``any routing``."""
-        return "this routing" if self.kind == "routing" else "any routing"
-
-    def to_dict(self) -> dict[str, float | str]:
-        """Return plain data, for JSON."""
-        return {"load": self.load, "limited_by": self.what, "of": self.kind}
 
 
 def throughput_bound(
@@ -144,8 +100,9 @@ def throughput_bound(
     >>> from netloom.workload import parse_traffic
     >>> net = mesh(8, 8)
     >>> routing = virtual_channel_routing(net, "dimension-order", num_vcs=4)
-    >>> throughput_bound(net, routing, parse_traffic("uniform", net), Router())
-    Bound(load=0.4921875, what='the 8 channels from row 3 to row 4', kind='routing')
+    >>> bound = throughput_bound(net, routing, parse_traffic("uniform", net), Router())
+    >>> bound.load, bound.what, bound.kind
+    (0.4921875, 'the 8 channels from row 3 to row 4', 'routing')
     >>> throughput_bound(net, routing, parse_traffic("hotspot:0.2:0", net), Router()).what
     'ejection at node (0,0)'
     """
@@ -158,7 +115,8 @@ def throughput_bound(
     own = of(topology, routing, traffic, demand, rate, fullest)
     found.extend(own or [])
     fullest, what = found[first_largest(np.array([load for load, _ in found]))]
-    return Bound(1 / fullest, what, "network" if own is None else "routing")
+    kind: Literal["routing", "network"] = "network" if own is None else "routing"
+    return Bound(load=1 / fullest, what=what, kind=kind)
 
 
 Limits = list[tuple[float, str]]

@@ -95,7 +95,8 @@ from netloom.routing import (
 from netloom.routing.parse import SYNONYMS
 from netloom.routing.virtual_channel_tables import CHOOSING
 from netloom.routing.virtual_channels import named_routing
-from netloom.simulation.network.bound import Bound, throughput_bound
+from netloom.simulation.capacity import Bound
+from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, average_distance
 from netloom.topology.alike import check_alike
@@ -379,7 +380,7 @@ class LatencyPrediction(CurveAnswer):
         Column("saturation_range", kind=list, value="network.saturation_range"),
         Column("saturation_limit", kind=dict, value="network.limit_in_words"),
         Column("latency_factor", value=lambda _: LATENCY_FACTOR),
-        Column("throughput_bound", kind=dict, value=lambda each: each.network.bound.to_dict()),
+        Column("throughput_bound", kind=dict, value=lambda each: each.network.bound.to_json()),
         Column("busiest_channel", kind=str),
         Column("flags", kind=list),
         Column("router_kind", kind=str, value="network.kind"),
@@ -676,7 +677,8 @@ def _prepared_hosts(
     prepared = prepare_channels(flows, channel_router(router), flits=question.packet_flits)
     load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
     fullest = Busy(LIMITS[0], int(np.argmax(load)), 1.0)
-    bound = Bound(prepared.full_load, resource_name(fullest, prepared, topology))
+    what = resource_name(fullest, prepared, topology)
+    bound = Bound(load=prepared.full_load, what=what)
     return prepared, bound, str(given), _layers(flows)
 
 

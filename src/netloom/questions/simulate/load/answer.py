@@ -234,7 +234,7 @@ RUNS = LOADS + Columns(
     Column("histogram", kind=dict, table=False),
     Column(
         "throughput_bound", kind=dict, table=False,
-        value=lambda point: point.setting.bound.to_dict(),
+        value=lambda point: point.setting.bound.to_json(),
     ),
     Column(
         "programs", kind=list, table=False,

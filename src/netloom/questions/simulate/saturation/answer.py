@@ -51,7 +51,7 @@ SEARCHES = Columns(
     Column("interrupted", kind=bool),
     Column("zero_load_latency", "zero-load latency", CYCLES, "found.zero_load_latency"),
     Column("latency_factor", "latency too long, times", value="found.latency_factor"),
-    Column("throughput_bound", kind=dict, value=lambda search: search.setting.bound.to_dict()),
+    Column("throughput_bound", kind=dict, value=lambda search: search.setting.bound.to_json()),
     Column(
         "cpu_seconds",
         "processor time",
