@@ -191,6 +191,12 @@ class Figures:
                 asked = (one for one in places(inner) if not (one.told.optional or one.derived))
                 known = all(one.path[0] in data for one in asked if one.path)
                 value = data if known else None
+            if (
+                inner is not None
+                and isinstance(value, Mapping)
+                and not any(each is not None for each in value.values())
+            ):
+                value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
                 value = (
                     tuple(map(inner.from_json, value)) if each.several else inner.from_json(value)
