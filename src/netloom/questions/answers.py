@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, wraps
 from numbers import Real
@@ -30,7 +31,7 @@ from netloom.questions.columns import Column, Columns
 from netloom.questions.register import by_verb, chart_of, command_line, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import polars as pl
 
@@ -284,16 +285,21 @@ class Answer(Figures):
 
 def table(
     kind: type[Figures],
-) -> Callable[[Callable[[A], Mapping[str, Any]]], Callable[[A], pl.DataFrame]]:
-    """Declare that a method of an answer returns the columns of one of its tables.
+) -> Callable[[Callable[[A], Mapping[str, Any] | Sequence[Figures]]], Callable[[A], pl.DataFrame]]:
+    """Declare that a method of an answer returns the columns, or the rows, of one of its tables.
 
     The method that is made returns the table: as it was kept, of an answer from a store.
     """
 
-    def declare(method: Callable[[A], Mapping[str, Any]]) -> Callable[[A], pl.DataFrame]:
+    def declare(
+        method: Callable[[A], Mapping[str, Any] | Sequence[Figures]],
+    ) -> Callable[[A], pl.DataFrame]:
+        def made(given: Mapping[str, Any] | Sequence[Figures]) -> pl.DataFrame:
+            return frame(kind, given) if isinstance(given, Mapping) else framed(kind, given)
+
         @wraps(method)
         def found(self: A) -> pl.DataFrame:
-            return self._told(method.__name__, lambda: frame(kind, method(self)))
+            return self._told(method.__name__, lambda: made(method(self)))
 
         found.rows = kind  # type: ignore[attr-defined]
         return found
