@@ -314,7 +314,7 @@ def test_a_linear_all_to_all_posts_all_at_once():
     assert times == sorted(times)
     assert posted.points[-1].ratio == pytest.approx(1, rel=0.02)
     assert posted.points[0].at_once
-    assert posted.setup.injection == "shared"
+    assert posted.flows.injection == "shared"
     both = compare_collectives("all-to-all", "leaf-spine:8x4x8", size="4MB")
     assert {each.algorithm: each.at_once for each in both.at(4e6)} == {
         "linear": True, "pairwise": False, "bruck": False,

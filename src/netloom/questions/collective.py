@@ -38,12 +38,11 @@ from netloom.questions.outputs import (
 )
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, ended, order_named, percent, size_of, subject
-from netloom.questions.simulate.engines import OnFlows, engines
+from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
 from netloom.questions.simulate.timelines import crossed_links, happened_to
 from netloom.questions.timelines import perfetto_output, timeline_of
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.collectives import MOST_LISTED, Algorithm, Runner, Timed
-from netloom.topology.faults import broken_parts
 from netloom.workload import ProcessGraph, ring
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 from netloom.workload.programs.collectives.sent import rounds_of, write_goal
@@ -223,7 +222,8 @@ class AtLargest(Figures):
 class CollectiveTimes(Answer):
     """What ``compare_collectives`` found: each algorithm at each size, and what nothing beats."""
 
-    setup: OnFlows = figure(at=".")
+    setup: OnSimulated = figure(at=".")
+    flows: OnFlows = figure(at=".")
     router: dict[str, object] | None = figure(table=False)
     packet_flits: int | None = figure(unit="flits", table=False)
     flit_bytes: float | None = figure(unit=BYTES, table=False)
@@ -481,10 +481,9 @@ class CollectiveTimes(Answer):
         order = order_named(self.mapping)
         if self.reordered and self.reordered.better:
             order += ", and the best order found"
-        clock: Any = self.setup.clock
-        rate, late = (
-            clock[f"channel_{what}"]["max"] for what in ("bytes_per_second", "latency_seconds")
-        )
+        clock = self.flows.clock
+        assert clock is not None
+        rate, late = clock.channel_bytes_per_second.max, clock.channel_latency_seconds.max
         assumed = " (assumed)" if self.note else ""
         engine = self.setup.engine
         how = {"flow": "flows", "network": "flit by flit"}
@@ -721,7 +720,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     program, inside = ready.program, ready.node_of_host is not None
     notes = _notes(ready, best if inside else None, curves)
     return CollectiveTimes(
-        setup=_setup(ready),
+        setup=OnSimulated.of_network(ready.shown),
+        flows=_flows(ready),
         router=program.router_fields if program else None,
         packet_flits=program.packet_flits if program else None,
         flit_bytes=program.flit_bytes if program else None,
@@ -904,22 +904,15 @@ def _curves(points: Iterable[Point], sizes: Sequence[float]) -> dict[str, list[f
     return {name: [took[name, size] for size in sizes] for name in names}
 
 
-def _setup(ready: PreparedCollective) -> OnFlows:
-    shown, links = ready.shown, ready.flows.links
+def _flows(ready: PreparedCollective) -> OnFlows:
+    """Return how messages share channels. In cycles they do not."""
     cycles = ready.program is not None
     return OnFlows(
-        topology=ready.network.name,
-        nodes=ready.network.num_hosts,
-        num_channels=ready.network.num_network_channels,
-        failures=broken_parts(ready.network),
-        engine=shown.engine_name,
-        routing=shown.routing_name,
         sharing=None if cycles else ready.flows.sharing,
         injection="in-order" if cycles else ready.flows.injection,
         tolerance=None if cycles else ready.flows.tolerance,
-        end_channels=links.end_channels,
-        clock=ready.clock.to_dict(),
-        seed=shown.seed,
+        end_channels=ready.flows.links.end_channels,
+        clock=ready.clock.figures(),
     )
 
 

@@ -249,11 +249,14 @@ class OnRouters(Figures):
 
 
 class OnFlows(Figures):
-    """What answers say of flows: how they share channels, and what bytes and seconds are."""
+    """What answers say of flows: how they share channels, and what bytes and seconds are.
 
-    sharing: str = figure(table=False)
+    What runs in cycles shares no channels.
+    """
+
+    sharing: str | None = figure(table=False)
     injection: str = figure(table=False)
-    tolerance: float = figure(table=False)
+    tolerance: float | None = figure(table=False)
     end_channels: bool = figure(table=False)
     clock: Rates | None = figure(table=False)
 
@@ -273,7 +276,7 @@ class OnFlows(Figures):
         """How channels are shared, as a person says it."""
         turns = "one after the other" if self.injection == "in-order" else "all at once"
         fast = self.clock.words if self.clock else "a flit per cycle"
-        return f"flows, {SHARING[self.sharing]}, {turns} from each node; {fast}"
+        return f"flows, {SHARING[self.sharing or 'max-min']}, {turns} from each node; {fast}"
 
 
 class OnEngine(OnSimulated, OnRouters):
@@ -289,23 +292,6 @@ class OnEngine(OnSimulated, OnRouters):
     def how(self) -> str:
         """The router, the routing and the size of the network, in words."""
         return f"{self.router['name']}, {self.routing}; {self.size}"
-
-
-class OnFlows(Figures):
-    """What answers say of the network on which they ran flows. Other engines leave some None."""
-
-    topology: str = figure(table=False)
-    nodes: int = figure(table=False)
-    num_channels: int = figure("channels", at="channels", table=False)
-    failures: dict[str, object] | None = figure(table=False)
-    engine: str = figure(table=False)
-    routing: str = figure(table=False)
-    sharing: str | None = figure(table=False)
-    injection: str = figure(table=False)
-    tolerance: float | None = figure(table=False)
-    end_channels: bool = figure(table=False)
-    clock: dict[str, object] | None = figure(table=False)
-    seed: int = figure(table=False)
 
 
 FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "routing") + Columns(
