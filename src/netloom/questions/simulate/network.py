@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.questions.simulate.fields import OpenLoad
-    from netloom.simulation.network.bound import FailureCost
+    from netloom.simulation.capacity import FailureCost
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
