@@ -14,10 +14,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-FORMER: dict[str, dict[str, str]] = {}
+FORMER: dict[str, dict[str, str]] = {
+    "predict_locality": {"random_distance": "random.distance"},
+}
 """Old place -> new place, by the Python function that asks."""
 
-COLUMNS: dict[str, dict[str, str]] = {}
+COLUMNS: dict[str, dict[str, str]] = {
+    "predict_latency": {"error": "simulated_error"},
+    "predict_torus_broadcast": {"error": "simulated_error"},
+}
 """Old name -> new name of columns of all tables of an answer, by the function that asks."""
 
 

@@ -365,6 +365,7 @@ PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
+    "predict.latency": "netloom.questions.predict.latency:predict_latency",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
