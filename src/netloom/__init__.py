@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from netloom.questions.fabric.question import check_fabric as check_fabric
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
-    from netloom.questions.predict.latency.question import predict_latency as predict_latency
+    from netloom.questions.predict.latency import predict_latency as predict_latency
     from netloom.questions.register import to_pandas as to_pandas
     from netloom.questions.simulate.load.question import simulate as simulate
     from netloom.questions.simulate.load.question import simulate_beside as simulate_beside

@@ -17,7 +17,7 @@ from netloom.models.channel_queueing import (
     predict_channels,
     prepare_channels,
 )
-from netloom.questions.predict.latency.question import channel_router
+from netloom.questions.predict.latency import channel_router
 from netloom.routing import DimensionOrder, paths, virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.simulation.network.run import Run, run_network

@@ -7,7 +7,6 @@ import vl_convert
 import netloom as nl
 from netloom.drawing.frame import framed
 from netloom.drawing.names import width_of
-from netloom.questions.predict.latency.chart import parts as predicted_parts
 from netloom.questions.register import record
 from netloom.questions.simulate.load.chart import (
     accepted_curve,
@@ -109,10 +108,9 @@ def test_latencies_of_packets_are_drawn_up_to_the_tail():
 
 
 def test_the_scale_of_use_says_where_the_network_saturates():
-    found = record(nl.predict_latency("mesh:8x8", offered="0.1,0.2", vcs=2))
-    channels = found.tables["channels"].filter(offered=0.2)["utilisation"].max()
-    share = channels * found.figures["saturation_offered"] / 0.2
-    said = texts(predicted_parts(found)["channels"])
+    found = nl.predict_latency("mesh:8x8", offered="0.1,0.2", vcs=2)
+    share = found.points[-1].utilisation_max * found.saturation / 0.2
+    said = texts(found.parts()["channels"])
     assert f"saturates* {100 * share:.0f}\u00a0%" in said
     assert {"idle 0\u00a0%", "full 100\u00a0%"} <= set(said)
 

@@ -1103,16 +1103,23 @@ def latency_band(kind: str, part: float) -> Band:
     return Band(**errors()["kinds"][kind]["latency"][place])
 
 
-def provenance() -> str:
-    """Return in a line where the errors come from."""
-    found = errors()["source"]
+def trust(kind: str) -> str:
+    """Return in a line how far the model can be trusted for routers of a kind, as was measured."""
+    found, saturation = errors()["source"], saturation_band(kind)
+    bands = ((part, latency_band(kind, part)) for part in PARTS)
+    off = ", ".join(
+        f"{100 * band.below:+.2g} to {100 * band.above:+.2g} % up to {part:g}"
+        for part, band in bands
+    ).replace("-", "−")
     saturations, latencies = (
         f"{each['configurations']} random networks, seeds {listed(list(map(str, each['seeds'])))}"
         for each in (found, found["latency"])
     )
     return (
-        f"study {found['study']}, saturation of {saturations}, latency of {latencies}, netloom "
-        f"{found['netloom']}, {found['latency']['date']}"
+        f"{kind}: nine of ten of {saturation.compared} simulated networks saturate within "
+        f"{100 * saturation.within:.2g} % of what the model says; latency, at parts of the "
+        f"saturation: {off} (study {found['study']}, saturation of {saturations}, latency of "
+        f"{latencies}, netloom {found['netloom']}, {found['latency']['date']})"
     )
 
 

@@ -19,12 +19,15 @@ FORMER: dict[str, dict[str, str]] = {
     "simulate_flows": {
         "critical_path.finish_seconds": "finish_seconds",
     },
+    "predict_locality": {"random_distance": "random.distance"},
 }
 """Old place -> new place, by the Python function that asks."""
 
 COLUMNS: dict[str, dict[str, str]] = {
     "compare_collectives": {"busiest": "busiest_name"},
     "simulate_flows": {"num_flows": "flows"},
+    "predict_latency": {"error": "simulated_error"},
+    "predict_torus_broadcast": {"error": "simulated_error"},
 }
 """Old name -> new name of columns of all tables of an answer, by the function that asks."""
 

@@ -367,6 +367,7 @@ OWN: dict[str, str] = {
     "collective": "netloom.questions.collective:compare_collectives",
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
+    "predict.latency": "netloom.questions.predict.latency:predict_latency",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""

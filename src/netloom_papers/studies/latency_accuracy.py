@@ -32,7 +32,7 @@ from netloom.models.channel_queueing import (
     router_kind,
     saturation_band,
 )
-from netloom.questions.predict.latency.question import predicted_network
+from netloom.questions.predict.latency import predicted_network
 from netloom.questions.simulate.load.question import simulate
 from netloom.questions.simulate.saturation.question import find_saturation
 from netloom.routing import ports
