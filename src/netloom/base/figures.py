@@ -287,7 +287,8 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
         some = [each for each in parts if each is not NoneType]
         return (Number, False) if set(some) == {int, float} else _kind(some[0])
     if origin in (list, tuple):
-        return _kind(parts[0])[0], True
+        inner, lists = _kind(parts[0])
+        return list if lists else inner, True
     if origin is Literal:
         return type(parts[0]), False
     return (dict, False) if origin in (dict, Mapping) else (annotation, False)
@@ -392,7 +393,7 @@ def plain(value: Any) -> Any:
 
 TYPES: dict[Any, Any] = {
     float: "number", Number: "number", int: "integer", str: "string", bool: "boolean",
-    dict: "object",
+    dict: "object", list: "array",
 }  # fmt: skip
 """What JSON Schema calls the types of figures."""
 
