@@ -299,7 +299,8 @@ def _kind(annotation: Any) -> tuple[Any, bool, bool]:
         some = [each for each in parts if each is not NoneType]
         return (Number, False, False) if set(some) == {int, float} else _kind(some[0])
     if origin in (list, tuple):
-        return _kind(parts[0])[0], True, False
+        inner, lists, _ = _kind(parts[0])
+        return list if lists else inner, True, False
     if origin is Literal:
         return type(parts[0]), False, False
     if origin in (dict, Mapping):
@@ -407,7 +408,7 @@ def plain(value: Any) -> Any:
 
 TYPES: dict[Any, Any] = {
     float: "number", Number: "number", int: "integer", str: "string", bool: "boolean",
-    dict: "object",
+    dict: "object", list: "array",
 }  # fmt: skip
 """What JSON Schema calls the types of figures."""
 
