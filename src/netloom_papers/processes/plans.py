@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.compile.plan_verdicts import of_what, told
+from netloom.questions.compile.plans import verified_phases
+
 from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.words import counted
 from netloom.phases.execute.node_programs import node_program, node_programs
 from netloom.questions.columns import Column, Columns
-from netloom.questions.compile.plan_verdicts import of_what, told
-from netloom.questions.compile.plans import verified_phases
 from netloom.questions.shown import Verdict
 from netloom_papers.processes.runtime import run_programs
 

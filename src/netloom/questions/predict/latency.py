@@ -60,6 +60,7 @@ from netloom.questions.register import asks
 from netloom.questions.shown import arrow, order_named, percent, subject
 from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.questions.verdicts import Verdict
+from netloom.simulation.capacity import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
     )
     from netloom.questions.verdicts import Mark
     from netloom.routing.virtual_channels import VirtualRouting
-    from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
@@ -166,14 +166,6 @@ class Resource(Figures):
     told: bool = figure()
 
 
-class LoadBound(Figures):
-    """The load that no router could go beyond, and what limits it."""
-
-    load: float = figure(unit=FLITS)
-    limited_by: str = figure()
-    of: str = figure()
-
-
 class Channel(Figures):
     """A channel at one load."""
 
@@ -216,7 +208,7 @@ class LatencyPrediction(CurveAnswer):
     saturation_range: tuple[float, ...] = figure()
     saturation_limit: Resource = figure()
     latency_factor: float = figure()
-    throughput_bound: LoadBound = figure()
+    throughput_bound: Bound = figure()
     busiest_channel: str | None = figure()
     flags: tuple[str, ...] = figure()
     router_kind: str = figure()
@@ -238,7 +230,7 @@ class LatencyPrediction(CurveAnswer):
         where = f"{arrow(limit.where)} saturates first, busy {percent(limit.utilisation)}"
         if not limit.told:
             where = f"not known: the model has no answer above {_flits(self.saturation)}"
-        limited_by = bound.limited_by.replace(" -> ", "→")
+        limited_by = bound.what.replace(" -> ", "→")
         lines = {
             "where": where,
             "limits": f"saturates at {self._range}* · nothing beyond {number(bound.load)} "
@@ -351,7 +343,7 @@ class LatencyPrediction(CurveAnswer):
             f"{self.traffic} on {self.topology}{mapped}; {self._routers}; channels at load "
             f"{number(self._carried)}",
             f"Estimate of saturation (*): {number(self.saturation)} ({self._range}) by "
-            f"{self.saturation_limit.where}; limit {number(bound.load)} by {bound.limited_by}",
+            f"{self.saturation_limit.where}; limit {number(bound.load)} by {bound.what}",
             *self.flags,
         ]
 
@@ -611,7 +603,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
             told=network.limit_told,
         ),
         latency_factor=LATENCY_FACTOR,
-        throughput_bound=LoadBound(load=bound.load, limited_by=bound.what, of=bound.kind),
+        throughput_bound=bound,
         busiest_channel=topology.channel_name(busiest[-1]) if busiest else None,
         flags=network.flags,
         router_kind=network.kind,
@@ -675,7 +667,7 @@ def _prepared(
     """
     from netloom.models import channel_queueing as model
     from netloom.routing import VirtualChannelRouting, virtual_channel_routing
-    from netloom.simulation.network.bound import Bound, throughput_bound
+    from netloom.simulation.network.bound import throughput_bound
     from netloom.topology import Cube, average_distance
 
     count = _pairs(traffic)
@@ -698,7 +690,8 @@ def _prepared(
     prepared = model.prepare_channels(flows, channel_router(router), flits=flits)
     load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
     fullest = model.Busy(model.LIMITS[0], int(np.argmax(load)), 1.0)
-    bound = Bound(prepared.full_load, model.resource_name(fullest, prepared, topology))
+    limit = model.resource_name(fullest, prepared, topology)
+    bound = Bound(load=prepared.full_load, what=limit)
     return prepared, bound, str(given), _layers(flows)
 
 
