@@ -14,7 +14,7 @@ def numbers(sentence):
     return [float(each.replace(",", "")) for each in NUMBER.findall(sentence)]
 
 
-SAID = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w:])")
+SAID = re.compile(r"(?<![\w.])\d(?:[\d,]*\d)?(?:\.\d+)?(?:e-?\d+)?(?![\w:])")
 
 
 def unbacked(sentence, figures):

@@ -364,7 +364,9 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "simulate.load": "netloom.questions.simulate.load:simulate",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
+    "simulate.saturation": "netloom.questions.simulate.saturation:find_saturation",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
 

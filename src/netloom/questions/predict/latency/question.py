@@ -84,8 +84,7 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
-from netloom.questions.simulate.load.answer import BY_LOAD
-from netloom.questions.simulate.load.question import simulate
+from netloom.questions.simulate.load import BY_LOAD, simulate
 from netloom.routing import (
     VirtualChannelRouting,
     parse,
@@ -116,7 +115,7 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.machines import Machine
     from netloom.models.channel_queueing import ChannelPrediction, Flows, PreparedChannels
-    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.questions.simulate.load import Simulation
     from netloom.routing import Routing
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.topology import Topology
@@ -432,9 +431,7 @@ class LatencyPrediction(CurveAnswer):
         point = next((each for each in points if each.run.load == load.found.load), None)
         if point is None or not point.run.measured.packets:
             return None
-        measured = point.run.measured
-        latency = point.latency(measured.packet_latency)
-        half = point.latency(measured.packet_latency_ci95)
+        latency, half = point.packet_latency_mean, point.packet_latency_ci95
         return beside(latency, half, load.latency, stable=point.run.stable)
 
     @table(channel_columns(OFFERED))
