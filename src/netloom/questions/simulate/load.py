@@ -96,7 +96,7 @@ class UnderLoad(Figures):
 
     topology: str = figure(table=False)
     nodes: int = figure(table=False)
-    num_routers: int | None = figure("routers", at="routers", table=False)
+    num_routers: int | None = figure("routers", at="routers", table=False, optional=True)
     num_channels: int = figure("channels", at="channels", table=False)
     failures: Failures | None = figure()
     traffic: str = figure(table=False)
@@ -120,7 +120,7 @@ class UnderLoad(Figures):
         return cls(
             topology=topology.name,
             nodes=topology.num_hosts,
-            num_routers=topology.num_routers,
+            num_routers=None if topology.direct else topology.num_routers,
             num_channels=topology.num_network_channels,
             failures=_failures(network),
             traffic=network.traffic.name,
@@ -162,7 +162,7 @@ class UnderLoad(Figures):
         """The routers, the packets and the size of the network, in words."""
         router, plural = self.router, "s" * (self.packet_law != "1")
         size = counted(self.nodes, "node")
-        if self.num_routers not in (None, self.nodes):
+        if self.num_routers is not None:
             size = f"{counted(self.nodes, 'host')}, {counted(self.num_routers, 'router')}"
         parts = [
             f"{router['name']}",
