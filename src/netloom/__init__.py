@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
     from netloom.questions.predict.latency import predict_latency as predict_latency
     from netloom.questions.register import to_pandas as to_pandas
-    from netloom.questions.simulate.load.question import simulate as simulate
-    from netloom.questions.simulate.load.question import simulate_beside as simulate_beside
+    from netloom.questions.simulate.load import simulate as simulate
+    from netloom.questions.simulate.load import simulate_beside as simulate_beside
     from netloom.questions.simulate.loop import simulate_loop as simulate_loop
-    from netloom.questions.simulate.saturation.question import find_saturation as find_saturation
+    from netloom.questions.simulate.saturation import find_saturation as find_saturation
     from netloom.questions.simulate.trace.question import replay as replay
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
@@ -45,7 +45,7 @@ _FACE = {
     "read": "netloom.workload",
     "results": "netloom.experiments",
     "run": "netloom.experiments",
-    "simulate_beside": "netloom.questions.simulate.load.question",
+    "simulate_beside": "netloom.questions.simulate.load",
     "to_pandas": "netloom.questions.register",
     "verify_plan": "netloom.questions.compile.plans",
     "write": "netloom.workload",

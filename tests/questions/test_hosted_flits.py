@@ -12,7 +12,6 @@ import netloom as nl
 from netloom.base.errors import DeadlockError, InputError
 from netloom.questions.network_chart import topology_of
 from netloom.questions.register import record
-from netloom.questions.simulate.load.words import router_of
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
 
@@ -44,7 +43,7 @@ def test_a_load_is_simulated_between_hosts():
     assert channels["name"][0] == topology(LEAVES).channel_name(0)
     assert channels["utilisation"].sum() == pytest.approx(12 * 0.3 * data["hops"]["mean"], rel=0.05)
     assert found.nodes()["name"].to_list() == [f"h{host}" for host in range(12)]
-    assert router_of(found.network).endswith("12 hosts, 5 routers, 12 channels")
+    assert found.setup.how.endswith("12 hosts, 5 routers, 12 channels")
 
 
 def test_hosts_of_one_router_keep_its_channels_free():

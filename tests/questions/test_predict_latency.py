@@ -78,8 +78,8 @@ def test_a_program_under_a_mapping():
 def test_saturation_is_that_of_the_simulator():
     """Latency three times that of the idle network, or no steady state."""
     predicted = predict_latency("mesh:4x4", offered=0.1)
-    found = find_saturation("mesh:4x4", most_cycles=10_000).searches[0].found
-    assert predicted.saturation == pytest.approx(found.load, rel=0.1)
+    found = find_saturation("mesh:4x4", most_cycles=10_000).points[0]
+    assert predicted.saturation == pytest.approx(found.saturation_offered, rel=0.1)
     at = predict_channels(predicted.network.prepared, predicted.saturation * 0.995)
     assert 1.5 < at.latency / at.zero_load_latency < 3
 
@@ -91,7 +91,7 @@ def test_what_is_simulated_is_the_same_network():
     points = found.to_dict()["points"]
     for point, run in zip(points, alone.points, strict=False):
         measured = point["simulated"]
-        assert measured["latency"] == run.to_dict()["packet_latency"]["mean"]
+        assert measured["latency"] == run.packet_latency_mean
         assert measured["stable"] == run.run.stable
         if measured["stable"]:
             assert measured["error"] == pytest.approx(point["latency"] / measured["latency"] - 1)

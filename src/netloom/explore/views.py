@@ -407,7 +407,9 @@ def _of_load(record: Recorded, _: View, most: float) -> Known:
     at = float(loads["offered"].max())  # type: ignore[arg-type]
     points: Sequence[Mapping[str, Any]] = figures.get("points", [figures])
     last = max(points, key=lambda each: each.get("offered", 0.0))
-    limit = figures.get("saturation_offered") or last.get("throughput_bound", {}).get("load")
+    bounds = figures.get("throughput_bounds", {})
+    bound = bounds.get(last.get("switching")) or last.get("throughput_bound", {})
+    limit = figures.get("saturation_offered") or bound.get("load")
     if not at or not limit:
         return min(1.0, most), 1.0
     if not last.get("stable", True):

@@ -26,6 +26,7 @@ from netloom.base.figures import (
     unseen,
 )
 from netloom.base.provenance import Provenance
+from netloom.base.words import arrows
 from netloom.questions import former, terminal
 from netloom.questions.columns import Column, Columns
 from netloom.questions.register import by_verb, chart_of, command_line, kind_of
@@ -228,7 +229,9 @@ class Answer(Figures):
         more = [
             line
             for each in self.remarks()
-            for line in wrap(f"• {each}", width, subsequent_indent="  ", break_on_hyphens=False)
+            for line in wrap(
+                f"• {arrows(each)}", width, subsequent_indent="  ", break_on_hyphens=False
+            )
         ]
         return [""] * bool(more) + more
 

@@ -1,7 +1,8 @@
 """The last release's names of figures, in one table. This file goes with the next release.
 
-An old place leads to a new one. ``{unit}`` in an old place is what the answer's ``time_unit`` says,
-``{size}`` what its ``size_unit`` says. ``[]`` stands for each row of a list.
+An old place leads to a new one. ``{unit}`` in a place is what the answer's ``time_unit`` says,
+``{size}`` what its ``size_unit`` says, ``{technique}`` what its ``switching`` says. ``[]`` stands
+for each row of a list.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ FORMER: dict[str, dict[str, str]] = {
         "critical_path.finish_seconds": "finish_seconds",
     },
     "predict_locality": {"random_distance": "random.distance"},
+    "find_saturation": {"throughput_bound": "throughput_bounds.{technique}"},
+    "simulate": {"throughput_bound": "throughput_bounds.{technique}"},
 }
 """Old place -> new place, by the Python function that asks."""
 
@@ -50,7 +53,7 @@ def with_old_keys(verb: str, data: dict[str, Any]) -> dict[str, Any]:
     """Return JSON that has the last release's keys as well. Rows of lists have none."""
     for old, new in FORMER.get(verb, {}).items():
         if "[]" not in old:
-            _copy(data, _filled(old, data), new, onto_old=True)
+            _copy(data, _filled(old, data), _filled(new, data), onto_old=True)
     return data
 
 
@@ -58,7 +61,7 @@ def with_new_keys(verb: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return JSON, perhaps of the last release, with the keys of this one."""
     found = dict(data)
     for old, new in FORMER.get(verb, {}).items():
-        _copy(found, _filled(old, found), new, onto_old=False)
+        _copy(found, _filled(old, found), _filled(new, found), onto_old=False)
     return found
 
 
@@ -88,7 +91,11 @@ def old_attribute(answer: Any, verb: str, name: str) -> Any:
 
 
 def _filled(place: str, data: Mapping[str, Any]) -> str:
-    return place.format(unit=data.get("time_unit", ""), size=data.get("size_unit", ""))
+    return place.format(
+        unit=data.get("time_unit", ""),
+        size=data.get("size_unit", ""),
+        technique=data.get("switching", ""),
+    )
 
 
 def _copy(data: dict[str, Any], old: str, new: str, *, onto_old: bool) -> None:

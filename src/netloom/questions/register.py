@@ -368,7 +368,9 @@ OWN: dict[str, str] = {
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
     "predict.latency": "netloom.questions.predict.latency:predict_latency",
+    "simulate.load": "netloom.questions.simulate.load:simulate",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
+    "simulate.saturation": "netloom.questions.simulate.saturation:find_saturation",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
 

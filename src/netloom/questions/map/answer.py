@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from netloom.base.provenance import Provenance
     from netloom.mapping import FoundMapping, Layout
     from netloom.questions.analyze.question import Analysis
-    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.questions.simulate.load import Simulation
     from netloom.routing import Routing, SourceRoutes
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from netloom.mapping.search.objectives import Measure
     from netloom.questions.analyze.question import Analysis
     from netloom.questions.base import Question
-    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.questions.simulate.load import Simulation
     from netloom.routing import SourceRoutes
 
 

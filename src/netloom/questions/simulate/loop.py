@@ -296,17 +296,9 @@ class LoopSimulation(Answer):
         import polars as pl
 
         from netloom.drawing.axes import axis
+        from netloom.drawing.load_curves import AVERAGE, BY_NODE, LIMIT, WORST, shares, thresholds
         from netloom.questions.network_chart import loaded_chart, network_again
-        from netloom.questions.simulate.drawn import (
-            APPLIED,
-            AVERAGE,
-            BY_NODE,
-            LIMIT,
-            ON_CHANNEL,
-            WORST,
-            shares,
-            thresholds,
-        )
+        from netloom.questions.simulate.drawn import ON_CHANNEL
 
         lines = [
             (each.applied, got / each.applied, name)
@@ -328,7 +320,7 @@ class LoopSimulation(Answer):
         marks = {name: at for name, at in marks.items() if at <= 1.3 * highest}
         drawn = shares(
             tidy,
-            axis("applied", APPLIED, [highest, *marks.values()]),
+            axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
             BY_NODE,
             lambda where: thresholds(where, marks),
             lambda _: marks.values(),

@@ -320,7 +320,7 @@ def parts(record: Recorded) -> dict[str, Part]:
     import polars as pl
 
     from netloom.drawing.axes import ordered, panel
-    from netloom.questions.simulate.drawn import shares
+    from netloom.drawing.load_curves import shares
 
     table = record.tables["table"].sort("message_bytes", "applied")
     said = pl.col("message_bytes").map_elements(size, return_dtype=pl.String)
