@@ -364,6 +364,8 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "compile": "netloom.questions.compile:compile_phases",
+    "compile.collective": "netloom.questions.compile_collective:compile_collective",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
