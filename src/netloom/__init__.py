@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from netloom.experiments import run as run
     from netloom.machines import machine as machine
     from netloom.questions.analyze.question import analyze as analyze
-    from netloom.questions.compile.collective.question import (
-        compile_collective as compile_collective,
-    )
-    from netloom.questions.compile.plans import verify_plan as verify_plan
-    from netloom.questions.compile.question import compile_phases as compile_phases
+    from netloom.questions.compile import compile_phases as compile_phases
+    from netloom.questions.compile_collective import compile_collective as compile_collective
     from netloom.questions.fabric.question import check_fabric as check_fabric
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
+    from netloom.questions.plans import verify_plan as verify_plan
     from netloom.questions.predict.latency import predict_latency as predict_latency
     from netloom.questions.register import to_pandas as to_pandas
     from netloom.questions.simulate.load import simulate as simulate
@@ -47,7 +45,7 @@ _FACE = {
     "run": "netloom.experiments",
     "simulate_beside": "netloom.questions.simulate.load",
     "to_pandas": "netloom.questions.register",
-    "verify_plan": "netloom.questions.compile.plans",
+    "verify_plan": "netloom.questions.plans",
     "write": "netloom.workload",
 }
 """Where the names are that ask no question. Those that do are in the register."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -172,6 +172,31 @@ def lanes(owner: Ints, start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
         heappush(taken, (over, lane))
         found[place] = lane
     return found
+
+
+def with_phases(found: Timeline, begin: Floats, ends: Floats, switch: float) -> Timeline:
+    """Return a timeline with a track of phases, in each of which a switch comes before words move.
+
+    Parameters
+    ----------
+    found
+        A timeline, of which a unit of time is 1 µs.
+    begin, ends
+        float64[num_phases], when the words of each phase begin to move, and when all have.
+    switch
+        How long a switch takes.
+    """
+    first, middle, last = (nanoseconds(each, 1.0) for each in (begin - switch, begin, ends))
+    slices = []
+    for kind, since, until in (
+        ("phase", first, last), ("switch", first, middle), ("move", middle, last),
+    ):  # fmt: skip
+        kept = np.flatnonzero(until > since)
+        names = [f"phase {each}" for each in kept.tolist()] if kind == "phase" else ()
+        track, args = np.full(len(kept), len(found.tracks)), {"phase": kept.tolist()}
+        slices.append(Slices(kind, track, since[kept], until[kept], names, args))
+    tracks = (*found.tracks, Track("phases", "phases"))
+    return replace(found, tracks=tracks, slices=(*found.slices, *slices))
 
 
 def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: Floats) -> Counter:

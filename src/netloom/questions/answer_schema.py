@@ -113,7 +113,7 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
     """Return what the JSON of an answer is that is a record of figures."""
     whole = schema(answer)
     points = whole["properties"].pop("points", None)
-    required = [name for name in whole["required"] if name != "points"]
+    required = [name for name in whole["required"] if name not in ("points", "verdict")]
     found = whole | {"required": [*required, "verdict", "provenance"]}
     if points is not None:
         (form, _) = points["anyOf"]
@@ -122,6 +122,7 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
         own = [name for name in one["required"] if name not in required]
         found["anyOf"] = [{"required": own}, {"required": ["points"]}]
     own_of_verdict = whole["properties"].get("verdict", {"properties": {}, "required": []})
+    own_of_verdict = own_of_verdict.get("anyOf", [own_of_verdict])[0]  # one record, or None
     verdict: dict[str, Any] = {**VERDICT}
     verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
     verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]

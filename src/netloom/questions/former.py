@@ -23,6 +23,21 @@ FORMER: dict[str, dict[str, str]] = {
     "predict_locality": {"random_distance": "random.distance"},
     "find_saturation": {"throughput_bound": "throughput_bounds.{technique}"},
     "simulate": {"throughput_bound": "throughput_bounds.{technique}"},
+    "compile_collective": {
+        "algorithm_bandwidth": "speed.algorithm_bandwidth",
+        "bound_bandwidth": "speed.bound_bandwidth",
+        "bound_seconds": "speed.bound_seconds",
+        "bus_bandwidth": "speed.bus_bandwidth",
+        "collective": "speed.collective",
+        "efficiency": "speed.efficiency",
+        "finish_seconds": "speed.finish_seconds",
+        "latency_seconds": "speed.latency_seconds",
+        "num_ranks": "speed.ranks",
+    },
+    "compile_phases": {
+        "objective": "provenance.configuration.objective",
+        "seed": "provenance.seed",
+    },
 }
 """Old place -> new place, by the Python function that asks."""
 

@@ -369,6 +369,8 @@ OWN: dict[str, str] = {
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
     "predict.latency": "netloom.questions.predict.latency:predict_latency",
     "simulate.load": "netloom.questions.simulate.load:simulate",
+    "compile": "netloom.questions.compile:compile_phases",
+    "compile.collective": "netloom.questions.compile_collective:compile_collective",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
     "simulate.saturation": "netloom.questions.simulate.saturation:find_saturation",
 }

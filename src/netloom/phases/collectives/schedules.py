@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
 
+ROUNDING = 1e-9
+"""A chunk this near to whole bytes, relative to its size, is of whole bytes."""
+
 INTO = ("reduce-scatter", "reduce")
 """Collectives whose bottleneck is what enters a set of ranks, not what leaves it."""
 
@@ -166,6 +169,21 @@ class Schedule:
     def finish_seconds(self) -> float:
         """When the last message has arrived."""
         return float(self.end.max(initial=0.0))
+
+    @property
+    def padded_bytes(self) -> int:
+        """The size with blocks of equally many whole bytes. The times are of the size given."""
+        program, ranks = self.program, self.program.num_ranks
+        exact = program.chunk_size * self.size_bytes
+        near = np.rint(exact)
+        whole = np.where(np.abs(exact - near) <= ROUNDING * exact, near, np.ceil(exact))
+        block = {
+            "all-gather": program.first_owner, "reduce-scatter": program.final_owner,
+            "all-to-all": program.first_owner.astype(np.int64) * ranks + program.final_owner,
+        }.get(program.collective)  # fmt: skip
+        if block is None:
+            return int(whole.sum())
+        return ranks * int(np.bincount(block, whole).max())
 
     @property
     def sending(self) -> Floats:
