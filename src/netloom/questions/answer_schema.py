@@ -114,7 +114,7 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
     whole = schema(answer)
     points = whole["properties"].pop("points", None)
     required = [name for name in whole["required"] if name != "points"]
-    found = whole | {"required": [*required, "verdict", "provenance"]}
+    found = whole | {"required": [*dict.fromkeys([*required, "verdict", "provenance"])]}
     if points is not None:
         (form, _) = points["anyOf"]
         one = form["items"]
