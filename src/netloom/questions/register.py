@@ -364,6 +364,8 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "fabric": "netloom.questions.fabric:check_fabric",
+    "route": "netloom.questions.route:route_fabric",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
