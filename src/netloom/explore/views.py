@@ -14,7 +14,7 @@ from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze.words import delays_from, unit
 from netloom.questions.collective.answer import fastest_run
-from netloom.questions.fabric.question import FAIR
+from netloom.questions.fabric import LOAD
 from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Table
-    from netloom.questions.fabric.question import Job
+    from netloom.fabrics.jobs import Job
     from netloom.questions.register import Answer, Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
@@ -186,7 +186,7 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
     What the verdict is about comes first.
     """
-    from netloom.questions.fabric.question import prepare
+    from netloom.questions.fabric import prepare
 
     ready = prepare(asked(record))
     name = table_name(str(record.configuration["routing"]))
@@ -207,7 +207,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
 
     Whatever they were made for: names say so where that is not an all-to-all.
     """
-    from netloom.questions.route.question import prepare, routed
+    from netloom.questions.route import prepare, routed
 
     found: Any = answer
     if found is None:
@@ -215,7 +215,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         ready = prepare(question)
         network, before, after = ready.network, ready.installed, routed(question, ready)[0]
     else:
-        network, before, after = found.topology, found.installed, found.forwarding
+        network, before, after = found.network, found.installed, found.forwarding
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
     told = record.tables["channel_table"]
     installed = table_name(str(record.configuration["installed"]))
@@ -396,7 +396,7 @@ def _of_fabric(record: Recorded, view: View, most: float) -> Known:
         alone = most / max(each["slowdown"] for each in record.figures["jobs"])
         return alone, 2 * alone
     ratio = record.figures["all_to_all"]["ratio"]
-    return (FAIR * most / ratio, 2 * FAIR * most / ratio) if ratio else None
+    return (LOAD.fine * most / ratio, 2 * LOAD.fine * most / ratio) if ratio else None
 
 
 def _of_load(record: Recorded, _: View, most: float) -> Known:
