@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from netloom.experiments import results as results
     from netloom.experiments import run as run
     from netloom.machines import machine as machine
-    from netloom.questions.analyze.question import analyze as analyze
+    from netloom.questions.analyze import analyze as analyze
     from netloom.questions.compile.collective.question import (
         compile_collective as compile_collective,
     )

@@ -364,6 +364,7 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "analyze": "netloom.questions.analyze:analyze",
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
