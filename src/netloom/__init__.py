@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from netloom.experiments import results as results
     from netloom.experiments import run as run
     from netloom.machines import machine as machine
-    from netloom.questions.analyze.permutations.question import (
-        analyze_permutations as analyze_permutations,
-    )
-    from netloom.questions.analyze.question import analyze as analyze
+    from netloom.questions.analyze import analyze as analyze
     from netloom.questions.compile.collective.question import (
         compile_collective as compile_collective,
     )
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
     from netloom.questions.compile.question import compile_phases as compile_phases
     from netloom.questions.fabric import check_fabric as check_fabric
     from netloom.questions.map.question import find_mapping as find_mapping
+    from netloom.questions.permutations import analyze_permutations as analyze_permutations
     from netloom.questions.predict.latency.question import predict_latency as predict_latency
     from netloom.questions.register import to_pandas as to_pandas
     from netloom.questions.simulate.load.question import simulate as simulate

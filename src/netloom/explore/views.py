@@ -12,7 +12,7 @@ from netloom.base.words import number
 from netloom.contention.ties import tie_named, tied
 from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
-from netloom.questions.analyze.words import delays_from, unit
+from netloom.questions.analyze import Analysis
 from netloom.questions.collective.answer import fastest_run
 from netloom.questions.fabric import LOAD
 from netloom.questions.map.words import unit_of
@@ -119,13 +119,9 @@ def verdict_of(record: Recorded, *, answered: bool = True) -> Verdict:
     return found if answered else Verdict("", "", found.of)
 
 
-UNITS = {"bytes": "bytes", "messages": "messages", "uniform": "paths"}
-"""What loads are counted in, by what edges weigh."""
-
-
 def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield the program of an analysis, as it is mapped."""
-    from netloom.questions.analyze.question import prepare
+    from netloom.questions.analyze import prepare
 
     ready = prepare(asked(record))
     weight = record.configuration["weight"]
@@ -135,7 +131,8 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     yield view_of(
         record, ready.network, ready.routing,
         flows_of(sent, ready.node_of, sent.weights(weight)),
-        unit=UNITS[unit(record.figures)], name=order_named(record.configuration["mapping"]),
+        unit=Analysis.from_json(record.figures).load_unit,
+        name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
     )  # fmt: skip
 
@@ -156,7 +153,7 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         sent = entering(task.graph, task.network, places, weight)[0]
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=UNITS[unit_of(record.figures)], name=name, known=_loads(record, when),
+            unit=unit_of(record.figures), name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 
@@ -383,7 +380,7 @@ Known = tuple[float, float] | None
 
 def _of_analysis(record: Recorded, _: View, most: float) -> Known:
     """Return it at the load that is offered, or at the highest that a host can offer."""
-    known = delays_from(record.figures)
+    known = Analysis.from_json(record.figures).delays_from
     return known and (most * known[0], most * known[1])
 
 

@@ -56,7 +56,7 @@ def results_schema() -> dict[str, Any]:
     --------
     >>> found = results_schema()["$defs"]
     >>> found["analyze"]["properties"]["dilation"]
-    {'type': ['number', 'null'], 'title': 'hops a byte'}
+    {'type': ['number', 'null'], 'title': 'hops per byte'}
     >>> found["analyze"]["$defs"]["table"]["items"]["properties"]["dilation"]["json"]
     'dilation'
     """
@@ -121,19 +121,32 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
         whole["properties"] = one["properties"] | {"points": form} | whole["properties"]
         own = [name for name in one["required"] if name not in required]
         found["anyOf"] = [{"required": own}, {"required": ["points"]}]
-    own_of_verdict = whole["properties"].get("verdict", {"properties": {}, "required": []})
+    own_of_verdict = _inner(whole["properties"].get("verdict", {"properties": {}, "required": []}))
     verdict: dict[str, Any] = {**VERDICT}
     verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
     verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]
     found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
     for old in former.FORMER.get(verb, {}):
-        found["properties"].setdefault(old.partition(".")[0], {"deprecated": True})
+        *path, last = old.split(".")
+        place = found
+        for part in path:
+            place = _inner(place["properties"].setdefault(part, {"deprecated": True}))
+            if "properties" not in place:
+                break
+        else:
+            place["properties"].setdefault(last, {"deprecated": True})
     rows, house = answers.tables_of(answer), cast("type[Answer]", answer)
     found["$defs"] = {
         name: {"type": "array", "items": _row(columns, in_json=rows["table"] is rows[name])}
         for name, columns in house.tables().items()
     }
     return found
+
+
+def _inner(form: dict[str, Any]) -> dict[str, Any]:
+    """Return what an object is that may also be null."""
+    inner: dict[str, Any] = form.get("anyOf", [form])[0]
+    return inner
 
 
 def _row(columns: Columns, *, in_json: bool) -> dict[str, Any]:

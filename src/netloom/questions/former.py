@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-FORMER: dict[str, dict[str, str]] = {}
+FORMER: dict[str, dict[str, str]] = {
+    "analyze": {
+        "bottleneck.channel_weight": "weighted_channel_load.max",
+        "causes.uplinks.load": "busiest_channel.load",
+        "causes.uplinks.rate": "busiest_channel.bandwidth",
+    },
+}
 """Old place -> new place, by the Python function that asks."""
 
 COLUMNS: dict[str, dict[str, str]] = {}

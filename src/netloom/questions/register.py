@@ -364,6 +364,8 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "analyze": "netloom.questions.analyze:analyze",
+    "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
     "fabric": "netloom.questions.fabric:check_fabric",
     "route": "netloom.questions.route:route_fabric",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
