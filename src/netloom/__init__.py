@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from netloom.experiments import results as results
     from netloom.experiments import run as run
     from netloom.machines import machine as machine
-    from netloom.questions.analyze.question import analyze as analyze
+    from netloom.questions.analyze import analyze as analyze
     from netloom.questions.compile import compile_phases as compile_phases
     from netloom.questions.compile_collective import compile_collective as compile_collective
-    from netloom.questions.fabric.question import check_fabric as check_fabric
+    from netloom.questions.fabric import check_fabric as check_fabric
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
     from netloom.questions.plans import verify_plan as verify_plan

@@ -15,7 +15,6 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.base.units import size
 from netloom.cli import main
-from netloom.questions.analyze.words import lines as lines_of_analyze
 from netloom.questions.base import ask
 from netloom.questions.map.words import lines as lines_of_map
 from netloom.questions.named import find_network
@@ -379,4 +378,4 @@ def test_what_stays_off_the_network_is_told_by_what_is_counted():
                                 (True, "on its host", "On one host")):  # fmt: skip
         found = nl.analyze("all-to-all:16", random_mappings=0, count_inside_nodes=count, **asked)
         assert found.sentences()[-1].endswith(f"of the traffic stays {where}.")
-        assert any(f"{edges}, without a channel" in str(each) for each in lines_of_analyze(found))
+        assert any(f"{edges}, without a channel" in each for each in found.lines())

@@ -17,7 +17,7 @@ from netloom.cli.experiment import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
-from netloom.questions.analyze.words import load_share
+from netloom.questions.analyze import load_share
 from netloom.questions.register import Recorded, record
 from netloom.questions.shown import percent
 from netloom.questions.simulate.load import detail

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.figures import Figures, derived
 from netloom.bounds.demand import leading_out
 from netloom.routing.ways import dimensions
 from netloom.topology import Cube
@@ -298,8 +299,7 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
     return float(maximum_flow(graph, start, stop).flow_value) / FLOW_UNITS
 
 
-@dataclass(frozen=True)
-class Taper:
+class Taper(Figures):
     """What a router has below it, towards hosts, and above it, towards the rest of the network.
 
     Attributes
@@ -321,7 +321,7 @@ class Taper:
     below: float
     above: float
 
-    @property
+    @derived("oversubscription")
     def ratio(self) -> float:
         """Oversubscription: above 1, not all that is below can send upwards at once."""
         return self.below / self.above
@@ -356,6 +356,13 @@ def tapers(topology: Topology) -> list[Taper]:
         worst = int(here[ratio[here].argmax()])
         name = topology.name_of(topology.router_vertex(worst))
         alike = int(np.isclose(ratio[here], ratio[worst]).sum())
-        amounts = int(many_below[worst]), int(many_above[worst]), below[worst], above[worst]
-        found.append(Taper(name, alike, *amounts[:2], *map(float, amounts[2:])))
+        one = Taper(
+            router=name,
+            routers=alike,
+            channels_below=int(many_below[worst]),
+            channels_above=int(many_above[worst]),
+            below=float(below[worst]),
+            above=float(above[worst]),
+        )
+        found.append(one)
     return found

@@ -12,8 +12,8 @@ from netloom.base.words import number
 from netloom.contention.ties import tie_named, tied
 from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
-from netloom.questions.analyze.words import delays_from, unit
-from netloom.questions.fabric.question import FAIR
+from netloom.questions.analyze import Analysis
+from netloom.questions.fabric import LOAD
 from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Table
-    from netloom.questions.fabric.question import Job
+    from netloom.fabrics.jobs import Job
     from netloom.questions.register import Answer, Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
@@ -118,13 +118,9 @@ def verdict_of(record: Recorded, *, answered: bool = True) -> Verdict:
     return found if answered else Verdict("", "", found.of)
 
 
-UNITS = {"bytes": "bytes", "messages": "messages", "uniform": "paths"}
-"""What loads are counted in, by what edges weigh."""
-
-
 def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield the program of an analysis, as it is mapped."""
-    from netloom.questions.analyze.question import prepare
+    from netloom.questions.analyze import prepare
 
     ready = prepare(asked(record))
     weight = record.configuration["weight"]
@@ -134,7 +130,8 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     yield view_of(
         record, ready.network, ready.routing,
         flows_of(sent, ready.node_of, sent.weights(weight)),
-        unit=UNITS[unit(record.figures)], name=order_named(record.configuration["mapping"]),
+        unit=Analysis.from_json(record.figures).load_unit,
+        name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
     )  # fmt: skip
 
@@ -155,7 +152,7 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         sent = entering(task.graph, task.network, places, weight)[0]
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=UNITS[unit_of(record.figures)], name=name, known=_loads(record, when),
+            unit=unit_of(record.figures), name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 
@@ -185,7 +182,7 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
     What the verdict is about comes first.
     """
-    from netloom.questions.fabric.question import prepare
+    from netloom.questions.fabric import prepare
 
     ready = prepare(asked(record))
     name = table_name(str(record.configuration["routing"]))
@@ -206,7 +203,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
 
     Whatever they were made for: names say so where that is not an all-to-all.
     """
-    from netloom.questions.route.question import prepare, routed
+    from netloom.questions.route import prepare, routed
 
     found: Any = answer
     if found is None:
@@ -214,7 +211,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         ready = prepare(question)
         network, before, after = ready.network, ready.installed, routed(question, ready)[0]
     else:
-        network, before, after = found.topology, found.installed, found.forwarding
+        network, before, after = found.network, found.installed, found.forwarding
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
     told = record.tables["channel_table"]
     installed = table_name(str(record.configuration["installed"]))
@@ -382,7 +379,7 @@ Known = tuple[float, float] | None
 
 def _of_analysis(record: Recorded, _: View, most: float) -> Known:
     """Return it at the load that is offered, or at the highest that a host can offer."""
-    known = delays_from(record.figures)
+    known = Analysis.from_json(record.figures).delays_from
     return known and (most * known[0], most * known[1])
 
 
@@ -395,7 +392,7 @@ def _of_fabric(record: Recorded, view: View, most: float) -> Known:
         alone = most / max(each["slowdown"] for each in record.figures["jobs"])
         return alone, 2 * alone
     ratio = record.figures["all_to_all"]["ratio"]
-    return (FAIR * most / ratio, 2 * FAIR * most / ratio) if ratio else None
+    return (LOAD.fine * most / ratio, 2 * LOAD.fine * most / ratio) if ratio else None
 
 
 def _of_load(record: Recorded, _: View, most: float) -> Known:

@@ -56,7 +56,7 @@ def results_schema() -> dict[str, Any]:
     --------
     >>> found = results_schema()["$defs"]
     >>> found["analyze"]["properties"]["dilation"]
-    {'type': ['number', 'null'], 'title': 'hops a byte'}
+    {'type': ['number', 'null'], 'title': 'hops per byte'}
     >>> found["analyze"]["$defs"]["table"]["items"]["properties"]["dilation"]["json"]
     'dilation'
     """
@@ -133,6 +133,8 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
         for part in path:
             into = into["properties"].get(part, _object({}))
             into = into["anyOf"][0] if "anyOf" in into else into
+            into = into.get("items", into)
+            into.setdefault("properties", {})
         into["properties"].setdefault(last, {"deprecated": True})
     rows, house = answers.tables_of(answer), cast("type[Answer]", answer)
     found["$defs"] = {}
@@ -142,6 +144,12 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
             row["properties"].setdefault(old, {"deprecated": True})
         found["$defs"][name] = {"type": "array", "items": row}
     return found
+
+
+def _inner(form: dict[str, Any]) -> dict[str, Any]:
+    """Return what an object is that may also be null."""
+    inner: dict[str, Any] = form.get("anyOf", [form])[0]
+    return inner
 
 
 def _row(columns: Columns, *, in_json: bool) -> dict[str, Any]:

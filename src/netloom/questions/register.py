@@ -371,6 +371,10 @@ OWN: dict[str, str] = {
     "simulate.load": "netloom.questions.simulate.load:simulate",
     "compile": "netloom.questions.compile:compile_phases",
     "compile.collective": "netloom.questions.compile_collective:compile_collective",
+    "analyze": "netloom.questions.analyze:analyze",
+    "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
+    "fabric": "netloom.questions.fabric:check_fabric",
+    "route": "netloom.questions.route:route_fabric",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
     "simulate.saturation": "netloom.questions.simulate.saturation:find_saturation",
 }
