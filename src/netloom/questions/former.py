@@ -37,6 +37,7 @@ FORMER: dict[str, dict[str, str]] = {
     "compile_phases": {
         "objective": "provenance.configuration.objective",
         "seed": "provenance.seed",
+    },
     "analyze": {
         "bottleneck.channel_weight": "weighted_channel_load.max",
         "causes.uplinks.load": "busiest_channel.load",

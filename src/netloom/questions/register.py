@@ -365,7 +365,6 @@ PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
     "collective": "netloom.questions.collective:compare_collectives",
-    "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
     "predict.latency": "netloom.questions.predict.latency:predict_latency",
     "simulate.load": "netloom.questions.simulate.load:simulate",
