@@ -305,13 +305,11 @@ def busiest_router(topology: Topology, loads: ChannelLoads) -> dict[str, Any] | 
     return {"name": name, "load": float(through[router])}
 
 
-def bounds(topology: Topology, mapped: MappedProgram) -> dict[str, Any] | None:
-    """Return what no routing can beat for this mapping, cut by cut. None in a direct network.
+def bounds(topology: Topology, mapped: MappedProgram) -> dict[str, Any]:
+    """Return what no routing can beat for this mapping, cut by cut.
 
     ``time`` is that of the tightest cut, ``ratio`` how many times longer the busiest channel works.
     """
-    if topology.direct:
-        return None
     cuts = cut_bounds(topology, mapped.source, mapped.target, mapped.weights)
     tightest = max(cuts, key=lambda each: each.time)
     busiest = float(mapped.contention.channel_time.max())

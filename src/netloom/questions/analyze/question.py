@@ -290,8 +290,8 @@ class Analysis(Answer):
         return busiest_router(self.topology, self.mapped.contention)
 
     @cached_property
-    def bounds(self) -> dict[str, Any] | None:
-        """What no routing can beat for this mapping. None in a direct network."""
+    def bounds(self) -> dict[str, Any]:
+        """What no routing can beat for this mapping."""
         return bounds(self.topology, self.mapped)
 
     @property

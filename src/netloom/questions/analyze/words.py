@@ -75,11 +75,11 @@ def where(figures: Mapping[str, Any]) -> str:
 
 
 def _times(ratio: float) -> str:
-    """Return a ratio to two digits, or more than half as a part."""
+    """Return a ratio to two digits, or more where these are 1, or more than half as a part."""
     if 0.995 <= ratio <= CLOSE:
         return "as much as"
     if ratio >= 0.995:
-        return f"{number(float(f'{ratio:.2g}'))}×"
+        return f"{number(float(f'{ratio:.{2 if ratio >= 1.05 else 3}g}'))}×"
     return f"{number(round(100 * ratio))}\u00a0% of"
 
 
