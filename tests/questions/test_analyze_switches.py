@@ -221,3 +221,14 @@ def test_hosts_of_several_ports():
     assert data["hosts"] == 4
     assert data["saturation"]["upper_bound"] >= 1
     assert data["bounds"]["ratio"] >= 1
+
+
+def test_traffic_half_way_round_a_ring_of_routers():
+    even = quick("all-to-all", "torus:4x4/2").to_dict()
+    direct = quick("all-to-all", "torus:4x4").to_dict()["causes"]["half_way"]
+    assert even["causes"]["half_way"]["split_load"] == 4 * direct["split_load"]
+    assert "half-way round a ring" in even["note"]
+    slow = quick("all-to-all", "ring:4/1").to_dict()  # a host's own channel is as busy
+    assert slow["causes"]["half_way"]["split_load"] == slow["bounds"]["time"] == 3
+    assert quick("shift:2", "ring:4/1").to_dict()["causes"]["half_way"]["split_load"] == 1
+    assert quick("ring", "ring:4/2").to_dict()["causes"]["half_way"] is None

@@ -27,6 +27,7 @@ from netloom.contention import (
 )
 from netloom.machines import Machine, machine_names
 from netloom.mapping.allocation import place_program
+from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.questions.analyze.mapped import (
     CHANNELS,
     FIGURES,
@@ -77,6 +78,7 @@ from netloom.routing import (
     parse_routing,
     routes_by,
 )
+from netloom.routing.hosted import legs
 from netloom.topology import Cube, Topology
 from netloom.workload import ProcessGraph
 
@@ -309,9 +311,11 @@ class Analysis(Answer):
     @property
     def note(self) -> str | None:
         """What to know before comparing with a simulation."""
-        if not isinstance(self.topology, Cube) or not self.routing.startswith("dimension-order"):
+        cube = self.topology.routers
+        if not isinstance(cube, Cube) or not self.routing.startswith("dimension-order"):
             return None
-        both = half_way_round(self.topology, self.mapped.source, self.mapped.target)
+        ends = legs(self.topology, self.mapped.source, self.mapped.target)
+        both = half_way_round(cube, ends.entry, ends.exit)
         if not both.any():
             return None
         paths = counted(int(both.sum()), "path", ",")
@@ -801,9 +805,10 @@ def _work(mapped: MappedProgram, routing: Routing) -> int:
 
 def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshEstimate | None:
     """Table 3.1, which is for dimension order on square meshes."""
-    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
         return None
-    if any(network.wraps) or len(network.sides) != 2 or len(set(network.sides)) > 1:
+    if any(own[0].wraps) or len(own[0].sides) != 2 or len(set(own[0].sides)) > 1:
         return None
     return estimate_mesh(network.num_hosts, graph.num_edges / graph.num_tasks)
 
@@ -812,14 +817,15 @@ def _expected(
     question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
 ) -> Expectation | None:
     """Exact expectations of a random mapping, where they are known."""
-    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
         return None
     if not network.even:
         return None
     if question.nodes is not None or question.tasks_per_node > 1 or network.num_hosts < 4:
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
-        return expect_random(network, routing, graph.source, graph.target)
+        return expect_random(own[0], routing, graph.source, graph.target)
 
 
 def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
