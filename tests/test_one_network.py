@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom import find_mapping
+from netloom import find_mapping, machine, simulate_pattern
+from netloom.machines import node_costs
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import topology
 from netloom.topology.families.grids import concentrated
@@ -182,11 +183,40 @@ def test_permutations_contend_alike(net):
     assert differing("analyze permutations --on {on} --samples 3", net) == {}
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "predict locality --on {on} --app hypercube:4",
+        "predict torus-broadcast --on {on} --rate 0.001 --broadcast 0.1",
+    ],
+)
+def test_models_of_tori_take_their_hosts(command):
+    assert differing(command, "torus:4x4") == {}
+
+
+@pytest.mark.parametrize("engine", ["worm", "network"])
+def test_patterns_of_nodes_are_those_of_hosts(engine):
+    costs, ends = node_costs(machine("symult2010")), [{}, {}]
+    if engine == "worm":
+        ends[0]["end_channels"] = 1
+    one, other = (
+        simulate_pattern(on, pattern="transpose", costs=costs, engine=engine, loops=2, **more)
+        for on, more in zip(("mesh:3x3", "mesh:3x3/1"), ends, strict=True)
+    )
+    assert unlike(told(one), told(other)) == {}
+
+
+def told(found):
+    """All numbers of an answer by where they stand, as a reader of its JSON has them."""
+    return numbers(json.loads(json.dumps(found.to_dict())))
+
+
 def searched(net, objective):
     """The figures of a search: its bounds, starts, and what was and is measured."""
     found = find_mapping("hypercube:3", net, objective=objective, rounds=1, routing="up-down")
-    told = numbers(json.loads(json.dumps(found.to_dict())))
-    return {key: part for key, part in told.items() if not any(each in key for each in ESTIMATES)}
+    return {
+        key: part for key, part in told(found).items() if not any(each in key for each in ESTIMATES)
+    }
 
 
 @pytest.mark.parametrize("net", [*DIRECT.values(), "graph:examples/dgx1.txt"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted, give_or_take, number, share
+from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.questions.base import Question, option
 from netloom.questions.columns import CYCLES, Column, Columns
 from netloom.questions.fields import Measured, refuse
@@ -48,7 +49,9 @@ class Simulated(Measured, BesideModel):
 
 
 def find_torus(on: str | Topology | Machine) -> Cube:
-    """Return the torus that ``on`` is or names. A ring of two nodes is one link.
+    """Return the torus that ``on`` is or names, perhaps by a host on each of its routers.
+
+    A ring of two nodes is one link.
 
     Raises
     ------
@@ -66,6 +69,9 @@ def find_torus(on: str | Topology | Machine) -> Cube:
 is of one
     """
     topology, _ = find_network(on)
+    own = cube_of_hosts(topology)
+    if own is not None and np.array_equal(own[1], np.arange(topology.num_hosts)):
+        topology = own[0]
     if isinstance(topology, Cube) and topology.num_hosts > 1:
         rings = zip(topology.sides, topology.wraps, strict=True)
         if all(wraps or side <= 2 for side, wraps in rings):
