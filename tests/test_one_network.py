@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom import find_mapping, machine, simulate_pattern
+from netloom import find_mapping, machine, simulate_loop, simulate_pattern
 from netloom.machines import node_costs
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import topology
@@ -202,6 +202,18 @@ def test_patterns_of_nodes_are_those_of_hosts(engine):
     one, other = (
         simulate_pattern(on, pattern="transpose", costs=costs, engine=engine, loops=2, **more)
         for on, more in zip(("mesh:3x3", "mesh:3x3/1"), ends, strict=True)
+    )
+    assert unlike(told(one), told(other)) == {}
+
+
+@pytest.mark.parametrize("app", ["ring:8", "all-to-all:8"])
+def test_long_channels_delay_programs_alike(app):
+    plain = topology("twisted-torus:4x2")
+    cycles = np.where(np.arange(plain.num_channels) % 3, 1, 7).astype(np.int32)
+    one = replace(plain, channel_cycles=cycles)
+    one, other = (
+        simulate_loop(on, app=app, applied=0.3, loops=3, vcs=4, routing="layered")
+        for on in (one, concentrated(one, 1))
     )
     assert unlike(told(one), told(other)) == {}
 
