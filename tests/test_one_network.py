@@ -183,6 +183,12 @@ def test_permutations_contend_alike(net):
     assert differing("analyze permutations --on {on} --samples 3", net) == {}
 
 
+@pytest.mark.parametrize("net", ["torus:9x3", "mesh:7x3", "ring:9"])
+def test_dimensions_bound_collectives_alike(net):
+    command = "collective all-to-all --on {on} --algorithm pairwise --size 1MB --latency 0{ends}"
+    assert differing(command, net) == {}
+
+
 @pytest.mark.parametrize(
     "command",
     [
