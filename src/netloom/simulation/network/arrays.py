@@ -149,13 +149,18 @@ def _ports(topology: Topology, router: Router) -> HostedPorts:
 
 def _shares(topology: Topology, rate: Floats) -> tuple[Ints, Ints]:
     """Return the flits that lines of these rates send, and the cycles in which they do: int64[]."""
-    rates, place = np.unique(rate, return_inverse=True)
-    parts = [Fraction(float(each)).limit_denominator(FINEST) for each in rates]
+    parts, place = kept_rates(rate)
     if 0 in parts:
-        found = f"a channel of bandwidth {rates[parts.index(Fraction(0))]:g}"
+        found = f"a channel of bandwidth {rate.min():g}"
         raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
     each = np.array([part.as_integer_ratio() for part in parts], np.int64).reshape(-1, 2)[place]
     return each[:, 0], each[:, 1]
+
+
+def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
+    """Return the different rates of lines, rising, as these keep to them, and which each has."""
+    rates, place = np.unique(rate, return_inverse=True)
+    return [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()], place.ravel()
 
 
 FIRST_LOG = 8192
