@@ -150,7 +150,7 @@ def _along(topology: Topology, line: Line, demand: Demand) -> Iterator[Cut]:
         number = int(room)
         if not inside.even:
             ends = here[inside.channel_source], here[inside.channel_target]
-            number = np.count_nonzero(ends[way == "in"] & ~ends[way == "out"])
+            number = int(np.count_nonzero(ends[way == "in"] & ~ends[way == "out"]))
         many = f"the {number} channels" if number > 1 else "the channel"
         rate = "" if room == number else f", {room:.4g} flits/cycle in all"
         yield Cut("coordinates", name + line.of, way, weight, room, f"{many} {said}{rate}")

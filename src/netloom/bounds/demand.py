@@ -238,7 +238,8 @@ def leading_out(part: Ints, source: Ints, target: Ints, room: Floats) -> tuple[F
     """
     first, second = part[source] + 1, part[target] + 1  # 0 for none
     crossed, count = np.where(first != second, room, 0.0), int(part.max(initial=-1)) + 2
-    return np.bincount(first, crossed, count)[1:], np.bincount(second, crossed, count)[1:]
+    out, into = (np.bincount(each, crossed, count)[1:] for each in (first, second))
+    return out.astype(np.float64), into.astype(np.float64)
 
 
 def received(demand: Demand, num_hosts: int) -> Floats:

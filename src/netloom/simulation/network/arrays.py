@@ -106,11 +106,12 @@ def wiring(topology: Topology, router: Router) -> Wiring:
 
     def lines(first: int, after: int | None, source: Ints, target: Ints) -> Lines:
         part = slice(first, after)
-        channel, lane = each_lane(wired.lanes[part])
+        lanes = wired.lanes[part]
+        channel, lane = each_lane(lanes)
         rate, cycles = topology.channel_bandwidth[part], topology.channel_cycles[part]
         if not len(rate):  # nobody says how fast hosts' channels are
-            rate, cycles = wired.lanes[part], np.ones(len(hosts), np.int32)
-        share, whole = _shares(topology, rate / wired.lanes[part])
+            rate, cycles = lanes.astype(np.float64), np.ones_like(lanes)
+        share, whole = _shares(topology, rate / lanes)
         return Lines(
             source[channel].astype(np.int64), wired.out_port[part][channel] + lane,
             target[channel].astype(np.int64), wired.in_port[part][channel] + lane,
