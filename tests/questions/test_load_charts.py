@@ -6,7 +6,6 @@ import vl_convert
 import netloom as nl
 from netloom.drawing.frame import framed
 from netloom.drawing.names import width_of
-from netloom.questions.register import record
 from netloom.questions.simulate.load import Simulation
 from tests.drawing.svg import read
 

@@ -56,6 +56,7 @@ from netloom.contention.mapped import (
 )
 from netloom.machines import Machine, machine_names
 from netloom.mapping.allocation import place_program
+from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import MOST, option
 from netloom.questions.columns import FLITS
@@ -92,6 +93,7 @@ from netloom.routing import (
     parse_routing,
     routes_by,
 )
+from netloom.routing.hosted import legs
 from netloom.topology import Cube, Topology
 from netloom.topology.names import short_switch_name
 
@@ -390,7 +392,7 @@ class Analysis(Answer):
     bottleneck: Bottleneck = figure(flat="bottleneck_")
     busiest_channel: BusiestChannel = figure()
     busiest_router: BusiestRouter | None = figure()
-    bounds: Bounds | None = figure("what no routing can beat")
+    bounds: Bounds = figure("what no routing can beat")
     oversubscription: tuple[Taper, ...] | None = figure()
     mean_message: MeanMessage | None = figure()
     standing: Standing = figure(at="verdict", flat="")
@@ -1088,11 +1090,11 @@ def load_share(value: float | None) -> str:
 
 
 def _times(ratio: float) -> str:
-    """Return a ratio to two digits, or more than half as a part."""
+    """Return a ratio to two digits, or more where these are 1, or more than half as a part."""
     if 0.995 <= ratio <= CLOSE:
         return "as much as"
     if ratio >= 0.995:
-        return f"{number(float(f'{ratio:.2g}'))}×"
+        return f"{number(float(f'{ratio:.{2 if ratio >= 1.05 else 3}g}'))}×"
     return f"{number(round(100 * ratio))}\u00a0% of"
 
 
@@ -1319,10 +1321,8 @@ def _slowdown(slowdowns: Floats | None, weights: Floats) -> Slowdown | None:
     return Slowdown(mean=mean, max=float(slowdowns[known].max()))
 
 
-def _bounds(mapped: MappedProgram) -> Bounds | None:
-    """Return what no routing can beat for this mapping. None in a direct network."""
-    if mapped.topology.direct:
-        return None
+def _bounds(mapped: MappedProgram) -> Bounds:
+    """Return what no routing can beat for this mapping."""
     busiest = float(mapped.contention.channel_time.max())
     return bounds_of(mapped.topology, mapped.source, mapped.target, mapped.weights, busiest)
 
@@ -1343,10 +1343,11 @@ def _mean_message(mapped: MappedProgram, on: Machine | None) -> MeanMessage | No
 
 def _half_way_note(mapped: MappedProgram, routing: Routing) -> str | None:
     """Return what to know before comparing with a simulation."""
-    topology = mapped.topology
-    if not isinstance(topology, Cube) or not str(routing).startswith("dimension-order"):
+    cube = mapped.topology.routers
+    if not isinstance(cube, Cube) or not str(routing).startswith("dimension-order"):
         return None
-    both = half_way_round(topology, mapped.source, mapped.target)
+    ends = legs(mapped.topology, mapped.source, mapped.target)
+    both = half_way_round(cube, ends.entry, ends.exit)
     if not both.any():
         return None
     paths = counted(int(both.sum()), "path", ",")
@@ -1443,9 +1444,10 @@ def _over_random(own: MappedFigures, random: Sequence[RandomMapping]) -> RandomF
 
 def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshEstimate | None:
     """Table 3.1, which is for dimension order on square meshes."""
-    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
         return None
-    if any(network.wraps) or len(network.sides) != 2 or len(set(network.sides)) > 1:
+    if any(own[0].wraps) or len(own[0].sides) != 2 or len(set(own[0].sides)) > 1:
         return None
     return estimate_mesh(network.num_hosts, graph.num_edges / graph.num_tasks)
 
@@ -1454,14 +1456,15 @@ def _expected(
     question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
 ) -> Expectation | None:
     """Exact expectations of a random mapping, where they are known."""
-    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
         return None
     if not network.even:
         return None
     if question.nodes is not None or question.tasks_per_node > 1 or network.num_hosts < 4:
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
-        return expect_random(network, routing, graph.source, graph.target)
+        return expect_random(own[0], routing, graph.source, graph.target)
 
 
 def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:

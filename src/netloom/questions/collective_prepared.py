@@ -58,7 +58,7 @@ from netloom.simulation.collectives import (
     refusal,
 )
 from netloom.simulation.network.routers import Router
-from netloom.topology import Topology
+from netloom.topology import Cube, Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
     MOST_RANKS,
@@ -510,12 +510,12 @@ def _algorithms(
 
 def _torus(topology: Topology, host_of: Ints) -> tuple[int, ...] | None:
     """Return the sides of the torus on which ranks are numbered row by row. None if not so."""
-    sides, wraps = getattr(topology.whole, "sides", None), getattr(topology.whole, "wraps", ())
-    if sides is None or len(host_of) != topology.num_hosts:
+    cube, router = topology.whole.routers, topology.whole.injection_router
+    if not isinstance(cube, Cube) or not len(host_of) == len(router) == topology.num_hosts:
         return None
-    whole = all(wrap or side <= 2 for side, wrap in zip(sides, wraps, strict=True))
-    in_order = (host_of == np.arange(len(host_of))).all()
-    return tuple(map(int, sides)) if whole and in_order else None
+    wraps = all(wrap or side <= 2 for side, wrap in zip(cube.sides, cube.wraps, strict=True))
+    in_order = np.array_equal(router[host_of], np.arange(cube.num_routers))
+    return tuple(map(int, cube.sides)) if wraps and in_order else None
 
 
 def _ranks_per_node(topology: Topology, host_of: Ints) -> int | None:

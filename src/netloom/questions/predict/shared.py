@@ -51,7 +51,9 @@ class Simulated(Measured, BesideModel):
 
 
 def find_torus(on: str | Topology | Machine) -> Cube:
-    """Return the torus that ``on`` is or names. A ring of two nodes is one link.
+    """Return the torus that ``on`` is or names, perhaps by a host on each of its routers.
+
+    A ring of two nodes is one link.
 
     Raises
     ------
@@ -68,10 +70,14 @@ def find_torus(on: str | Topology | Machine) -> Cube:
     netloom.InputError: on: found mesh:8x8; expected a torus, such as torus:8x8: the model \
 is of one
     """
+    from netloom.mapping.layouts.parts import cube_of_hosts
     from netloom.questions.named import find_network
     from netloom.topology import Cube
 
     topology, _ = find_network(on)
+    own = cube_of_hosts(topology)
+    if own is not None and np.array_equal(own[1], np.arange(topology.num_hosts)):
+        topology = own[0]
     if isinstance(topology, Cube) and topology.num_hosts > 1:
         rings = zip(topology.sides, topology.wraps, strict=True)
         if all(wraps or side <= 2 for side, wraps in rings):

@@ -108,7 +108,9 @@ def throughput_bound(
     """
     demand, rate = demand_of(traffic), channel_rates(topology)
     rounded = float((rate / topology.channel_bandwidth).max(initial=1))  # as routers keep to it
-    found = [*_ends(topology, traffic, demand, router, rounded), *_cuts(topology, demand, rounded)]
+    found = list(_ends(topology, traffic, demand, router, rounded))
+    cuts = (cut for cut in cuts_of(topology, demand) if cut.kind != "host")  # which ends are
+    found.extend((cut.time / rounded, cut.over) for cut in cuts)
     fullest = max(load for load, _ in found)
     by_rule = isinstance(routing.tables, RouteTables) and routing.between is None
     of = _of_routing if by_rule else _by_hop
@@ -142,13 +144,6 @@ def _ends(
         host = first_largest(busy)
         at = "node " if topology.direct else ""
         yield float(busy[host]), f"{end} at {at}{topology.name_of(host)}"
-
-
-def _cuts(topology: Topology, demand: Demand, rounded: float) -> Iterator[tuple[float, str]]:
-    """Yield the load of the fullest cut of each kind, over its bandwidth, and its name."""
-    for cut in cuts_of(topology, demand):
-        if cut.kind != "host":  # see ``_ends``, which counts what hosts send to themselves
-            yield cut.time / rounded, cut.over
 
 
 def _of_routing(
@@ -314,21 +309,14 @@ def _by_hop(
     return [*limits, limit_of(topology, split)]
 
 
-def _port_channels(topology: Topology) -> tuple[slice, slice]:
-    """Return the injection and the ejection channels of all ports of hosts."""
-    first, ports = topology.num_network_channels, topology.num_ports
-    return slice(first, first + ports), slice(first + ports, first + 2 * ports)
-
-
 def _port_loads(topology: Topology, by_port: Demand) -> Floats:
     """Return float64[num_channels], what the ports of hosts carry."""
-    load, (sends, receives) = np.zeros(topology.num_channels), _port_channels(topology)
     back = Demand(
         tuple((taken, sent) for sent, taken in by_port.products),
         by_port.target, by_port.source, by_port.weight,
     )  # fmt: skip
-    load[sends], load[receives] = (received(way, topology.num_ports) for way in (back, by_port))
-    return load
+    ends = (received(way, topology.num_ports) for way in (back, by_port))
+    return np.concatenate([np.zeros(topology.num_network_channels), *ends])
 
 
 def _given_loads(topology: Topology, routing: VirtualChannelRouting, sent: Shares) -> Floats:

@@ -15,10 +15,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from netloom.base.errors import InputError
-from netloom.routing import (
-    VirtualChannelRouting,
-    virtual_channel_routing,
-)
+from netloom.routing import VirtualChannelRouting, virtual_channel_routing
 from netloom.simulation.capacity import FailureCost, Intact
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
@@ -268,15 +265,16 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         reservation = reserve(topology, asked, network.traffic, router)
         routing = reservation.routing
     else:
-        injection, ejection = end_channels(topology, router)
-        routing = virtual_channel_routing(
-            topology,
-            asked,
-            num_vcs=router.vcs,
-            injection_channels=injection,
-            ejection_channels=ejection,
-        )
+        routing = _routing(topology, asked, router)
     return _made(network, router, routing, reservation)
+
+
+def _routing(topology: Topology, asked: VirtualRouting, router: Router) -> VirtualChannelRouting:
+    """Return a routing for the VCs of a router, and for the channels that it has for hosts."""
+    into, out_of = end_channels(topology, router)
+    return virtual_channel_routing(
+        topology, asked, num_vcs=router.vcs, injection_channels=into, ejection_channels=out_of
+    )
 
 
 def _made(
@@ -339,12 +337,8 @@ def failure_cost(
     ``bound`` is what limits it there.
     """
     hops, whole = _mean_hops(topology, routing, traffic, router), topology.whole
-    injection, ejection = end_channels(whole, router)
     try:
-        default = virtual_channel_routing(
-            whole, "default", num_vcs=router.vcs,
-            injection_channels=injection, ejection_channels=ejection,
-        )  # fmt: skip
+        default = _routing(whole, "default", router)
     except InputError:  # it would deadlock on these VCs, which says nothing of what is asked
         return FailureCost(hops=hops, intact=None, bound=bound)
     intact = Intact(

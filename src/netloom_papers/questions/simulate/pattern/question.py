@@ -15,6 +15,7 @@ from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
 from netloom.drawing.axes import axis
 from netloom.machines import node_costs
+from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
 from netloom.questions.columns import Column, Columns
 from netloom.questions.named import network_of, provenance_of
@@ -25,7 +26,6 @@ from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.said import again, rough, setup_of, table_with_units
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import Cube
 from netloom.workload.programs.node_costs import NodeCosts
 from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern, run_pattern
 from netloom_papers.questions.told import Told
@@ -162,7 +162,8 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list
     if name not in PATTERNS:
         raise InputError("pattern", f"'{question.pattern}'", f"one of {', '.join(PATTERNS)}")
     found = network_of(question)
-    sides = found[0].sides if isinstance(found[0], Cube) else ()
+    own = cube_of_hosts(found[0])
+    sides = () if own is None else own[0].sides
     if len(sides) != 2 or sides[0] != sides[1]:
         raise InputError("on", found[0].name, "a square mesh, for these patterns")
     costs = _costs(question, found[1])
