@@ -392,7 +392,7 @@ class Analysis(Answer):
     bottleneck: Bottleneck = figure(flat="bottleneck_")
     busiest_channel: BusiestChannel = figure()
     busiest_router: BusiestRouter | None = figure()
-    bounds: Bounds = figure("what no routing can beat")
+    bounds: Bounds | None = figure("what no routing can beat")
     oversubscription: tuple[Taper, ...] | None = figure()
     mean_message: MeanMessage | None = figure()
     standing: Standing = figure(at="verdict", flat="")
