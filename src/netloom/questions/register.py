@@ -364,6 +364,7 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "simulate.trace": "netloom.questions.simulate.trace:replay",
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }

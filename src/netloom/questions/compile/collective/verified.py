@@ -17,7 +17,6 @@ from netloom.phases.violations import InvalidPlanError, Violation
 from netloom.questions.columns import Column, Columns
 from netloom.questions.compile.plan_verdicts import NEAR, on_network, part_of, proven, told
 from netloom.questions.shown import Verdict, short_name
-from netloom.questions.simulate.trace.programs import ProgramFlows, padding
 from netloom.workload.programs.collectives.costs import bus_factor
 from netloom.workload.programs.collectives.msccl import parse_msccl
 from netloom.workload.programs.collectives.msccl_running import executed
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.questions.simulate.trace.flow_answer import FlowReplay
+    from netloom.questions.simulate.trace import TraceReplay
     from netloom.workload.programs.collectives.msccl_running import Execution
 
 VERIFIED = Columns(
@@ -63,7 +62,7 @@ class VerifiedCollective:
     path: str
     schedule: Schedule
     judged: Judged
-    run: FlowReplay | None = None
+    run: TraceReplay | None = None
 
     @property
     def replayed(self) -> dict[str, Any] | None:
@@ -178,22 +177,22 @@ class VerifiedCollective:
         return told(self.path, self.verdict)
 
 
-def replayed(run: FlowReplay, size_bytes: float) -> dict[str, Any]:
+def replayed(run: TraceReplay, size_bytes: float) -> dict[str, Any]:
     """Return what a schedule takes on a network, as plain data."""
     return {
-        "topology": run.network.topology.name,
+        "topology": run.setup.topology,
         "finish_seconds": run.finish,
         "algorithm_bandwidth": None if run.finish is None else size_bytes / run.finish,
         "note": run.note,
     }
 
 
-def replay_said(run: FlowReplay | None, size_bytes: float, more: str | None) -> list[str]:
+def replay_said(run: TraceReplay | None, size_bytes: float, more: str | None) -> list[str]:
     """Return what a schedule takes on a network, and more. Nothing if none was named."""
     if run is None or run.finish is None:
         return []
     took = f"{units.seconds(run.finish, 4)} ({units.rate(size_bytes / run.finish, 4)})"
-    said = f"Fabric: as flows it takes {took} on {short_name(run.network.topology.name)}."
+    said = f"Fabric: as flows it takes {took} on {short_name(run.setup.topology)}."
     return [f"{said} {more}" if more else said]
 
 
@@ -221,14 +220,11 @@ def verified_collective(
     return VerifiedCollective(path, schedule, judged, _flows(path, fabric))
 
 
-def _flows(trace: Any, fabric: Mapping[str, Any]) -> FlowReplay:
-    from netloom.questions.simulate.trace.flow_answer import FlowReplay
-    from netloom.questions.simulate.trace.question import replay
+def _flows(trace: Any, fabric: Mapping[str, Any]) -> TraceReplay:
+    from netloom.questions.simulate.trace import replay
 
     given = {name: value for name, value in fabric.items() if value is not None}
-    found = replay(trace=trace, engine="flow", **given)
-    assert isinstance(found, FlowReplay)
-    return found
+    return replay(trace=trace, engine="flow", **given)
 
 
 PROGRAM = VERIFIED.pick("plan", "verified", "violation") + Columns(
@@ -251,7 +247,7 @@ class VerifiedProgram:
 
     path: str
     execution: Execution
-    run: FlowReplay | None = None
+    run: TraceReplay | None = None
     size_bytes: float | None = None
 
     @property
@@ -278,7 +274,7 @@ class VerifiedProgram:
             "means."
         ]
         size = self.size_bytes or 0.0
-        return said + replay_said(self.run, size, padding(self.execution, size) if size else None)
+        return said + replay_said(self.run, size, self.execution.padding(size) if size else None)
 
     def timeline(self) -> Timeline:
         """Raise InputError: there are no times."""
@@ -323,5 +319,4 @@ def verified_msccl(path: str, fabric: Mapping[str, Any] | None = None) -> Verifi
     if fabric is None:
         return VerifiedProgram(path, execution)
     run = _flows(execution, fabric)
-    assert isinstance(run.network, ProgramFlows)
-    return VerifiedProgram(path, execution, run, run.network.size_bytes)
+    return VerifiedProgram(path, execution, run, units.parse_bytes(fabric["size"], where="size"))
