@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.load import simulate_beside as simulate_beside
     from netloom.questions.simulate.loop import simulate_loop as simulate_loop
     from netloom.questions.simulate.saturation import find_saturation as find_saturation
-    from netloom.questions.simulate.trace.question import replay as replay
+    from netloom.questions.simulate.trace import replay as replay
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write

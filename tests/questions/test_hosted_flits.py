@@ -125,12 +125,12 @@ def test_two_programs_that_wait_are_compared_with_each_alone():
 
 def test_a_trace_runs_between_hosts():
     found = nl.replay("fat-tree:4x3", trace=EXAMPLES / "halo.csv")
-    messages = found.moved
+    messages = found.run.moved
     assert found.network.engine_name == "network"
-    assert found.finish_cycles > 0
+    assert found.finish > 0
     assert (messages["contention"] >= 0).all()
-    sent = messages.group_by("source_node").agg(pl.col("flits").sum())["flits"].max()
-    assert found.busiest_host_channel["flits"] >= sent
+    sent = messages.group_by("source_node").agg(pl.col("size").sum())["size"].max()
+    assert found.of_cycles.busiest_host_channel.size >= sent
     assert "name" in found.channels().columns
 
 
@@ -145,7 +145,7 @@ def test_a_message_alone_takes_what_is_said_of_an_idle_network(tmp_path):
     trace = tmp_path / "one.csv"
     trace.write_text("id,source,target,flits,after\na,0,2,5,\nb,1,3,9,a\nc,2,1,1,b\nd,0,1,5,c\n")
     for cycles in (1, 30):
-        moved = nl.replay(two_leaves(cycles=cycles), trace=trace, buffer_flits=100).moved
+        moved = nl.replay(two_leaves(cycles=cycles), trace=trace, buffer_flits=100).run.moved
         assert (moved["contention"] == 0).all()
         assert moved["unhindered"][0] - moved["unhindered"][3] >= cycles
 

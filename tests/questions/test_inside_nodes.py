@@ -101,8 +101,8 @@ def by_trace(app, on, tmp_path, engine, **how):
     fields = {"vcs": 4} if engine == "network" else {**TIMES}
     found = nl.replay(on, trace=file, engine=engine, **fields, **how)
     if engine == "network":
-        return len(found.moved), 1000 * injected(found.network.topology, found.link_sizes)
-    return len(found.moved), injected(found.network.topology, found.flows.link_sizes)
+        return len(found.run.moved), 1000 * injected(found.network.topology, found.run.link_sizes)
+    return len(found.run.moved), injected(found.network.topology, found.run.link_sizes)
 
 
 def by_loop(app, on, **how):
@@ -210,13 +210,14 @@ def test_a_task_hears_at_its_own_processor_from_a_task_of_its_node(tmp_path):
         "sent,0,1,8,50,0,\nown,1,,0,0,20,sent\nother,0,,0,0,20,sent\n"
     )
     found = nl.replay(RAILS, trace=tmp_path / "two.csv", vcs=2)
+    program = found.run.program
     rows = dict(
-        zip([found.trace.ids[each] for each in found.program.entry], found.rows, strict=True)
+        zip([program.trace.ids[each] for each in program.entry], found.run.rows, strict=True)
     )
     assert (rows["sent"]["arrived"], rows["sent"]["complete"]) == (0, 50)
     assert (rows["own"]["complete"], rows["other"]["complete"]) == (70, 70)
     assert (rows["sent"]["source"], rows["sent"]["target"]) == (0, 1)
-    assert not found.link_sizes.any()
+    assert not found.run.link_sizes.any()
 
 
 def test_an_inside_that_is_drawn_is_used():

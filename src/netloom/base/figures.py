@@ -526,7 +526,7 @@ def frame(kind: type[Figures], columns: Mapping[str, Any]) -> pl.DataFrame:
 
 def records(kind: type[F], columns: Mapping[str, Any]) -> tuple[F, ...]:
     """Return columns as records, a row each. Optional figures that have no column are None."""
-    rows = zip(*map(plain, columns.values()), strict=True)
+    rows = zip(*(plain(list(values)) for values in columns.values()), strict=True)
     absent = {each.name: None for each in places(kind) if each.told.optional}
     return tuple(kind(**absent | dict(zip(columns, row, strict=True))) for row in rows)
 

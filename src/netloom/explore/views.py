@@ -20,8 +20,8 @@ from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.register import command_line
 from netloom.questions.shown import IN_ORDER, Verdict, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
-from netloom.questions.simulate.timelines import crossed_links, moved_rows
 from netloom.routing import Paths
+from netloom.simulation.crossed import crossed_links, moved_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from netloom.fabrics.jobs import Job
     from netloom.questions.register import Answer, Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.questions.timelines import Crossed
     from netloom.routing import Routing
+    from netloom.simulation.crossed import Crossed
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -467,10 +467,9 @@ TOO_MANY = "The messages cross too many channels for a page that follows each."
 def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a trace: what its messages put on channels, in all and over time."""
     found = _found(record, answer)
-    rows = found.rows
-    unit = "bytes" if getattr(found, "size", "") == "bytes" else "flits"
+    rows, unit = found.run.rows, found.size_unit
     inside = found.network.topology.num_network_channels
-    known = record.tables["channels"].sort("channel")[unit].to_numpy()[:inside]
+    known = found.channels().sort("channel")["size"].to_numpy()[:inside]
     moved = moved_rows(rows)
     source, target, size, entered, arrived = (
         rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")
@@ -603,11 +602,10 @@ def _frames(
 
 def _critical(record: Recorded) -> Iterator[tuple[int, int, float, float, str]]:
     """Yield the steps of the critical path: see ``Frames``."""
-    unit = record.figures.get("unit", "cycles")
     table = record.tables.get("critical_entries")
     if table is None or table.is_empty():
         return
-    complete = "complete" if "complete" in table.columns else f"complete_{unit}"
+    complete = "complete" if "complete" in table.columns else "complete_seconds"  # as it was once
     before = 0.0
     for row in table.iter_rows(named=True):
         end = float(row[complete])

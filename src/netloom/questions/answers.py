@@ -198,7 +198,8 @@ class Answer(Figures):
         """Return a table as it was kept, or else made now, with the last release's columns."""
         kept = (self.kept or {}).get(name)
         found = make() if kept is None else kept
-        return former.with_old_columns(self.provenance.verb, found, vars(self))
+        declared = {each.name for each in leaves(tables_of(type(self))[name])}
+        return former.with_old_columns(self.provenance.verb, found, vars(self), declared)
 
     def picture(self) -> Any:
         """Return its picture. See ``chart_of``."""

@@ -365,6 +365,7 @@ PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
     "collective": "netloom.questions.collective:compare_collectives",
+    "simulate.trace": "netloom.questions.simulate.trace:replay",
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
     "predict.latency": "netloom.questions.predict.latency:predict_latency",
     "simulate.load": "netloom.questions.simulate.load:simulate",

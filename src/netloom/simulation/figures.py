@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.base.figures import SHARE, Figures, Number, figure
+from netloom.base.figures import SHARE, Figures, Number, UnitOf, figure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+TIME, SIZE = UnitOf("time_unit"), UnitOf("size_unit")
 
 MOST_LISTED = 10
 """Slowest messages, busiest channels and last flows of a critical path that are figures."""
@@ -148,3 +150,105 @@ class ShareSlower(Figures):
 
     share: float = figure("share of the flows", SHARE)
     slowdown: float = figure("times as long")
+
+
+class Spent(Figures):
+    """What a time on the critical path is made of, in the order in which it passes.
+
+    See ``simulation.traces.Parts``.
+    """
+
+    compute: Number | None = figure("computing", TIME, head="computation", lead=True)
+    processor_wait: Number | None = figure("waiting for a processor", TIME, lead=True)
+    source_wait: Number | None = figure(
+        "waiting for the node's own channel", TIME, head="waiting for the source's channel",
+        lead=True,
+    )  # fmt: skip
+    message: Number | None = figure("messages on the way", TIME, head="messages", lead=True)
+    contention: Number | None = figure(
+        "contention in the network", TIME, head="contention", lead=True
+    )
+    receive: Number | None = figure("receiving", TIME, lead=True)
+
+
+class Link(Spent):
+    """A link of the critical path: an entry of the trace, of which a multicast gives several."""
+
+    id: str = figure()
+    source_node: int | None = figure()
+    target_node: int | None = figure()
+    complete: Number | None = figure(unit=TIME)
+
+
+class CriticalEntries(Spent):
+    """The chain of entries that determined when a trace finished, and its last links."""
+
+    start: Number = figure(unit=TIME, table=False)
+    length: int = figure("entries", table=False)
+    entries: tuple[Link, ...] = figure()
+
+
+class Wait(Figures):
+    """The longest wait of an entry of the critical path: for what, and the names of its nodes."""
+
+    id: str = figure()
+    part: str = figure()
+    time: Number = figure(unit=TIME)
+    source: str = figure()
+    target: str | None = figure()
+
+
+class Message(Figures):
+    """When a message was ready, sent and complete, and what its latency is made of.
+
+    ``latency`` is from sending to arrival: ``source_wait`` until its node's channel into the
+    network took it, ``unhindered`` if it meets no other, and ``contention``.
+    """
+
+    id: str = figure()
+    source_task: int = figure()
+    target_task: int | None = figure()
+    source_node: int = figure()
+    target_node: int = figure()
+    size: Number = figure(unit=SIZE)
+    ready: Number | None = figure(unit=TIME)
+    sent: Number | None = figure(unit=TIME)
+    arrived: Number | None = figure(unit=TIME)
+    complete: Number | None = figure(unit=TIME)
+    latency: Number | None = figure(unit=TIME)
+    source_wait: Number | None = figure(unit=TIME)
+    unhindered: Number | None = figure(unit=TIME)
+    contention: Number | None = figure(unit=TIME)
+    slowdown: float | None = figure("times as long as alone", optional=True)
+    hops: Number | None = figure()
+
+
+class UsedChannel(Figures):
+    """A channel by what crossed it: its share of the time as flows, or flits per cycle."""
+
+    channel: int | None = figure(optional=True)
+    source_node: int | None = figure(optional=True)
+    target_node: int | None = figure(optional=True)
+    size: Number = figure("carried", SIZE, lead=True)
+    busy: float | None = figure(unit=TIME, optional=True)
+    utilisation: float = figure("used", lead=True)
+    bandwidth: float | None = figure(unit="flits/cycle", optional=True)
+    between: str | None = figure(optional=True, table=False)
+    name: str | None = figure("channel", optional=True, lead=True)
+
+
+class BusyPart(Figures):
+    """How busy a channel is in a part of the time."""
+
+    name: str = figure("channel")
+    begin: float = figure("from", TIME)
+    end: float = figure("until", TIME)
+    utilisation: float = figure("share of the channel in use", SHARE)
+    critical: bool = figure("used by the critical path")
+
+
+class Use(Figures):
+    """How busy channels between routers are."""
+
+    mean: float = figure("on average", SHARE, lead=True)
+    max: float = figure("at most", SHARE, key=True, lead=True)

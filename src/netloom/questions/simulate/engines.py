@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from netloom.questions.base import Question
     from netloom.questions.fields import Clock
     from netloom.routing import Routing
+    from netloom.simulation.flow import GivenPaths
     from netloom.simulation.program_network import Rules
 
 
@@ -131,6 +132,8 @@ class PreparedFlows:
         What bytes and seconds are, or None if the network is in flits and cycles.
     injection, sharing, tolerance, seed
         As the question has them.
+    routes
+        The path of each message, where a program has its own.
     """
 
     topology: Topology
@@ -141,13 +144,14 @@ class PreparedFlows:
     sharing: Literal["max-min", "by-latency", "lossless"]
     tolerance: float
     seed: int
+    routes: GivenPaths | None = None
 
     engine_name: ClassVar = "flow"
 
     @property
     def routing_name(self) -> str:
         """The routing, as a person calls it."""
-        return str(self.routing)
+        return str(self.routes or self.routing)
 
     @property
     def clock_dict(self) -> dict[str, Any] | None:
@@ -161,13 +165,9 @@ class PreparedFlows:
 
     def shared(self) -> dict[str, Any]:
         """Return what runs of flows take of it, by the names of their parameters."""
-        names = ("links", "routing", "injection", "sharing", "tolerance")
-        return {name: getattr(self, name) for name in names}
-
-    def remark(self, finish: float) -> str | None:
-        """Return a note on the precision of a finish, if it is known for the program."""
-        del finish
-        return None
+        names = ("links", "injection", "sharing", "tolerance")
+        found = {name: getattr(self, name) for name in names}
+        return found | {"routing": self.routes or self.routing}
 
 
 def _packet_flits(found: Any) -> int | None:

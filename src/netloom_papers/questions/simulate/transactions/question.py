@@ -32,7 +32,6 @@ from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.programs import silent
 from netloom.questions.simulate.said import again, configuration, rough, setup_of
-from netloom.questions.simulate.timelines import nodes_timeline
 from netloom.questions.timelines import perfetto_output
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda import LAST_CYCLE
@@ -141,7 +140,10 @@ class TransactionSimulation(Told, transactions.TransactionRun):
         """
         if self.kept is None:
             raise InputError("perfetto", "no times of messages", "timeline=True")
-        return nodes_timeline(self.network, self.kept, self.program, contexts=self.contexts)
+        from netloom.drawing.programs import nodes_timeline
+
+        unit_us, contexts = self.network.cycle_us, self.contexts
+        return nodes_timeline(self.network, self.kept, self.program, unit_us, contexts=contexts)
 
 
 class CommunicatingProgram(Question, panel="Program"):

@@ -1,4 +1,4 @@
-"""The picture of a replayed trace: its nodes and busy channels over time, and its critical path."""
+"""A program over time: when its nodes send, which channels are busy, and the critical path."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.base.units import TIME, rate, seconds
-from netloom.base.words import counted, number
+from netloom.base.figures import SHARE, leaves, say
+from netloom.base.units import TIME
+from netloom.base.words import counted
 from netloom.drawing.axes import BESIDE, Axis
-from netloom.drawing.bars import Bar, bars, short_names
-from netloom.drawing.colours import BEST, FULL, REFERENCE, THIS
-from netloom.drawing.frame import column, layered, room
+from netloom.drawing.bars import short_names
+from netloom.drawing.colours import BEST, FULL, THIS
+from netloom.drawing.frame import layered, room
 from netloom.drawing.names import GAP, width_of
-from netloom.questions.network_chart import channels_chart
-from netloom.questions.shown import arrow, order_named, percent
-from netloom.questions.simulate.drawn import ON_CHANNEL, switched
+from netloom.simulation.figures import BusyPart, Spent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from netloom.base.arrays import Bools
-    from netloom.drawing.frame import Part
-    from netloom.questions.register import Recorded
 
 MOST_ROWS = 64
 """Rows at most. Of more nodes each row has several."""
@@ -43,98 +40,24 @@ BAR = 0.82
 
 ENDS = ("begin", "end")
 
-PART_NAMES = {
-    "computation": "compute",
-    "waiting for a processor": "processor_wait",
-    "waiting for the source's channel": "source_wait",
-    "messages": "message",
-    "contention": "contention",
-    "receiving": "receive",
-}
-"""What a critical path is made of, as a person says it, and as JSON does before the unit."""
 
-HELD = ("contention", "waiting for the source's channel")
-"""The parts of a critical path that other messages cause."""
+def nodes_over_time(
+    messages: pl.DataFrame, links: pl.DataFrame, nodes: int, unit: str
+) -> alt.LayerChart | None:
+    """Return when nodes send and wait to send, and the critical path, or None.
 
-PART_TITLES = {"time": "Nodes over time", "busy": "Busy channels over time"}
-"""What parts are called that have no title of their own."""
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was replayed, and when it finished."""
-    found, unit = record.figures, _unit(record)
-    flows = found["engine"] == "flow"
-    finish, ideal = found[f"finish_{unit}"], found[f"{'alone' if flows else 'ideal_finish'}_{unit}"]
-    words = "not finished" if finish is None else f"finished in {_said(finish, unit)}"
-    words += "" if ideal is None else f"; {_said(ideal, unit)} if no message met another"
-    how = _flows(found) if flows else switched(record)
-    where = f"{found['trace']} on {found['topology']}, {order_named(found['mapping'])}"
-    return [f"{where}; {words}; {how}"]
-
-
-def arranged(record: Recorded) -> list[Part]:
-    """Return nodes and busy channels over time above the critical path, beside the channels."""
-    *beside, channels = parts(record).values()
-    return [column(*beside), channels]
-
-
-def parts(record: Recorded) -> dict[str, Part]:
-    """Return the parts of the picture of a trace, by name."""
-    channels = record.tables["channels"].sort("channel")  # the busiest come first there
-    load, title = "utilisation", ON_CHANNEL
-    if record.figures["engine"] == "flow":
-        load = "flits" if _unit(record) == "cycles" else "bytes"
-        title = f"{load} on the channel"
-    over_time = {"time": timeline(record), "busy": busy_over_time(record)}
-    drawn: dict[str, Part] = {name: part for name, part in over_time.items() if part is not None}
-    drawn["critical path"] = critical_path_made_of(record)
-    return drawn | {"channels": channels_chart(record, channels, load, title)}
-
-
-def critical_path_made_of(record: Recorded) -> alt.LayerChart:
-    """Return what the critical path of a trace waited for, without what takes no time."""
-    path, unit = record.figures["critical_path"] or {}, _unit(record)
-    times = {part: path.get(f"{name}_{unit}", 0) or 0 for part, name in PART_NAMES.items()}
-    total = sum(times.values())
-    scale, shown = (1, "cycles") if unit == "cycles" else TIME.scale(max(times.values()))
-    rows = [
-        Bar(part, time / scale, f"{_said(time, unit)}, {percent(time / total)}",
-            THIS if part in HELD else REFERENCE)
-        for part, time in times.items()
-        if time > 0
-    ]  # fmt: skip
-    said = "Nothing is known of the critical path"
-    if total:
-        held = sum(times[part] for part in HELD)
-        said = f"{percent(held / total)} of the critical path waits for channels"
-    return bars(rows, said, f"time on the critical path ({shown})", width=330)
-
-
-def _unit(record: Recorded) -> str:
-    return str(record.figures.get("unit", "cycles"))
-
-
-def _said(time: float, unit: str) -> str:
-    return seconds(time) if unit == "seconds" else f"{number(time)} cycles"
-
-
-def _flows(found: Mapping[str, Any]) -> str:
-    """Return how flows were shared, in words."""
-    clock = found["clock"]
-    fast = "a flit per cycle" if clock is None else f"{rate(clock['bytes_per_second'])} per channel"
-    sent = "one after the other" if found["injection"] == "in-order" else "all at once"
-    return f"{found['routing']}, flows, each node's messages {sent}, {fast}"
-
-
-def timeline(record: Recorded) -> alt.LayerChart | None:
-    """Return when nodes send and wait to send, and the critical path, or None."""
-    unit = _unit(record)
-    bars, path = _bars(record, unit), _path(record, unit)
+    Parameters
+    ----------
+    messages, links
+        The columns of ``Message`` and of ``Link``.
+    nodes, unit
+        How many nodes there are, and what times are: ``cycles`` or ``seconds``.
+    """
+    bars, path = _bars(messages), _path(links)
     last = _last(bars, path)
     if bars.is_empty() or not last:
         return None
     scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
-    nodes = int(record.figures["nodes"])
     each = -(-nodes // MOST_ROWS)
     table = _merged(bars, each, last).with_columns(pl.col("begin", "end") / scale)
     first = pl.col("row", "until") // each * each
@@ -165,21 +88,22 @@ def timeline(record: Recorded) -> alt.LayerChart | None:
     return layered(layers, said, width, height)
 
 
-def busy_over_time(record: Recorded) -> alt.LayerChart | None:
+def channels_over_time(
+    table: pl.DataFrame, messages: pl.DataFrame, links: pl.DataFrame, unit: str
+) -> alt.LayerChart | None:
     """Return the busiest channels over time, a row each, and where the critical path uses them.
 
-    None if the channels of messages are not known.
+    ``table`` has the columns of ``BusyPart``. None if the channels of messages are not known.
     """
-    unit = _unit(record)
-    table = record.tables["busy_channels"].rename({f"{each}_{unit}": each for each in ENDS})
-    last = _last(_bars(record, unit), _path(record, unit), table)
+    table = table.select(each.name for each in leaves(BusyPart))
+    last = _last(_bars(messages), _path(links), table)
     if table.is_empty() or not last:
         return None
     scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
     channels = table["name"].unique(maintain_order=True).to_list()
-    names = short_names([arrow(each) for each in channels], 0.0)
+    names = short_names(channels, 0.0)
     called = pl.col("name").replace_strict(channels, names)
-    said = pl.Series([percent(each) for each in table["utilisation"].to_list()], dtype=pl.String)
+    said = pl.Series([say(each, SHARE) for each in table["utilisation"].to_list()], dtype=pl.String)
     table = table.with_columns(pl.col(*ENDS) / scale, name=called, percent=said)
     left = max(map(width_of, names)) + 14
     along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
@@ -206,7 +130,7 @@ def busy_over_time(record: Recorded) -> alt.LayerChart | None:
 def _busiest(table: pl.DataFrame) -> str:
     """Return which channel is busiest in a part of the time, in words."""
     first = table.row(int(table["utilisation"].arg_max() or 0), named=True)
-    return f"Busy channels: {first['name']} is up to {percent(first['utilisation'])} in use"
+    return f"Busy channels: {first['name']} is up to {say(first['utilisation'], SHARE)} in use"
 
 
 def _last(*tables: pl.DataFrame) -> float:
@@ -214,13 +138,10 @@ def _last(*tables: pl.DataFrame) -> float:
     return max((float(each["end"].max() or 0) for each in tables), default=0.0)  # type: ignore[arg-type]
 
 
-def _bars(record: Recorded, unit: str) -> pl.DataFrame:
+def _bars(table: pl.DataFrame) -> pl.DataFrame:
     """Return when each message waits at its source, and when it is sent."""
-    table = record.tables["messages"]
-    names = (f"{name}_{unit}" for name in ("ready", "source_wait", "arrived"))
     start, wait, until = (
-        pl.col(name if name in table.columns else name.removesuffix("_cycles")).cast(pl.Float64)
-        for name in names
+        pl.col(name).cast(pl.Float64) for name in ("ready", "source_wait", "arrived")
     )
     there = table.filter(start.is_not_null() & until.is_not_null() & (until > start))
     free = start + wait.fill_null(0)
@@ -262,16 +183,12 @@ def _runs(cells: Bools) -> Sequence[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def _path(record: Recorded, unit: str) -> pl.DataFrame:
+def _path(table: pl.DataFrame) -> pl.DataFrame:
     """Return the steps of the critical path: from where and when, to where and when."""
-    table = record.tables["critical_entries"]
-    spent = [pl.col(name).cast(pl.Float64) for name in table.columns if name.endswith(f"_{unit}")
-             and not name.startswith("complete")]  # fmt: skip
-    done = f"complete_{unit}" if f"complete_{unit}" in table.columns else "complete"
-    there = pl.col("source_node").cast(pl.Float64)
+    spent = [pl.col(each.name).cast(pl.Float64) for each in leaves(Spent)]
+    there, done = pl.col("source_node").cast(pl.Float64), pl.col("complete").cast(pl.Float64)
     return table.select(
-        "id", begin=pl.col(done).cast(pl.Float64) - pl.sum_horizontal(spent),
-        end=pl.col(done).cast(pl.Float64), row=there,
+        "id", begin=done - pl.sum_horizontal(spent), end=done, row=there,
         until=pl.col("target_node").cast(pl.Float64).fill_null(there),
     )  # fmt: skip
 
