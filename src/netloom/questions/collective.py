@@ -14,6 +14,7 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import counted, listed, number
+from netloom.drawing.programs import happened_to, timeline_of
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.collectives.synthesis import SYNTHESISED
@@ -39,10 +40,10 @@ from netloom.questions.outputs import (
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, ended, order_named, percent, size_of, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
-from netloom.questions.simulate.timelines import crossed_links, happened_to
-from netloom.questions.timelines import perfetto_output, timeline_of
+from netloom.questions.timelines import perfetto_output
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.collectives import MOST_LISTED, Algorithm, Runner, Timed
+from netloom.simulation.crossed import crossed_links
 from netloom.workload import ProcessGraph, ring
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 from netloom.workload.programs.collectives.sent import rounds_of, write_goal

@@ -43,9 +43,9 @@ FORMER: dict[str, dict[str, str]] = {
         "seed": "provenance.seed",
     },
     "analyze": {
-        "bottleneck.channel_weight": "weighted_channel_load.max",
         "causes.uplinks.load": "busiest_channel.load",
         "causes.uplinks.rate": "busiest_channel.bandwidth",
+    },
     "replay": {
         "unit": "time_unit",
         "{size}": "size",

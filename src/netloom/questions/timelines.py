@@ -10,18 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base.figures import plain
 from netloom.base.words import counted
-from netloom.drawing.programs import Happened, timeline_of
 from netloom.drawing.timelines import check_timeline, write_timeline
 from netloom.questions.outputs import Output
-from netloom.simulation.crossed import Crossed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from netloom.drawing.timelines import Timeline
-
-__all__ = ["PERFETTO", "Crossed", "Happened", "perfetto_output", "save_timeline", "timeline_of"]
 
 
 def save_timeline(timeline: Timeline, path: Path, **about: Any) -> str:

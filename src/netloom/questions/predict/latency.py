@@ -58,7 +58,7 @@ from netloom.questions.predict.shared import (
 )
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, order_named, percent, subject
-from netloom.questions.simulate.load.answer import BY_LOAD
+from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound
 
@@ -759,7 +759,7 @@ def _simulated(
 
     And whether it was interrupted. Loads of which it measured nothing are left out.
     """
-    from netloom.questions.simulate.load.question import simulate
+    from netloom.questions.simulate.load import simulate
 
     if not question.simulate:
         return {}, False
