@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FORMER: dict[str, dict[str, str]] = {
     "predict_locality": {"random_distance": "random.distance"},
+    "simulate_hot_spots": {"steps.unhindered": "unhindered_steps"},
 }
 """Old place -> new place, by the Python function that asks."""
 
