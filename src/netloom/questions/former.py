@@ -16,7 +16,26 @@ if TYPE_CHECKING:
 
 FORMER: dict[str, dict[str, str]] = {
     "predict_locality": {"random_distance": "random.distance"},
-    "simulate_hot_spots": {"steps.unhindered": "unhindered_steps"},
+    "simulate_hot_spots": {
+        "steps.unhindered": "unhindered_steps",
+        "pes": "provenance.configuration.pes",
+        "switch_size": "provenance.configuration.switch_size",
+        "policy": "provenance.configuration.policy",
+        "combining": "provenance.configuration.combining",
+        "operation": "provenance.configuration.operation",
+        "assign": "provenance.configuration.assign",
+        "requested_steps": "provenance.configuration.steps",
+        "asked_replications": "provenance.configuration.replications",
+        "seed": "provenance.seed",
+    },
+    "find_critical_queue": {
+        "pes": "provenance.configuration.pes",
+        "hot_spots": "provenance.configuration.hot_spots",
+        "policy": "provenance.configuration.policy",
+        "requested_steps": "provenance.configuration.steps",
+        "rise": "provenance.configuration.rise",
+        "seed": "provenance.seed",
+    },
 }
 """Old place -> new place, by the Python function that asks."""
 

@@ -117,10 +117,7 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
         le=MAX_ELEMENTS,
     )
     hot_fraction: float = option(
-        "Share of the requests that go to hot spots.",
-        default=1.0,
-        ge=0,
-        le=1,
+        "Share of the requests that go to hot spots.", default=1.0, ge=0, le=1
     )
     new: float = option("Probability of a new hot spot in a step.", default=0.0, ge=0, le=1)
     remove: float = option(
@@ -151,10 +148,7 @@ class Runs(Question, panel="Runs"):
     """How long, and how often."""
 
     steps: int = option(
-        "Number of steps in which requests are made.",
-        default=1000,
-        ge=1,
-        le=MOST_STEPS,
+        "Number of steps in which requests are made.", default=1000, ge=1, le=MOST_STEPS
     )
     replications: int = option(
         "Number of runs, each with its seed and hot spots.", default=1, ge=1, le=10_000
@@ -199,11 +193,7 @@ def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> 
 
 def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
     """Return the hot spots of a replication, and who asks for which of them how often."""
-    from netloom_papers.combining.hot_spots import (
-        HotSpotTraffic,
-        assign_hot_spots,
-        place_hot_spots,
-    )
+    from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
     per_pe = min(2, question.hot_spots) if question.per_pe is None else question.per_pe
     places = place_hot_spots(
@@ -391,19 +381,10 @@ class HotSpotSimulation(Answer):
     ROWS: ClassVar = OneRun
     PART_TITLES: ClassVar = {"stages": "Queues by stage", "longest": "The most ever held"}
 
-    pes: int = figure(table=False)
-    switch_size: int = figure(table=False)
     network_stages: int = figure(table=False)
     capacity: Capacity = figure()
-    policy: str = figure(table=False)
-    combining: str = figure(table=False)
-    operation: str = figure(table=False)
-    assign: float = figure(table=False)
     rates_asked: tuple[float, ...] = figure(at="asked")
     unhindered_steps: int = figure("idle", "steps", lead=True)
-    requested_steps: int = figure(table=False)
-    asked_replications: int = figure(table=False)
-    seed: int = figure(table=False)
     interrupted: bool = figure(table=False)
     points: tuple[HotSpotLoad, ...] = figure()
     network: CombiningNetwork | None = unseen()
@@ -423,7 +404,7 @@ class HotSpotSimulation(Answer):
     @property
     def of(self) -> str:
         """The hot spots and the network."""
-        return f"{counted(self.asked['hot_spots'], 'hot spot')} on omega:{self.pes}"
+        return of_system(self.asked)
 
     def judged(self) -> Verdict:
         """Return what one rate, or several, come to."""
@@ -572,15 +553,15 @@ class HotSpotSimulation(Answer):
     def footer(self) -> list[str]:
         """Return the network and its hot spots, and how long it ran."""
         sizes = {"queues": self.capacity.queue, "wait buffers": self.capacity.wait_buffer}
-        if self.combining == "none":
+        if self.asked["combining"] == "none":
             del sizes["wait buffers"]
-        said = [self.policy, f"combining {self.combining}"]
+        said = [self.asked["policy"], f"combining {self.asked['combining']}"]
         said += [
             f"{what} {UNBOUNDED if size is None else f'of {size}'}" for what, size in sizes.items()
         ]
-        lines = [f"{self.of}; {', '.join(said)}; {self.requested_steps:,} steps"]
+        lines = [f"{self.of}; {', '.join(said)}; {self.asked['steps']:,} steps"]
         if len(self.rates_asked) == 1:
-            runs = self.asked_replications
+            runs = self.asked["replications"]
             band = f"; bands: from the least to the most of {runs} replications" * (runs > 1)
             lines.append(f"rate {number(self.rates_asked[0])} {THROUGHPUT}{band}")
         return lines
@@ -590,7 +571,7 @@ class HotSpotSimulation(Answer):
         from netloom_papers.combining.drawn import by_stage, queues_by_rate, steps_by_rate
 
         stages, modules = self.stages(), self.network_stages
-        combines = self.combining != "none"
+        combines = self.asked["combining"] != "none"
         if len(self.rates_asked) == 1:
             return by_stage(stages, modules, combining=combines)
         kinds = ("requests", "waiting" if combines else "replies")
@@ -607,6 +588,11 @@ class HotSpotSimulation(Answer):
 
 def _by_column(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> dict[str, Any]:
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def of_system(asked: Mapping[str, Any]) -> str:
+    """Return the hot spots and the network of a question."""
+    return f"{counted(asked['hot_spots'], 'hot spot')} on omega:{asked['pes']}"
 
 
 def system_of(answer: Answer) -> Iterator[str]:
@@ -699,19 +685,10 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
             runs, own = zip(*kept, strict=True)
             points.append((rate, Replications(network, runs, own)))
     return HotSpotSimulation(
-        pes=network.pes,
-        switch_size=network.switch_size,
         network_stages=network.stages,
         capacity=Capacity(queue=network.queue, wait_buffer=network.wait_buffer),
-        policy=question.policy,
-        combining=question.combining,
-        operation=question.operation,
-        assign=question.assign,
         rates_asked=rates,
         unhindered_steps=network.unhindered_steps,
-        requested_steps=question.steps,
-        asked_replications=question.replications,
-        seed=question.seed,
         interrupted=len(found) < len(jobs) or any(run.interrupted for run in found),
         points=tuple(_load(*each) for each in points),
         network=network,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.base.figures import SHARE, Figures, figure, framed
+from netloom.base.figures import Figures, figure, framed
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import check_size
@@ -68,19 +68,13 @@ class CriticalQueues(Answer):
 
     ROWS: ClassVar = Tried
 
-    pes: int = figure()
-    hot_spots: int = figure()
-    policy: str = figure()
-    requested_steps: int = figure()
-    rise: float = figure(unit=SHARE)
     rates: tuple[Search, ...] = figure()
-    seed: int = figure()
     interrupted: bool = figure()
 
     @property
     def of(self) -> str:
         """The hot spots and the network."""
-        return f"{counted(self.hot_spots, 'hot spot')} on omega:{self.pes}"
+        return hotspot.of_system(self.asked)
 
     @property
     def sizes(self) -> dict[float, int | None]:
@@ -119,8 +113,8 @@ class CriticalQueues(Answer):
                 f"refused, queues {percent(below.rise)} longer at stage {below.stage}"
             )
         note = (
-            f"A size suffices if no stage's mean queue is more than {percent(self.rise)} longer "
-            "than an unbounded one (median of the replications)."
+            f"A size suffices if no stage's mean queue is more than {percent(asked['rise'])} "
+            "longer than an unbounded one (median of the replications)."
         )
         if lost := need.found.runs - need.found.stable:
             counts = f"{lost} of {need.found.runs} do not count"
@@ -146,8 +140,8 @@ class CriticalQueues(Answer):
     def remarks(self) -> Iterator[str]:
         """Yield what the rise is, and what was simulated."""
         yield (
-            "queues of –: unbounded; rise: how much longer a stage's mean queue of requests is than an unbounded one "
-            "(median of the replications)"
+            "queues of –: unbounded; rise: how much longer a stage's mean queue of requests is "
+            "than an unbounded one (median of the replications)"
         )
         yield from hotspot.system_of(self)
 
@@ -172,7 +166,7 @@ class CriticalQueues(Answer):
 
         from netloom.drawing.axes import DOTTED, End, axis, ordered, panel
 
-        table, least = self.table().sort("rate", "size"), self.rise
+        table, least = self.table().sort("rate", "size"), self.asked["rise"]
         rates = table["rate"].unique(maintain_order=True).to_list()
         names = {rate: f"rate {number(rate)}" for rate in rates}
         table = table.with_columns(of=pl.col("rate").replace_strict(names, return_dtype=pl.String))
@@ -218,16 +212,10 @@ class SearchRuns(Question, panel="Runs"):
     """How many runs are compared, and by what."""
 
     replications: int = option(
-        "Number of runs, each with its seed and hot spots.",
-        default=10,
-        ge=1,
-        le=10_000,
+        "Number of runs, each with its seed and hot spots.", default=10, ge=1, le=10_000
     )
     rise: float = option(
-        "Smallest relative rise of a mean queue that counts.",
-        default=DISCERNIBLE,
-        gt=0,
-        le=1000,
+        "Smallest relative rise of a mean queue that counts.", default=DISCERNIBLE, gt=0, le=1000
     )
 
 
@@ -282,13 +270,7 @@ def find_critical_queue(
             if search.interrupted:
                 break
     return CriticalQueues(
-        pes=question.pes,
-        hot_spots=question.hot_spots,
-        policy=question.policy,
-        requested_steps=question.steps,
-        rise=question.rise,
         rates=tuple(found),
-        seed=question.seed,
         interrupted=len(found) < len(rates) or found[-1].found.interrupted,
         provenance=Provenance(question.configuration(), question.seed, verb="find_critical_queue"),
     )
