@@ -666,7 +666,7 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     )
     application = replace(application, **own_application)
     transaction = replace(transaction, **own_transaction)
-    critical, every = float(transaction.critical_messages), float(transaction.messages)
+    critical, every = np.array([transaction.critical_messages, transaction.messages]).tolist()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
