@@ -192,11 +192,7 @@ class Figures:
                 asked = (one for one in places(inner) if not (one.told.optional or one.derived))
                 known = all(one.path[0] in data for one in asked if one.path)
                 value = data if known else None
-            if (
-                inner is not None
-                and isinstance(value, Mapping)
-                and not any(each is not None for each in value.values())
-            ):
+            elif each.maybe and inner is not None and _unknown(value):
                 value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
                 if each.named:
@@ -213,12 +209,17 @@ class Figures:
         return {each.name: each.plain(each.of(self)) for each in leaves(type(self))}
 
 
+def _unknown(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(each is None for each in value.values())
+
+
 @dataclasses.dataclass(frozen=True)
 class Place:
     """One figure of a record: its name, its type, and what is told of it.
 
     ``kind`` is a plain type, ``Number``, ``dict`` or a class of ``Figures``. ``several`` says that
-    the figure is a list of that kind, ``named`` that it is records of that kind by their names.
+    the figure is a list of that kind, ``named`` that it is records of that kind by their names,
+    ``maybe`` that it may be None.
     """
 
     name: str
@@ -227,6 +228,7 @@ class Place:
     named: bool
     told: Told
     derived: bool = False
+    maybe: bool = False
 
     @property
     def title(self) -> str:
@@ -269,17 +271,18 @@ def once(of: Callable[[type[Figures]], T]) -> Callable[[type[Figures]], T]:
 @once
 def places(kind: type[Figures]) -> tuple[Place, ...]:
     """Return the figures that a class declares, in order, derived ones last."""
-    found = [
-        Place(each.name, *_kind(_annotation(kind, each)), each.metadata.get("told", Told()))
-        for each in dataclasses.fields(cast("Any", kind))
-        if each.metadata or each.repr
-    ]
+    found = []
+    for each in dataclasses.fields(cast("Any", kind)):
+        if each.metadata or each.repr:
+            told, annotation = each.metadata.get("told", Told()), _annotation(kind, each)
+            maybe = NoneType in get_args(annotation)
+            found.append(Place(each.name, *_kind(annotation), told, maybe=maybe))
     follow: dict[str, Place] = {}
     for base in reversed(kind.__mro__):
-        for name, each in vars(base).items():
-            if isinstance(each, Derived):
-                returned = get_type_hints(each.of)["return"]
-                follow[name] = Place(name, *_kind(returned), each.told, derived=True)
+        for name, held in vars(base).items():
+            if isinstance(held, Derived):
+                returned = get_type_hints(held.of)["return"]
+                follow[name] = Place(name, *_kind(returned), held.told, derived=True)
     return (*found, *follow.values())
 
 

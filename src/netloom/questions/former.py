@@ -74,6 +74,25 @@ FORMER: dict[str, dict[str, str]] = {
         "slowest_messages[].finish_{unit}": "slowest_messages[].complete",
         "slowest_messages[].alone_{unit}": "slowest_messages[].unhindered",
         **{f"slowest_messages[].{part}_{{unit}}": f"slowest_messages[].{part}" for part in TIMES},
+    "simulate_hot_spots": {
+        "steps.unhindered": "unhindered_steps",
+        "pes": "provenance.configuration.pes",
+        "switch_size": "provenance.configuration.switch_size",
+        "policy": "provenance.configuration.policy",
+        "combining": "provenance.configuration.combining",
+        "operation": "provenance.configuration.operation",
+        "assign": "provenance.configuration.assign",
+        "requested_steps": "provenance.configuration.steps",
+        "asked_replications": "provenance.configuration.replications",
+        "seed": "provenance.seed",
+    },
+    "find_critical_queue": {
+        "pes": "provenance.configuration.pes",
+        "hot_spots": "provenance.configuration.hot_spots",
+        "policy": "provenance.configuration.policy",
+        "requested_steps": "provenance.configuration.steps",
+        "rise": "provenance.configuration.rise",
+        "seed": "provenance.seed",
     },
 }
 """Old place -> new place, by the Python function that asks."""

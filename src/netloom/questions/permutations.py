@@ -43,8 +43,7 @@ class PermutationQuestion(Seeded, NodeList, BrokenParts, PathRouting, OnNetwork)
         "Number of random matchings of random halves (0: none).", default=1000, ge=0, le=10**6
     )
     shifts: str = option(
-        "Shifts of the hosts: all, none or distances such as 1,5,17.",
-        default="all",
+        "Shifts of the hosts: all, none or distances such as 1,5,17.", default="all"
     )
 
 

@@ -49,10 +49,12 @@ def table(
      0.5       12
     0.25        6.5
     """
-    kind = kind or (type(records[0]) if records else Figures)
+    if not records:
+        return []
+    kind = kind or type(records[0])
     columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.lead]
     columns = [each for each in columns if any(cell != "–" for cell in each.cells)] or columns
-    if not columns or not records:
+    if not columns:
         return []
     first, *others = columns
     groups, room = [[first]], width - first.wide

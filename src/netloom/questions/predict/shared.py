@@ -35,10 +35,7 @@ EXACT = 0.0005
 class BesideModel(Question, panel="Simulation beside the model"):
     """Whether the same is simulated beside the model."""
 
-    simulate: bool = option(
-        "Also simulate the network, at up to 8 points.",
-        default=False,
-    )
+    simulate: bool = option("Also simulate the network, at up to 8 points.", default=False)
 
 
 class Simulated(Measured, BesideModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -118,38 +119,25 @@ class TasksOfNodes(Question, panel="Program"):
     )
 
 
+in_cycles = partial(option, unit="processor cycles", default=None, ge=0, le=MOST)
+"""A time of a processor that Alewife's is by default."""
+
+
 class Processors(Question, panel="Processors and their transactions (by default Alewife's)"):
     """Processors that wait for the network."""
 
     contexts: float = option(
-        "Hardware contexts, or outstanding transactions, per processor.",
-        default=1,
-        ge=1,
-        le=MOST,
+        "Hardware contexts, or outstanding transactions, per processor.", default=1, ge=1, le=MOST
     )
     network_speed: float = option("Network clock / processor clock.", default=2, gt=0, le=MOST)
-    run_processor_cycles: float | None = option(
-        "Useful work between two transactions, T_r.",
-        unit="processor cycles",
-        default=None,
-        ge=0,
-        le=MOST,
-        shown_default="8.055",
+    run_processor_cycles: float | None = in_cycles(
+        "Useful work between two transactions, T_r.", shown_default="8.055"
     )
-    switch_processor_cycles: float | None = option(
-        "Time of a context switch, T_s.",
-        unit="processor cycles",
-        default=None,
-        ge=0,
-        le=MOST,
-        shown_default="11",
+    switch_processor_cycles: float | None = in_cycles(
+        "Time of a context switch, T_s.", shown_default="11"
     )
-    fixed_processor_cycles: float | None = option(
+    fixed_processor_cycles: float | None = in_cycles(
         "Fixed time per transaction, excluding messages, T_f.",
-        unit="processor cycles",
-        default=None,
-        ge=0,
-        le=MOST,
         shown_default="38.85 with one context",
     )
     transaction_messages: float | None = option(
@@ -662,25 +650,23 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
         raise InputError("contexts", f"{question.contexts:g}", wanted)
     application, transaction, _ = model.alewife(min(question.contexts, 4))
 
-    def with_said(part: Any, changes: dict[str, float | None]) -> Any:
-        return replace(
-            part, **{name: value for name, value in changes.items() if value is not None}
-        )
+    def said(**changes: float | None) -> dict[str, Any]:
+        return {name: value for name, value in changes.items() if value is not None}
 
-    application_changes = {
-        "contexts": question.contexts,
-        "run_processor_cycles": question.run_processor_cycles,
-        "switch_processor_cycles": question.switch_processor_cycles,
-    }
-    transaction_changes = {
-        "messages": question.transaction_messages,
-        "critical_messages": question.critical_messages,
-        "message_flits": question.message_flits,
-        "fixed_processor_cycles": question.fixed_processor_cycles,
-    }
-    application = with_said(application, application_changes)
-    transaction = with_said(transaction, transaction_changes)
-    critical, every = float(transaction.critical_messages), float(transaction.messages)
+    own_application = said(
+        contexts=question.contexts,
+        run_processor_cycles=question.run_processor_cycles,
+        switch_processor_cycles=question.switch_processor_cycles,
+    )
+    own_transaction = said(
+        messages=question.transaction_messages,
+        critical_messages=question.critical_messages,
+        message_flits=question.message_flits,
+        fixed_processor_cycles=question.fixed_processor_cycles,
+    )
+    application = replace(application, **own_application)
+    transaction = replace(transaction, **own_transaction)
+    critical, every = np.array([transaction.critical_messages, transaction.messages]).tolist()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")

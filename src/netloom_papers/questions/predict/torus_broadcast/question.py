@@ -101,16 +101,10 @@ class AdaptiveTorus(Question, panel="Torus"):
         "Torus instead of its size: torus:8x4, a topology or a machine.", default=None, file=True
     )
     vcs: int = option(
-        "Virtual channels per channel: at least 3, two of them for escape.",
-        default=3,
-        ge=1,
-        le=62,
+        "Virtual channels per channel: at least 3, two of them for escape.", default=3, ge=1, le=62
     )
     injection_channels: int = option(
-        "Channels from a node into the network (0: one per neighbor).",
-        default=0,
-        ge=0,
-        le=62,
+        "Channels from a node into the network (0: one per neighbor).", default=0, ge=0, le=62
     )
 
 

@@ -10,15 +10,13 @@ import polars as pl
 from netloom.base.words import counted, number
 from netloom.drawing.axes import BESIDE, DASHED, DOTTED, Axis, End, Look, axis, panel, words
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
-from netloom.drawing.frame import NARROW, column, layered, room
+from netloom.drawing.frame import NARROW, layered, room
 from netloom.drawing.names import GAP, width_of
 from netloom.questions.shown import band_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.drawing.frame import Part
-    from netloom.questions.register import Recorded
 
 REQUESTS, REPLIES, WAITING = "requests", "replies", "wait buffers"
 
@@ -42,54 +40,22 @@ MOST_TICKS = 12
 ROW = 24.0
 
 
-def footer(record: Recorded) -> list[str]:
-    """Return the network and its hot spots, and how long it ran."""
-    asked, found = record.configuration, record.figures
-    capacity, rates = found["capacity"], found["asked"]
-    sizes = {"queues": capacity["queue"], "wait buffers": capacity["wait_buffer"]}
-    if found["combining"] == "none":
-        del sizes["wait buffers"]
-    said = [asked["policy"], f"combining {found['combining']}"]
-    said += [f"{what} {'unbounded' if size is None else f'of {size}'}"
-             for what, size in sizes.items()]  # fmt: skip
-    lines = [
-        f"{counted(asked['hot_spots'], 'hot spot')} on omega:{found['pes']}; {', '.join(said)}; "
-        f"{asked['steps']:,} steps"
-    ]
-    if len(rates) == 1:
-        runs = asked["replications"]
-        band = f"; bands: from the least to the most of {runs} replications" if runs > 1 else ""
-        lines.append(f"rate {number(rates[0])} requests/PE/step{band}")
-    return lines
+def by_stage(stages: pl.DataFrame, modules: int, *, combining: bool) -> dict[str, alt.LayerChart]:
+    """Return mean lengths of queues by stage, with the range over replications, and the longest.
 
-
-def parts(record: Recorded) -> dict[str, Part]:
-    """Return the parts of the picture of hot spots, by name."""
-    if len(record.figures["asked"]) == 1:
-        return by_stage(record)
-    kinds = ("requests", "replies" if record.figures["combining"] == "none" else "waiting")
-    drawn: dict[str, Part] = {"steps": steps_by_rate(record)}
-    stages = record.tables["stages"].filter(pl.col("kind").is_in(kinds))
-    means = stages.group_by("rate", "kind", "stage").agg(pl.col("mean").mean())["mean"]
-    most = float(means.max() or 0.0) or 1.0  # type: ignore[arg-type]
-    return drawn | {kind: queues_by_rate(record, kind, most) for kind in kinds}
-
-
-def arranged(record: Recorded) -> list[Part]:
-    """Return the parts side by side. The queues of several rates are below each other."""
-    first, *others = parts(record).values()
-    if len(record.figures["asked"]) == 1:
-        return [first, *others]
-    return [first, column(*others)]
-
-
-def by_stage(record: Recorded) -> dict[str, Part]:
-    """Return mean lengths of queues by stage, with the range over replications, and the longest."""
-    table = record.tables["stages"].group_by("kind", "stage", maintain_order=True).agg(
+    Parameters
+    ----------
+    stages
+        A row per run, kind of queue and stage.
+    modules
+        The number that stands for the modules, behind the last stage.
+    combining
+        Whether requests combine, so that there are wait buffers.
+    """
+    table = stages.group_by("kind", "stage", maintain_order=True).agg(
         length=pl.col("mean").mean(), low=pl.col("mean").min(), high=pl.col("mean").max(),
         max=pl.col("max").max(),
     )  # fmt: skip
-    combining, modules = record.figures["combining"] != "none", _modules(record)
     shown = {kind: said for kind, said in KINDS.items() if kind != "waiting" or combining}
     looks = dict(shown.values())
     names = {kind: name for kind, (name, _) in shown.items()}
@@ -130,11 +96,6 @@ def by_stage(record: Recorded) -> dict[str, Part]:
     }
 
 
-def _modules(record: Recorded) -> int:
-    """Return the number that stands for the modules, behind the last stage."""
-    return int(record.figures["network_stages"])
-
-
 def stage_axis(stages: list[int], modules: int) -> Axis:
     """Return the axis of the elements, the stages and the modules, of which some are named."""
     first, last = min(stages, default=0), max(stages, default=1)
@@ -148,18 +109,19 @@ def stage_axis(stages: list[int], modules: int) -> Axis:
                 names=tuple(labels))  # fmt: skip
 
 
-def steps_by_rate(record: Recorded) -> alt.LayerChart:
-    """Return the steps of a request by rate: their mean, and what 99 % stay below."""
+def steps_by_rate(table: pl.DataFrame, least: int) -> alt.LayerChart:
+    """Return the steps of a request by rate: their mean, and what 99 % stay below.
+
+    ``least`` are those in an idle network.
+    """
     looks = {"p99": Look(THIS, DASHED, 1.6), "mean": Look(THIS)}
     names = {"steps_mean": "mean", "steps_p99": "p99"}
-    table = record.tables["rates"]
     tidy = (
         table.rename(names)
         .unpivot(list(names.values()), index="rate", variable_name="of", value_name="steps")
         .drop_nulls("steps")
         .sort("rate")
     )
-    least = record.figures["unhindered_steps"]
     idle = f"idle {number(least)}"
     where = panel(
         axis("rate", RATE, table["rate"].to_list()),
@@ -187,18 +149,27 @@ def steps_by_rate(record: Recorded) -> alt.LayerChart:
     return where.drawn(layers, said)
 
 
-def queues_by_rate(record: Recorded, kind: str, most: float) -> alt.LayerChart:
+def queues_by_rate(
+    stages: pl.DataFrame, kinds: Sequence[str], modules: int
+) -> dict[str, alt.LayerChart]:
     """Return mean lengths by stage and rate as colors, and the most of each rate in numbers.
 
-    The last color is that of the length ``most``.
+    All kinds of queues share one scale. See ``by_stage`` for the parameters.
     """
-    modules = _modules(record)
-    stages = record.tables["stages"].filter(kind=kind)
+    shown = stages.filter(pl.col("kind").is_in(list(kinds)))
+    means = shown.group_by("rate", "kind", "stage").agg(pl.col("mean").mean())["mean"]
+    most = max([0.0, *means.to_list()]) or 1.0
+    along = stage_axis(stages["stage"].to_list(), modules)
+    return {kind: _queues(shown.filter(kind=kind), kind, most, along, modules) for kind in kinds}
+
+
+def _queues(
+    stages: pl.DataFrame, kind: str, most: float, along: Axis, modules: int
+) -> alt.LayerChart:
     table = stages.group_by("rate", "stage", maintain_order=True).agg(
         length=pl.col("mean").mean(), max=pl.col("max").max()
     )
     rates = sorted(set(table["rate"].to_list()), reverse=True)
-    along = stage_axis(record.tables["stages"]["stage"].to_list(), modules)
     texts = []
     for at, rate in enumerate(rates):
         rows = table.filter(rate=rate).sort("length")
@@ -249,7 +220,3 @@ def _place(stage: int, modules: int) -> str:
     """Return a stage in a sentence."""
     named = _label(stage, modules)
     return f"stage {named}" if named.isdigit() else f"the {named}"
-
-
-PART_TITLES = {"stages": "Queues by stage", "longest": "The most ever held"}
-"""What parts are called that have no title of their own."""
