@@ -60,7 +60,7 @@ def told(found):
     if found.verb == "compile_phases":
         return [table.group_by("channel").agg(pl.col("words").sum()).sort("channel")["words"]]
     if found.verb == "replay":
-        table = table.sort("channel")
+        table = table.unique("channel", keep="first").sort("channel")
         return [table["bytes" if "bytes" in table.columns else "flits"]]
     column = {"analyze": "weighted_channel_load", "simulate_flows": "bytes",
               "check_fabric": "paths"}[found.verb]  # fmt: skip

@@ -74,6 +74,7 @@ FORMER: dict[str, dict[str, str]] = {
         "slowest_messages[].finish_{unit}": "slowest_messages[].complete",
         "slowest_messages[].alone_{unit}": "slowest_messages[].unhindered",
         **{f"slowest_messages[].{part}_{{unit}}": f"slowest_messages[].{part}" for part in TIMES},
+    },
     "simulate_hot_spots": {
         "steps.unhindered": "unhindered_steps",
         "pes": "provenance.configuration.pes",
