@@ -13,8 +13,10 @@ import typer
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
+from netloom.base.figures import leaves
 from netloom.cli.app import app
 from netloom.cli.commands import all_groups
+from netloom.questions.answers import tables_of
 from netloom.questions.base import default_said, description_of, signature_of
 from netloom.questions.register import all_kinds, all_words
 
@@ -135,11 +137,8 @@ def _section(kind: Kind) -> str:
         f"```\n{kind.example}\n```",
         *_fields(kind),
         *_columns_of(kind),
-        *(
-            f"::: {answer.__module__}.{answer.__qualname__}\n"
-            "    options:\n      heading_level: 3\n      show_root_heading: true"
-            for answer in kind.answers
-        ),
+        f"::: {kind.answer.__module__}.{kind.answer.__qualname__}\n"
+        "    options:\n      heading_level: 3\n      show_root_heading: true",
     ]
     return "\n\n".join(lines)
 
@@ -154,8 +153,7 @@ def _signature(kind: Kind) -> str:
             named = True
         default = "" if each.default is each.empty else f"={each.default!r}"
         given.append(f"    {name}{default},")
-    answers = " | ".join(answer.__name__ for answer in kind.answers)
-    return "\n".join([*given, f") -> {answers}"])
+    return "\n".join([*given, f") -> {kind.answer.__name__}"])
 
 
 def _fields(kind: Kind) -> Iterator[str]:
@@ -168,16 +166,13 @@ def _fields(kind: Kind) -> Iterator[str]:
 
 
 def _columns_of(kind: Kind) -> Iterator[str]:
-    for answer in kind.answers:
-        rows = ["| table | column | unit | |", "| --- | --- | --- | --- |"]
-        for table, columns in answer.tables().items():
-            for each in columns:
-                if each.table:
-                    title = _cell(each.named)
-                    rows.append(f"| `{table}` | `{each.name}` | {each.unit} | {title} |")
-        whose = "The answer" if len(kind.answers) == 1 else f"`{answer.__name__}`"
-        yield f"{whose}'s tables:"
-        yield "\n".join(rows)
+    rows = ["| table | column | unit | |", "| --- | --- | --- | --- |"]
+    for table, figures in tables_of(kind.answer).items():
+        for each in leaves(figures):
+            unit = each.unit if isinstance(each.unit, str) else f"as `{each.unit.figure}` says"
+            rows.append(f"| `{table}` | `{each.name}` | {unit} | {_cell(each.title)} |")
+    yield "The answer's tables:"
+    yield "\n".join(rows)
 
 
 def _cell(text: Any) -> str:

@@ -20,7 +20,7 @@ import vl_convert
 
 from netloom import predict_latency, simulate
 from netloom.drawing.frame import narrow_page
-from netloom.questions.register import parts_of, record
+from netloom.questions.recorded import record
 from netloom.report.page.curves import find_curves
 from netloom.report.page.figure import Figure, curve_figures, make_figure
 from netloom.report.page.write import THEMES
@@ -31,7 +31,7 @@ from tests.questions.small_answers import ANSWERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
 
 PAGE = Path("out/gallery.html")
 
@@ -64,15 +64,15 @@ class Shown(NamedTuple):
 
 def whole(found: Recorded) -> Shown:
     """Return the picture that a command writes."""
-    svg = vl_convert.vegalite_to_svg(found.kind.chart(found).to_dict())
+    svg = vl_convert.vegalite_to_svg(found.answer.picture().to_dict())
     return Shown("the whole picture", "light", svg)
 
 
 def parts(found: Recorded) -> Iterator[Shown]:
     """Yield each part as pages have it: on white, on near-black, and narrow."""
     with narrow_page():
-        narrow = parts_of(found)
-    for name, part in parts_of(found).items():
+        narrow = found.answer.parts()
+    for name, part in found.answer.parts().items():
         yield from variants(name, make_figure(part), make_figure(narrow[name]))
 
 

@@ -14,10 +14,8 @@ from netloom.base.declared import declared
 from netloom.base.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
 
 if TYPE_CHECKING:
-    from netloom import report as report
-    from netloom import topology as topology
-    from netloom.experiments import results as results
-    from netloom.experiments import run as run
+    from netloom import report as report, topology as topology
+    from netloom.experiments import results as results, run as run
     from netloom.machines import machine as machine
     from netloom.questions.analyze import analyze as analyze
     from netloom.questions.compile import compile_phases as compile_phases
@@ -27,15 +25,15 @@ if TYPE_CHECKING:
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
     from netloom.questions.plans import verify_plan as verify_plan
     from netloom.questions.predict.latency import predict_latency as predict_latency
-    from netloom.questions.register import to_pandas as to_pandas
-    from netloom.questions.simulate.load import simulate as simulate
-    from netloom.questions.simulate.load import simulate_beside as simulate_beside
+    from netloom.questions.recorded import to_pandas as to_pandas
+    from netloom.questions.simulate.load import (
+        simulate as simulate,
+        simulate_beside as simulate_beside,
+    )
     from netloom.questions.simulate.loop import simulate_loop as simulate_loop
     from netloom.questions.simulate.saturation import find_saturation as find_saturation
     from netloom.questions.simulate.trace import replay as replay
-    from netloom.workload import process_graph as process_graph
-    from netloom.workload import read as read
-    from netloom.workload import write as write
+    from netloom.workload import process_graph as process_graph, read as read, write as write
 
 _FACE = {
     "machine": "netloom.machines",

@@ -22,7 +22,7 @@ import numpy as np
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
-from netloom.questions.shown import Verdict
+from netloom.questions.verdicts import Verdict
 from netloom.simulation.intervals import batch_interval
 from netloom_papers.figures import PRINTED, Grid, Plot
 

@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from netloom.base import units
 from netloom.base.errors import InputError

@@ -3,8 +3,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.bounds import cut_bounds, tapers
 from netloom.bounds.parts import subtree_of

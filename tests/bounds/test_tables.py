@@ -4,8 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.bounds import bisection_bound, busiest_bound, tables, traffic_bound
 from netloom.bounds.bisection import pairs_across

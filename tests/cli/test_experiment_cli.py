@@ -8,10 +8,9 @@ import polars as pl
 import pytest
 
 from netloom.cli import main
-from netloom.experiments import load_results
-from netloom.experiments import run as run_experiment
+from netloom.experiments import load_results, run as run_experiment
 from netloom.experiments.workers import LostError
-from netloom.questions.register import key_columns
+from netloom.questions.recorded import key_columns
 from tests.experiments.small import write
 
 TWO = "title = 'two'\n[analyze]\non = ['mesh:2x2', 'ring:4']\napp = 'ring.mtx'\n"

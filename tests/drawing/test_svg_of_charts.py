@@ -10,8 +10,7 @@ import vl_convert
 from netloom.drawing.axes import axis, looks_of, panel
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.frame import NARROW, framed, narrow_page
-from netloom.questions.register import record
-from netloom.report import parts_of
+from netloom.questions.recorded import record
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 from tests.questions.small_answers import ANSWERS
 
@@ -35,7 +34,7 @@ def drawn(parts, said="One sentence with a number, 12 %.", footer=()):
 
 def arranged(found):
     own = found.kind.hook("chart", "arranged")
-    return own(found) if own else list(parts_of(found).values())
+    return own(found) if own else list(found.answer.parts().values())
 
 
 def is_numbers(labels):
@@ -61,7 +60,7 @@ def test_nothing_touches_in_the_whole_picture(asked):
 
 @pytest.mark.parametrize("asked", list(ANSWERS))
 def test_charts_have_few_ticks_and_their_titles_have_units(asked):
-    for name, part in parts_of(kept(asked)).items():
+    for name, part in kept(asked).answer.parts().items():
         if name in NETWORKS:
             continue
         _, texts = drawn([part])
@@ -75,7 +74,7 @@ def test_charts_have_few_ticks_and_their_titles_have_units(asked):
 def test_charts_fit_a_narrow_page(asked):
     found = kept(asked)
     with narrow_page():
-        for name, part in parts_of(found).items():
+        for name, part in found.answer.parts().items():
             if name in NETWORKS:
                 continue
             size, texts = drawn([part], "Short.")
@@ -85,7 +84,7 @@ def test_charts_fit_a_narrow_page(asked):
 
 @pytest.mark.parametrize("asked", list(ANSWERS))
 def test_each_entry_of_a_legend_has_a_mark(asked):
-    for name, part in parts_of(kept(asked)).items():
+    for name, part in kept(asked).answer.parts().items():
         if name in NETWORKS:
             continue
         svg = vl_convert.vegalite_to_svg(framed([part], "Short.").to_dict())
@@ -138,7 +137,7 @@ SENTENCES = ("analyze", "predict", "simulate_hot", "simulate_flows", "simulate_b
 
 @pytest.mark.parametrize("asked", [each for each in ANSWERS if each.startswith(SENTENCES)])
 def test_titles_of_parts_say_something_in_numbers(asked):
-    for name, part in parts_of(kept(asked)).items():
+    for name, part in kept(asked).answer.parts().items():
         if name in NETWORKS:
             continue
         _, texts = drawn([part], "Short.")

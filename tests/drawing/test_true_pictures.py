@@ -12,7 +12,8 @@ from netloom.drawing.colours import DELAYED
 from netloom.drawing.frame import framed, narrow_page
 from netloom.drawing.save import save_chart
 from netloom.questions.network_chart import network_chart
-from netloom.questions.register import all_kinds, parts_of, record
+from netloom.questions.recorded import record
+from netloom.questions.register import all_kinds
 from netloom.report import chart_of
 from netloom.report.page.figure import make_figure
 from netloom.topology import topology
@@ -37,11 +38,11 @@ HARD = {
 def drawn(found):
     """Return the SVGs of an answer: the whole picture, its parts on a page, and in a narrow one."""
     yield "whole", whole(found).svg
-    for name, part in parts_of(found).items():
+    for name, part in found.answer.parts().items():
         figure = make_figure(part)
         yield name, themed(figure.spec, figure.title, "light")
     with narrow_page():
-        for name, part in parts_of(found).items():
+        for name, part in found.answer.parts().items():
             figure = make_figure(part)
             yield f"{name}, narrow", themed(figure.spec, figure.title, "light", NARROW)
 
@@ -128,7 +129,7 @@ def test_another_color_scale_or_side_is_found(cube):
 
 def test_a_title_says_the_busiest_of_all_channels():
     found = record(ANSWERS["replay, flows"]())
-    title = parts_of(found)["busy"].to_dict()["title"]
+    title = found.answer.parts()["busy"].to_dict()["title"]
     said = re.search(r"up to ([\d.]+)", title if isinstance(title, str) else " ".join(title))
     most = found.tables["busy_channels"]["utilisation"].max()
     assert float(said[1]) == pytest.approx(100 * most, rel=0.01)

@@ -5,8 +5,7 @@ import re
 import polars as pl
 import pytest
 import vl_convert
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.drawing.axes import DASHED, DOTTED, SOLID, End, Look, axis, ordered, panel
 from netloom.drawing.bars import Bar, bars, stacked

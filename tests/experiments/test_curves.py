@@ -1,7 +1,6 @@
 import random
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.experiments.file import Point
 from netloom.experiments.findings import curves_of, next_step, up_to_saturation

@@ -13,8 +13,8 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.explore.file import MODULES, check_page, render, script
 from netloom.explore.view import View
-from netloom.questions.register import record
-from netloom.questions.shown import Verdict
+from netloom.questions.recorded import record
+from netloom.questions.verdicts import Verdict
 from netloom.topology import topology
 from tests.explore.decoded import Network, data_of
 

@@ -14,7 +14,7 @@ from netloom.explore import EXPLORED
 from netloom.explore.file import view_json
 from netloom.explore.network import network_json
 from netloom.explore.views import times_of, views_of
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.questions.shown import arrow
 from tests.explore import decoded
 from tests.questions.small_answers import ANSWERS, there_and_back

@@ -4,8 +4,7 @@ from itertools import chain
 
 import networkx as nx
 import numpy as np
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import Rules, balanced, descended, judge_of, problem_of

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.fabrics.kernels.program import route_flows
 from netloom.fabrics.program import busiest_time, flows_of, for_program

@@ -5,8 +5,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.bounds import traffic_bound
 from netloom.fabrics.balancing import balanced

@@ -8,8 +8,7 @@ from netloom.mapping import check_mapping
 from netloom.mapping.allocation import mapping_with_distance
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import mesh, topology, torus
-from netloom.workload import process_graph
-from netloom.workload import torus as torus_graph
+from netloom.workload import process_graph, torus as torus_graph
 
 
 def average(graph, network, node_of):

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.mapping import place, read_mapping, write_mapping

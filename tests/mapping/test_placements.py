@@ -4,8 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.mapping import check_mapping, identity, place, random_mapping, write_mapping

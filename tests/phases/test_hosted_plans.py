@@ -6,8 +6,7 @@ from itertools import product
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom import compile_phases, run_plan, verify_plan
 from netloom.base.errors import InputError

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from netloom.models.messages import ConSetCosts
 from netloom.phases import Capacity, InvalidPlanError, Timetable, first_violation, verify

@@ -3,8 +3,7 @@
 from dataclasses import fields
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.contention import measure, measure_paths, saturation
 from netloom.routing import DimensionOrder, ShortestPath, paths

@@ -1,8 +1,7 @@
 """Hosts on routers: one host on each router is the direct network, and the definition holds."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.contention import measure, measure_loads
 from netloom.routing import DimensionOrder, ShortestPath, parse_routing, paths

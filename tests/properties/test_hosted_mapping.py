@@ -6,8 +6,7 @@ from itertools import product
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.mapping import OBJECTIVES, check_mapping, search_mapping
 from netloom.mapping.kernels.search import anneal, fill, gather

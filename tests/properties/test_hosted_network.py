@@ -30,8 +30,7 @@ from netloom.topology.core import attach_hosts
 from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, routers
 from tests.properties.network_runs import run
-from tests.properties.test_network import graphs as one_way_graphs
-from tests.properties.test_network import small_cubes
+from tests.properties.test_network import graphs as one_way_graphs, small_cubes
 from tests.reference.network import simulate
 from tests.reference.network_parts import drawn_ports
 

@@ -4,8 +4,7 @@ from itertools import product
 
 import networkx as nx
 import numpy as np
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.mapping import OBJECTIVES, check_mapping

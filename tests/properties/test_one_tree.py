@@ -5,8 +5,7 @@ from random import Random
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import netloom as nl
 from netloom.topology import graph_topology, read_graph, topology

@@ -1,8 +1,7 @@
 """Ways to further ends, against a slow twin."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.fabrics.kernels.other_ends import fill_ways, keep_crossed, use_ways
 from netloom.routing.forwarding.lanes import dependency_graph

@@ -1,8 +1,7 @@
 """Where packets of forwarding tables end, against following each."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.routing.kernels.outcomes import outcomes
 from tests.reference import outcomes as slow

@@ -11,8 +11,14 @@ from netloom.simulation.network.run import Sender, SentPackets
 from netloom.simulation.tally import Delivered, Groups, Tally
 from netloom.topology import mesh
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
-from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates
-from netloom.workload.traffic import stream as arrivals_module
+from netloom.workload.traffic import (
+    hot_spot,
+    pairs,
+    permutation,
+    stream as arrivals_module,
+    uniform,
+    with_rates,
+)
 from tests.reference import packets as twin
 
 MOST = 1_500

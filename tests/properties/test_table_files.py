@@ -3,8 +3,7 @@
 from random import Random
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.fabrics.writing import with_others, write_lfts
 from netloom.routing.forwarding.lfts import read_lfts, table_of_ports

@@ -4,8 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.models import ConSetCosts
 from netloom.phases import Capacity, Connections, Plan, schedule

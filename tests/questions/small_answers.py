@@ -7,7 +7,7 @@ from json import dumps, loads
 import polars as pl
 
 import netloom as nl
-from netloom.questions.register import Recorded
+from netloom.questions.recorded import Recorded
 
 OMEGA = {"pes": 64, "hot_spots": 4, "steps": 300}
 

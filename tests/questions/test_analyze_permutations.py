@@ -4,7 +4,7 @@ import pytest
 
 from netloom import analyze_permutations
 from netloom.base.errors import InputError
-from netloom.questions.register import parts_of, record
+from netloom.questions.recorded import record
 from netloom.questions.shown import percent
 
 
@@ -47,7 +47,7 @@ def test_some_shifts_and_no_matchings():
 
 def test_its_picture_has_what_was_asked_for():
     every, matched, shifted = (
-        parts_of(record(analyze_permutations("mesh:3x3", **asked)))
+        record(analyze_permutations("mesh:3x3", **asked)).answer.parts()
         for asked in ({"samples": 5}, {"samples": 5, "shifts": "none"}, {"samples": 0})
     )
     assert list(every) == ["bisection", "shifts"]

@@ -7,7 +7,7 @@ import pytest
 
 from netloom import analyze
 from netloom.base.errors import InputError
-from netloom.questions.register import chart_of, parts_of, record
+from netloom.questions.recorded import chart_of, record
 from netloom.routing import Minimal
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
@@ -148,7 +148,7 @@ def test_several_paths_a_pair():
     assert "several paths" in data["left_out"]
     assert data["verdict"]["level"] == "below-bound"
     assert found.path_contention().is_empty()
-    assert "path contention" not in parts_of(record(found))
+    assert "path contention" not in record(found).answer.parts()
     assert chart_of(found) is not None
     assert "path_contention" not in found.paths().columns
     assert "paths met by a path, ν" not in said(found)

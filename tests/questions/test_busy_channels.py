@@ -3,7 +3,7 @@
 import pytest
 
 from netloom.drawing.frame import narrow_page
-from netloom.questions.register import parts_of, record
+from netloom.questions.recorded import record
 from netloom.questions.simulate.trace import replay
 from netloom.simulation.traces import PARTS_OF_TIME as PARTS
 
@@ -53,7 +53,7 @@ def test_the_critical_path_is_marked_where_its_messages_are(chain):
 
 
 def test_the_picture_says_which_channel_is_busiest(chain):
-    drawn = parts_of(record(chain))
+    drawn = record(chain).answer.parts()
     title = drawn["busy"].to_dict()["title"]
     assert title.startswith("Busy channels: 0→1 is up to ")
     most = chain.busy_channels().filter(name="0 -> 1")["utilisation"].max()
@@ -63,10 +63,10 @@ def test_the_picture_says_which_channel_is_busiest(chain):
     assert times[0]["scale"]["domain"] == times[1]["scale"]["domain"]
     assert drawn["time"].to_dict()["width"] == drawn["busy"].to_dict()["width"]
     with narrow_page():
-        assert parts_of(record(chain))["busy"].to_dict()["width"] < 328
+        assert record(chain).answer.parts()["busy"].to_dict()["width"] < 328
 
 
 def test_without_the_channels_of_messages_nothing_is_drawn():
     found = replay(**HALO, routing="adaptive")
     assert found.busy_channels().is_empty()
-    assert "busy" not in parts_of(record(found))
+    assert "busy" not in record(found).answer.parts()

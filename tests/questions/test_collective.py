@@ -5,16 +5,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom import compare_collectives, replay
 from netloom.base.errors import InputError
-from netloom.drawing.names import NAME_LINE as LINE
-from netloom.drawing.names import apart
+from netloom.drawing.names import NAME_LINE as LINE, apart
 from netloom.phases import exchanges as prepared
 from netloom.questions.collective_prepared import parse_sizes
-from netloom.questions.register import by_verb, record
+from netloom.questions.recorded import record
+from netloom.questions.register import by_verb
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
 from netloom.workload.programs.collectives.program import COLLECTIVES

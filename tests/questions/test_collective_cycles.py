@@ -7,7 +7,7 @@ import pytest
 
 from netloom import DeadlockError, InputError, compare_collectives, replay
 from netloom.questions import collective_prepared as cycles
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import collective_program
 from netloom.workload.programs.collectives.sent import trace_of

@@ -8,7 +8,7 @@ import pytest
 from netloom import InputError, compare_collectives, compile_phases
 from netloom.phases import least_clocks
 from netloom.phases.exchanges import OF_PHASES, exchange_of
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.simulation.collectives import graph_of
 from netloom.topology import topology

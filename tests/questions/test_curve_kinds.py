@@ -2,7 +2,8 @@
 
 import pytest
 
-from netloom.questions.register import all_kinds, by_verb, record
+from netloom.questions.recorded import record
+from netloom.questions.register import all_kinds, by_verb
 from tests.questions.small_answers import ANSWERS
 
 OF_CURVES = [kind.verb for kind in all_kinds() if kind.curve]

@@ -9,7 +9,8 @@ from rich.console import Console
 
 import netloom as nl
 from netloom import InputError, check_fabric, topology
-from netloom.questions.register import kind_of, parts_of, record
+from netloom.questions.recorded import record
+from netloom.questions.register import kind_of
 from netloom.questions.shown import show
 from netloom.routing import parse_routing
 from netloom.topology import without
@@ -198,18 +199,18 @@ def test_a_job_of_a_host_file_and_a_matrix(tmp_path):
 
 
 def test_its_picture(dgx):
-    parts = parts_of(record(dgx))
+    parts = record(dgx).answer.parts()
     assert list(parts) == ["network", "cables"]
     said = json.dumps(parts["cables"].to_dict())
     assert "A10-P1-IBSPINE-04 port 33" in said
     assert re.search(r"\d+ of 1,064 channels between switches carry more than", said)
     jobs = check_fabric("leaf-spine:2x1x4", jobs=["a=h0,h4", "b=h1,h5"], samples=0)
-    assert list(parts_of(record(jobs))) == ["network", "jobs", "cables"]
+    assert list(record(jobs).answer.parts()) == ["network", "jobs", "cables"]
 
 
 def shown(found):
     """The title of the picture of a fabric's network, and all words in it."""
-    spec = parts_of(record(found))["network"].to_dict()
+    spec = record(found).answer.parts()["network"].to_dict()
     rows = [row for table in spec["datasets"].values() for row in table]
     return " ".join(spec["title"]["text"]), [row["text"] for row in rows if "text" in row], rows
 

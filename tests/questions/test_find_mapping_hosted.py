@@ -12,7 +12,7 @@ from netloom.contention import measure, measure_loads
 from netloom.mapping import layout_table
 from netloom.questions.map.chart import networks
 from netloom.questions.map.words import lines
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.routing import parse_routing, read_routes, write_routes
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts

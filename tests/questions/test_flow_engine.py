@@ -4,7 +4,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.workload import process_graph
 
 ONE = process_graph(2, [0], [1], name="one")
@@ -48,7 +48,7 @@ def test_answers_have_the_same_shape_as_those_of_worms(name):
     assert data["packet_flits"] == worm.to_dict()["packet_flits"]
     assert data["router"]["injection"] == "in-order"
     kept = record(flow)
-    assert kept.kind.sentences(kept) or name in ("transactions", "broadcast", "pattern")
+    assert kept.answer.sentences() or name in ("transactions", "broadcast", "pattern")
     assert "flows that share channels fairly" in flow.network.router_name
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from netloom import simulate_flows
 from netloom.base.errors import InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.questions.simulate.flows import FlowsAnswer
 from netloom.workload import process_graph
 from tests.questions.said import unbacked
@@ -156,9 +156,9 @@ def test_channels_are_told_in_their_order_and_carry_all_that_was_sent():
 
 def test_a_picture_and_words_are_made_of_what_is_recorded():
     kept = record(simulate_flows("mesh:3x3", app="all-to-all:9", flow_bytes="1kB", **FAST))
-    assert set(kept.kind.parts(kept)) == {"slow-down", "busiest channels"}
-    assert kept.kind.chart(kept) is not None
-    said = " ".join(kept.kind.sentences(kept))
+    assert set(kept.answer.parts()) == {"slow-down", "busiest channels"}
+    assert kept.answer.picture() is not None
+    said = " ".join(kept.answer.sentences())
     assert said.startswith("Takes 8 µs; no flow is slower than alone. Estimate: sent in order, ")
     assert "flits take 8 µs ± 6.5\u00a0% in 9 of 10 cases" in said
     slow = kept.tables["slowdowns"]

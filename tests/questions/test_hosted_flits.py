@@ -11,7 +11,7 @@ import pytest
 import netloom as nl
 from netloom.base.errors import DeadlockError, InputError
 from netloom.questions.network_chart import topology_of
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
 

@@ -8,8 +8,7 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import netloom as nl
 from netloom.base.errors import InputError
@@ -18,7 +17,8 @@ from netloom.cli import main
 from netloom.questions.base import ask
 from netloom.questions.map.words import lines as lines_of_map
 from netloom.questions.named import find_network
-from netloom.questions.register import by_verb, record
+from netloom.questions.recorded import record
+from netloom.questions.register import by_verb
 from netloom.topology import graph_topology, to_networkx, topology
 from netloom.workload import process_graph
 from tests.reference.ibsim import ibsim_text
@@ -198,7 +198,7 @@ def test_answers_say_what_share_stays_inside_nodes():
     ):
         assert found.to_dict()["inside_nodes"] == pytest.approx(inside)
         kept = record(found)
-        said = kept.kind.sentences(kept)[-1]
+        said = kept.answer.sentences()[-1]
         assert said.endswith("of the traffic stays inside nodes.")
         assert said.startswith(f"{100 * inside:.3g}")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import DeadlockError, InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.questions.simulate.loop import simulate_loop
 from netloom.routing import UpDown
 from netloom.workload import process_graph, read
@@ -295,11 +295,11 @@ def test_what_a_program_gets_through_is_said_in_words():
     kept = record(simulate_loop("mesh:4x4", app="transpose:4", applied="0.1,0.9", loops=5, **WORM))
     actual = kept.points[-1]["actual"]
     lost = [100 * (1 - actual[name] / 0.9) for name in ("average_node", "worst_node")]
-    (sentence,) = (each.replace("\u00a0", " ") for each in kept.kind.sentences(kept))
+    (sentence,) = (each.replace("\u00a0", " ") for each in kept.answer.sentences())
     assert sentence.startswith(f"Ranks lose {lost[0]:.2g} % of their sending rate to the network ")
     assert sentence.endswith(f"at applied traffic 0.9, the slowest {lost[1]:.2g} %.")
     stopped = record(simulate_loop("mesh:4x4", app="ring:16", applied=0.1, most_cycles=3000))
-    (sentence,) = stopped.kind.sentences(stopped)
+    (sentence,) = stopped.answer.sentences()
     assert sentence == (
         "Not known at applied traffic 0.1: after 3,000 cycles some rank has too few loops."
     )

@@ -6,7 +6,7 @@ import pytest
 import netloom as nl
 from netloom.drawing.networks import Traffic
 from netloom.questions.map.chart import falling, footer, networks, parts
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.topology import topology
 
 LAMMPS = "examples/lammps-64.mtx"

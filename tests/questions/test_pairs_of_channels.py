@@ -3,7 +3,7 @@
 import json
 
 import netloom as nl
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.report import chart_of
 
 

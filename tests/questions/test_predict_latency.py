@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom import find_saturation, predict_latency, read, simulate
 from netloom.base.errors import DeadlockError, InputError
@@ -17,7 +16,7 @@ from netloom.models.channel_queueing import (
     prepare_channels,
 )
 from netloom.questions.predict.latency import channel_router
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh
@@ -334,7 +333,7 @@ def test_a_simulation_beside_the_model_is_told():
 
 def test_a_record_says_in_words_what_the_model_says():
     kept = record(predict_latency("mesh:4x4", offered=[0.1, 0.65, 0.95]))
-    (said,) = kept.kind.sentences(kept)
+    (said,) = kept.answer.sentences()
     assert said == kept.figures["verdict"]["sentence"]
 
 

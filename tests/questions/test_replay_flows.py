@@ -9,7 +9,8 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.cli import main
-from netloom.questions.register import chart_of, kind_of, record
+from netloom.questions.recorded import chart_of, record
+from netloom.questions.register import kind_of
 from netloom.report.page.sections import key_table
 from netloom.workload.programs.goal import read_timed_goal
 from netloom.workload.programs.trace_files import read_trace
@@ -350,7 +351,7 @@ def test_words_and_picture_are_in_seconds(tmp_path):
     said = "Takes 4.5 ms: leaf0→spine1 is busy 100\u00a0% of the time."
     trusted = "Estimate: sent in order, flits take 4.5 ms ± 6.5\u00a0% in 9 of 10 cases. One link "
     trusted += "decides when the "
-    assert kept.kind.sentences(kept) == [said, f"{trusted}program ends."]
+    assert kept.answer.sentences() == [said, f"{trusted}program ends."]
     drawn = json.dumps(chart_of(kept).to_dict())
     assert "time on the critical path (ms)" in drawn
     assert "finished in 4.5 ms; 3 ms if no message met another" in drawn
@@ -358,7 +359,7 @@ def test_words_and_picture_are_in_seconds(tmp_path):
     assert "4.5 ms" in repr(found)
     cycles = nl.replay(TREE, trace=file_of(tmp_path, FLITS), engine="flow")
     kept = record(cycles)
-    said = kept.kind.sentences(kept)[0]
+    said = kept.answer.sentences()[0]
     assert said == "Takes 196 cycles, no longer than if no message met another."
     assert "time on the critical path (cycles)" in json.dumps(chart_of(kept).to_dict())
 

@@ -10,7 +10,8 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.bounds import tables
 from netloom.fabrics import balancing, write_lfts
-from netloom.questions.register import kind_of, parts_of, record
+from netloom.questions.recorded import record
+from netloom.questions.register import kind_of
 from netloom.routing import ForwardingTable
 from netloom.topology import topology
 from netloom.topology.names import short_switch_name
@@ -226,7 +227,7 @@ def test_two_tables_are_compared_and_the_picture_names_the_cable_that_changes_mo
     assert data["verdict"]["next"] == ""
     table = found.channel_table()
     change = np.abs((table["after"] - table["before"]).to_numpy())
-    title = parts_of(record(found))["network"].to_dict()["title"]["text"]
+    title = record(found).answer.parts()["network"].to_dict()["title"]["text"]
     row = table.row(int(change.argmax()), named=True)
     ends = [f"{short_switch_name(row[end])} port {row[f'{end}_port']}" for end in ("from", "to")]
     assert " ".join(title).startswith(f"{' → '.join(ends)} carries {change.max():,.0f} paths ")

@@ -9,7 +9,7 @@ from netloom import find_saturation, simulate
 from netloom.base.errors import DeadlockError, InputError
 from netloom.machines import machine
 from netloom.questions.base import parse_numbers
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.questions.simulate.load import note_of
 from netloom.routing import DimensionOrder, table
 from netloom.simulation.network.routers import Router
@@ -447,7 +447,7 @@ def test_saturation_takes_no_load():
 
 def said(answer):
     kept = record(answer)
-    return kept.kind.sentences(kept)
+    return kept.answer.sentences()
 
 
 def test_what_loads_come_to_is_said_in_words():

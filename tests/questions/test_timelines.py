@@ -10,8 +10,7 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.cli import main
-from netloom.drawing import programs as built
-from netloom.drawing import timelines
+from netloom.drawing import programs as built, timelines
 from netloom.questions.register import kind_of
 from tests.questions import timeline_rules as rules
 

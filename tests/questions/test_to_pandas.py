@@ -5,7 +5,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 
 FOUND = nl.analyze("ring:4", "mesh:2x2", random_mappings=0)
 

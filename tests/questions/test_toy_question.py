@@ -14,7 +14,7 @@ from netloom.experiments import load_results, run
 from netloom.experiments.file import schema
 from netloom.questions import register
 from netloom.questions.answer_schema import results_schema
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.report.page import page_of
 
 TOML = "[toy]\nsize = [3, 7]\n"
@@ -86,6 +86,15 @@ def test_the_schemas_have_it():
     whole = results_schema()
     form = {"$ref": "#/$defs/toy", "$defs": whole["$defs"]}
     jsonschema.Draft202012Validator(form).validate(record(nl.toy(size=3)).figures)
+
+
+def test_an_answer_from_a_store_is_the_answer():
+    found = nl.toy(size=7)
+    kept = record(found)
+    assert kept.answer.to_dict() == found.to_dict()
+    assert kept.answer.verdict == found.verdict
+    assert kept.answer.verdict.next == "netloom toy --size 4"
+    assert kept.answer.picture().to_dict() == found.picture().to_dict()
 
 
 def test_one_answer_is_a_page_too():

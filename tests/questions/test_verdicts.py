@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netloom.questions.register import by_verb
-from netloom.questions.shown import MARKS, Verdict
+from netloom.questions.verdicts import MARKS, Verdict
 from tests.questions.small_answers import ANSWERS
 
 UNIT = re.compile(

@@ -12,7 +12,8 @@ from netloom.experiments.runner import _time
 from netloom.questions.analyze import load_share
 from netloom.questions.base import Question, option, range_of
 from netloom.questions.map.words import _from_to, _possible
-from netloom.questions.shown import Verdict, plain_table, show
+from netloom.questions.shown import plain_table, show
+from netloom.questions.verdicts import Verdict
 from netloom.topology import mesh, topology, without
 
 SENTENCE = "Takes 408 µs, 62.6 % more than leaf0 -> spine0 needs (251 µs) at 25 GB/s in 12 cycles."

@@ -1,18 +1,17 @@
-"""A whole question in one module: nothing else of netloom knows of it."""
+"""Build a toy."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
+from netloom.base.figures import derived, figure
 from netloom.base.provenance import Provenance
+from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
-from netloom.questions.columns import Column, Columns
-from netloom.questions.register import Answer, asks
-from netloom.questions.shown import Verdict
+from netloom.questions.register import asks
+from netloom.questions.verdicts import Grade, Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+HIGH = Grade("height in m", fine=1.0, act=1.5)
 
 
 class ToyQuestion(Question, panel="Toy"):
@@ -21,21 +20,34 @@ class ToyQuestion(Question, panel="Toy"):
     size: int = option("How large the toy is.", default=2, ge=1, le=100, unit="blocks")
 
 
-@dataclass(frozen=True, eq=False)
 class ToyTower(Answer):
     """What a tower of blocks comes to."""
 
-    size: int
-    provenance: Provenance
+    blocks: int = figure("blocks in all", key=True, lead=True)
 
-    columns: ClassVar = Columns(
-        Column("blocks", "blocks in all", kind=int, value="size", key=True),
-        Column("height", "how high it is", "m", value=lambda tower: 0.25 * tower.size, key=True),
-    )
+    @derived("how high it is", "m", key=True, lead=True)
+    def height(self) -> float:
+        """A block is a quarter of a meter."""
+        return 0.25 * self.blocks
+
+    def judged(self) -> Verdict:
+        """Return whether the tower stands."""
+        mark = HIGH.mark(self.height)
+        if mark == "fine":
+            return Verdict(mark, f"Stands at {self.height:g} m.")
+        return Verdict(mark, f"Falls at {self.height:g} m.", next=self.again(size=4))
+
+    def parts(self) -> dict[str, Any]:
+        """Return its picture."""
+        from netloom.drawing.bars import Bar, bars
+        from netloom.drawing.colours import BEST
+
+        bar = Bar("tower", self.height, f"{self.height:g} m", BEST)
+        return {"height": bars([bar], self.verdict.sentence, "height (m)", width=200)}
 
 
-@asks(ToyQuestion, title="Tower of toys", example="netloom toy --size 3")
-def toy(question: ToyQuestion) -> ToyTower:
+@asks(ToyQuestion, prepare=lambda _: None, title="Tower of toys", example="netloom toy --size 3")
+def toy(asked: ToyQuestion, _: None) -> ToyTower:
     """Build a tower of blocks.
 
     Examples
@@ -43,13 +55,4 @@ def toy(question: ToyQuestion) -> ToyTower:
     >>> toy(size=3).to_dict()["verdict"]["sentence"]
     'Stands at 0.75 m.'
     """
-    asked = question.configuration()
-    return ToyTower(question.size, Provenance(asked, verb="toy"))
-
-
-def verdict(figures: Mapping[str, Any]) -> Verdict:
-    """Return whether the tower stands."""
-    high = f"{figures['height']:g} m"
-    if figures["blocks"] < 5:
-        return Verdict("fine", f"Stands at {high}.")
-    return Verdict("act", f"Falls at {high}.", next="netloom toy --size 4")
+    return ToyTower(blocks=asked.size, provenance=Provenance(asked.configuration(), verb="toy"))

@@ -6,7 +6,7 @@ import pytest
 
 import netloom as nl
 from netloom.questions.analyze import Analysis
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.report.page import page_of
 from netloom.report.page.curve_verdicts import best_of
 from netloom.report.page.pages import _told

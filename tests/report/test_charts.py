@@ -28,8 +28,9 @@ from netloom.drawing.colours import (
     word_style,
 )
 from netloom.questions.network_chart import topology_of
-from netloom.questions.register import Recorded, all_kinds, record
-from netloom.report import chart_of, parts_of, save_chart
+from netloom.questions.recorded import Recorded, record
+from netloom.questions.register import all_kinds
+from netloom.report import chart_of, save_chart
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 GENERATED = {"name", "views"}
@@ -73,9 +74,9 @@ def test_a_record_that_was_kept_gives_the_same_picture(asked):
     assert len(json.dumps(picture, allow_nan=False)) > 1000
     assert drawn(chart_of(there_and_back(kept))) == picture
     again = there_and_back(kept)
-    for name, part in parts_of(kept).items():
+    for name, part in kept.answer.parts().items():
         spec = drawn(part)
-        assert spec == drawn(parts_of(again)[name])
+        assert spec == drawn(again.answer.parts()[name])
         assert "background" not in json.dumps(spec)
         assert "black" not in json.dumps(spec)
 
@@ -98,7 +99,7 @@ def test_a_network_that_is_gone_or_another_shows_its_loads_in_falling_order(on):
     other = renamed(kept, on)
     assert topology_of(kept) is not None
     assert topology_of(other) is None
-    profile = drawn(parts_of(other)["channels"])
+    profile = drawn(other.answer.parts()["channels"])
     assert profile["mark"]["type"] == "area"
     loads = [row["load"] for row in profile["data"]["rows"]]
     assert loads == sorted(kept.tables["channels"]["utilisation"].to_list(), reverse=True)
@@ -108,14 +109,14 @@ def test_phases_on_a_network_that_is_gone_still_have_their_words():
     kept = record(compile_phases("all-to-all:16", "torus:4x4", words=16))
     other = renamed(kept, "graph:gone.graphml")
     assert topology_of(other) is None
-    (row,) = drawn(parts_of(other)["phases"])["vconcat"]
+    (row,) = drawn(other.answer.parts()["phases"])["vconcat"]
     used = [sum(each["load"] for each in phase["data"]["rows"]) for phase in row["hconcat"]]
     crossed = kept.tables["channels"].group_by("phase", maintain_order=True).sum()
     a_word = kept.figures["costs"]["channel_clocks_per_word"]
     assert used == pytest.approx(
         (a_word * crossed["words"] / kept.tables["phases"]["makespan"]).to_list()
     )
-    bars = drawn(parts_of(other)["timetable"])["layer"][-1]["data"]["rows"]
+    bars = drawn(other.answer.parts()["timetable"])["layer"][-1]["data"]["rows"]
     assert {bar["row"] for bar in bars} == {str(node) for node in range(16)}
 
 

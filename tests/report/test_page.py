@@ -18,7 +18,7 @@ from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
 from netloom.questions.analyze import load_share
-from netloom.questions.register import Recorded, record
+from netloom.questions.recorded import Recorded, record
 from netloom.questions.shown import percent
 from netloom.questions.simulate.load import detail
 from netloom.report.page import page_of, report, write_report
@@ -146,7 +146,7 @@ def test_all_numbers_can_be_read_and_taken_along(page, tree):
 
     records = [each.record for each in small_results().answered]
     rows = sum(len(each.tables[name]) for each in records
-               for name in {"table", each.answer.key_table})  # fmt: skip
+               for name in {"table", each.answer.KEY_TABLE})  # fmt: skip
     found = [pl.read_csv(io.StringIO(each.csv)) for each in page.numbers]
     assert sum(map(len, found)) == rows
     simulations = next(each for each in page.numbers if each.file == "simulate.csv")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import netloom as nl
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom.report.page import page_of
 from netloom.report.page.write import render
 from tests.browser import SMALLEST, TOO_WIDE, Visit

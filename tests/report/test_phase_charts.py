@@ -6,8 +6,8 @@ import pytest
 import netloom as nl
 from netloom.drawing import timetables
 from netloom.questions import compile as phases
-from netloom.questions.register import record
-from netloom.report import chart_of, parts_of
+from netloom.questions.recorded import record
+from netloom.report import chart_of
 
 
 def rows_of(chart, field):
@@ -148,7 +148,7 @@ def test_one_bar_says_how_much_of_the_time_is_switching():
 
 def test_names_of_low_rows_are_some_and_numbers_of_phases_do_not_touch():
     found = nl.compile_phases("all-to-all:64", "torus:8x8", words=1)
-    drawn = parts_of(record(found))["timetable"].to_dict()
+    drawn = record(found).answer.parts()["timetable"].to_dict()
     axes = [each["encoding"]["y"]["axis"] for each in drawn["layer"] if "y" in each["encoding"]
             and "axis" in each["encoding"]["y"]]  # fmt: skip
     named = axes[0]["values"]

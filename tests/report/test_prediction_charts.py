@@ -7,8 +7,8 @@ import pytest
 
 import netloom as nl
 from netloom.base.words import number
-from netloom.questions.register import record
-from netloom.report import chart_of, parts_of
+from netloom.questions.recorded import record
+from netloom.report import chart_of
 
 SHORT = {"simulate": True, "cycles": 3000}
 LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random"}
@@ -105,7 +105,7 @@ def test_shares_of_held_channels_add_up():
 
 def test_the_time_between_transactions_is_the_sum_of_its_parts():
     found = nl.predict_locality(1000)
-    drawn = parts_of(record(found))["time"].to_dict()
+    drawn = record(found).answer.parts()["time"].to_dict()
     table = found.table()
     for bar, (mapping, cycles) in zip(
         drawn["vconcat"], table.select("mapping", "inter_transaction_cycles").rows(), strict=True

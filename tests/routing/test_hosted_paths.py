@@ -5,8 +5,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import NoRouteError
 from netloom.routing import Ecmp, Layered, ShortestPath, Spread, UpDown, draw_paths, paths

@@ -3,8 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
@@ -14,10 +13,10 @@ from netloom.routing import (
     Spread,
     parse_routing,
     paths,
+    rules as module,
     spread_table,
     virtual_channel_routing,
 )
-from netloom.routing import rules as module
 from netloom.topology import Topology, graph_topology, hypercube, mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
 from tests.reference import spread as reference

@@ -3,8 +3,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
@@ -27,11 +26,11 @@ from netloom.topology import (
     graph_topology,
     hypercube,
     mesh,
+    topology as topology_of,
     torus,
     without,
     working_nodes,
 )
-from netloom.topology import topology as topology_of
 from netloom.topology.core import attach_hosts
 from tests.properties.strategies import cubes
 from tests.reference.round_failures import detour, every_pair, layers_of, legal_hops

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.simulation.intervals import run_interval
 from netloom.simulation.tally import Delivered, Groups, Tally, worst_node

@@ -2,8 +2,7 @@
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.topology import graph_topology, read_graph, to_networkx, topology

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.topology.names import folded, unfolded, words_of

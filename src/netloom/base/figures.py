@@ -44,6 +44,9 @@ F = TypeVar("F", bound="Figures")
 Number: TypeAlias = int | float
 """A number that is mostly whole, such as a count that may also be expected."""
 
+FLITS, CYCLES = "flits/node/cycle", "cycles"
+"""Units of traffic and of time."""
+
 SHARE = "share"
 """The unit of a part of a whole, which people read in per cent."""
 
@@ -418,7 +421,7 @@ TYPES: dict[Any, Any] = {
 
 def schema(kind: type[Figures]) -> dict[str, Any]:
     """Return the JSON Schema of a class of figures: lists and objects in full."""
-    whole = _object()
+    whole = object_schema()
     for each in places(kind):
         if not each.path and each.nested:
             inner = schema(each.nested)
@@ -428,7 +431,7 @@ def schema(kind: type[Figures]) -> dict[str, Any]:
         *path, last = each.path
         into = whole
         for part in path:
-            inner = into["properties"].setdefault(part, _object())
+            inner = into["properties"].setdefault(part, object_schema())
             into["required"] = [*dict.fromkeys([*into["required"], part])]
             into = inner
         form = schema(each.nested) if each.nested else {"type": TYPES[each.kind]}
@@ -436,23 +439,39 @@ def schema(kind: type[Figures]) -> dict[str, Any]:
             form = {"type": "array", "items": form}
         elif each.named:
             form = {"type": "object", "additionalProperties": form}
-        unit = each.told.unit
-        if isinstance(unit, UnitOf):
-            form = form | {"unit": {"figure": unit.figure}}
-        elif unit:
-            form = form | {"unit": unit}
-        if isinstance(form.get("type"), str) and form["type"] not in ("object", "array"):
-            form = form | {"type": [form["type"], "null"], "title": each.title}
-        else:
-            form = {"anyOf": [form, {"type": "null"}], "title": each.title}
+        form = titled_schema(form, each.title, each.told.unit)
         into["properties"][last] = form
         if not each.told.optional:
             into["required"].append(last)
     return whole
 
 
-def _object() -> dict[str, Any]:
+def titled_schema(form: dict[str, Any], title: str, unit: str | UnitOf) -> dict[str, Any]:
+    """Return the schema of a figure, which may be null, with its title and unit."""
+    if isinstance(unit, UnitOf):
+        form = form | {"unit": {"figure": unit.figure}}
+    elif unit:
+        form = form | {"unit": unit}
+    kind = form.get("type")
+    if kind is None or kind in ("object", "array"):
+        return {"anyOf": [form, {"type": "null"}], "title": title}
+    return form | {"type": [kind, "null"], "title": title}
+
+
+def object_schema() -> dict[str, Any]:
+    """Return the schema of an object that has no properties yet."""
     return {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+def known(value: Any) -> float | None:
+    """Return a number as figures have it: None for NaN, which stands for what is not known.
+
+    Examples
+    --------
+    >>> known(1.5), known(float("nan"))
+    (1.5, None)
+    """
+    return None if value != value else float(value)
 
 
 def unit_of(figure: Leaf, answer: Figures | None) -> str:
@@ -460,6 +479,12 @@ def unit_of(figure: Leaf, answer: Figures | None) -> str:
     if isinstance(figure.unit, UnitOf):
         return str(getattr(answer, figure.unit.figure, ""))
     return figure.unit
+
+
+def head_of(figure: Leaf, answer: Figures) -> str:
+    """Return the title of a figure with its unit, as the head of a table."""
+    unit = unit_of(figure, answer)
+    return f"{figure.title}, {unit}" if unit else figure.title
 
 
 def say(value: Any, unit: str) -> str:

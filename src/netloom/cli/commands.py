@@ -367,6 +367,9 @@ SHORT_HELP: Any = typer.Option(
 SHORT = ("on", "plot", "as_json")
 """What the short help of a question shows beside the question's own fields."""
 
+MOST_BESIDE = 3
+"""Lines of a verdict that stand above the figures."""
+
 MOST_BELOW = 12
 """Lines of figures after which the sentence of a verdict is said again."""
 
@@ -642,36 +645,35 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
         if as_json:
             print_json(figures)
         else:
-            _show(kind, answer, figures, files)
+            _show(kind, answer, files)
     if answer.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _show(
-    kind: Kind, answer: Any, figures: Mapping[str, Any], files: Mapping[Output, Path]
-) -> None:
+def _show(kind: Kind, answer: Answer, files: Mapping[Output, Path]) -> None:
     """Print the verdict, then the figures that it rests on. After many of them its sentence again.
 
     People read the first line, or the last one that is still on the screen. The next command is
-    left out if all that it adds is a file that was asked for already.
+    left out if all that it adds is a file that was asked for already. What stands beside the first
+    few lines of a verdict comes below the figures.
     """
-    from netloom.cli.show import console, show_again, show_verdict
-    from netloom.questions.shown import inside_nodes, show
+    from netloom.cli.show import console, show_again, show_lines, show_verdict
 
-    screen, found = console(), kind.verdict(figures)
-    subject = filter(None, (found.of, *inside_nodes(figures)))
-    found = replace(found, of="; ".join(subject))
+    screen, found = console(), answer.verdict
+    found = replace(found, of="; ".join(filter(None, (found.of, answer.inside))))
     written = {f"--{each.name.replace('_', '-')}" for each in files}
     again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
     if again and written & set(found.next.split()):
         found = replace(found, next="")
-    show_verdict(screen, found)
+    first, rest = found.parted(MOST_BESIDE)
+    show_verdict(screen, first)
     screen.print()
-    with screen.capture() as figures_shown:
-        show(kind.lines(answer), screen)
-    below = figures_shown.get()
-    screen.file.write(below)
-    if below.count("\n") > MOST_BELOW:
+    below = answer.lines(screen.width)
+    show_lines(below, screen)
+    if rest.lines:
+        screen.print()
+        show_lines(rest.beside(screen.width), screen)
+    if len(below) > MOST_BELOW:
         screen.print()
         show_again(screen, found)
 

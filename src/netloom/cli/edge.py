@@ -131,7 +131,7 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the resul
 
 def print_json(data: Any) -> None:
     """Print JSON that any reader takes: no NaN, no infinity."""
-    from netloom.questions.register import plain
+    from netloom.base.figures import plain
 
     typer.echo(json.dumps(plain(data), indent=2, allow_nan=False))
 

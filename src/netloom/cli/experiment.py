@@ -95,8 +95,7 @@ def run(
             show_estimate(guess)
         _say_refused(guess.reasons)
         return
-    from netloom.experiments.runner import run as run_experiment
-    from netloom.experiments.runner import store_of
+    from netloom.experiments.runner import run as run_experiment, store_of
     from netloom.experiments.workers import LostError
 
     kept = store_of(file, store)
@@ -244,12 +243,12 @@ def report(
 
 def _show(page: "Page") -> None:
     """Print what a page answers, what comes next, and how sure the answer is."""
-    from netloom.cli.show import console
-    from netloom.questions.shown import Verdict, show
+    from netloom.cli.show import console, show_verdict
+    from netloom.questions.verdicts import Verdict
 
     screen, answer = console(), page.answer
     for each in answer.said:
-        show(Verdict(each.mark or "fine", each.sentence).text(screen.width), screen)
+        show_verdict(screen, Verdict(each.mark or "fine", each.sentence))
     typer.echo(f"  {page.title}")
     for notice in page.notices:
         typer.echo(f"  {notice}")
@@ -289,8 +288,7 @@ def explore(
     or pairs, take a cable out, swap two ranks, compare answers. Commands that ask have --explore,
     which writes the same page.
     """
-    from netloom.explore.file import check_page
-    from netloom.explore.file import explore as write
+    from netloom.explore.file import check_page, explore as write
 
     check_page(output)
     page = write(list(answers), output, on=on)

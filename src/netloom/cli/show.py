@@ -7,103 +7,126 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
+from netloom.base.figures import unit_of
 from netloom.base.units import rate, seconds
-from netloom.base.words import counted
+from netloom.base.words import arrows, counted, folded
 from netloom.experiments.findings import COSTS, SEED, over_seeds
-from netloom.questions.columns import Column, Columns
-from netloom.questions.register import key_columns
-from netloom.questions.shown import STYLES, WIDTH, show, table_of
+from netloom.questions.recorded import key_columns
+from netloom.questions.terminal import column, columns_drawn
+from netloom.questions.verdicts import STYLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
     from netloom.experiments.findings import Results
     from netloom.experiments.runner import Estimate
     from netloom.machines import Machine
-    from netloom.questions.shown import Verdict
+    from netloom.questions.terminal import Column
+    from netloom.questions.verdicts import Verdict
+
+WIDTH = 80
+"""Letters of a line where there is no terminal."""
+
+MOST_ROWS = 40
 
 
 def console() -> Console:
-    """Return the terminal. If there is none, lines long enough for every table."""
+    """Return the terminal. If there is none, lines of 80 letters."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
+def show_lines(lines: Iterable[str | Text], screen: Console) -> None:
+    """Print lines as they are: none is broken."""
+    for line in lines:
+        screen.print(Text(arrows(line)) if isinstance(line, str) else line, soft_wrap=True)
+
+
 def show_verdict(screen: Console, verdict: Verdict) -> None:
-    """Print a verdict, with commands that a terminal may break where a shell goes on."""
-    show(verdict.text(screen.width, terminal=screen.is_terminal), screen)
+    """Print a verdict."""
+    show_lines(verdict.text(screen.width), screen)
 
 
 def show_again(screen: Console, verdict: Verdict) -> None:
     """Print the sentence of a verdict after its mark, below what it rests on."""
-    show([Text(verdict.marked, STYLES[verdict.mark])], screen)
+    style = STYLES[verdict.mark]
+    said = arrows(verdict.marked)
+    show_lines((Text(each, style) for each in folded(said, screen.width)), screen)
+
+
+def show_table(columns: Sequence[Column], screen: Console, *, keys: int = 1) -> None:
+    """Print a table."""
+    show_lines(columns_drawn(columns, screen.width, keys), screen)
 
 
 def show_machines(machines: Sequence[Machine]) -> None:
     """Print one row per machine."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("name", "machine", "network", "channel", "start-up", "ties"):
-        table.add_column(column, justify="right" if column in ("channel", "start-up") else "left")
-    for each in machines:
-        startup = seconds(each.message_costs[0].startup_us * 1e-6, 4) if each.message_costs else ""
-        table.add_row(
-            *map(escape, (each.name, each.full_name, each.topology)),
-            rate(each.bandwidth_bytes_per_us * 1e6),
-            startup,
-            "" if each.ties == "either" else each.ties,
-        )
-    show([table], console())
+    startup = [
+        seconds(each.message_costs[0].startup_us * 1e-6, 4) if each.message_costs else ""
+        for each in machines
+    ]
+    columns = [
+        column("name", [each.name for each in machines], words=True),
+        column("machine", [each.full_name for each in machines], words=True),
+        column("network", [each.topology for each in machines], words=True),
+        column("channel", [rate(each.bandwidth_bytes_per_us * 1e6) for each in machines]),
+        column("start-up", startup),
+        column(
+            "ties", ["" if each.ties == "either" else each.ties for each in machines], words=True
+        ),
+    ]
+    show_table(columns, console())
 
 
 def show_names(names: Sequence[dict[str, Any]]) -> None:
     """Print one row per host or switch."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in names[0]:
-        table.add_column(column, justify="right" if column == "number" else "left")
-    for each in names:
-        table.add_row(*(escape("" if value is None else str(value)) for value in each.values()))
-    show([table], console())
+    columns = [
+        column(name, [each[name] for each in names], words=name != "number") for name in names[0]
+    ]
+    show_table(columns, console())
 
 
 def show_routings() -> None:
     """Print what takes each routing on each kind of network."""
     from netloom.routing.parse import NETWORKS, NOTES, USES, rows
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
-    for column in ("routing", *NETWORKS):
-        table.add_column(column, no_wrap=True)
-    for names, cells in rows():
-        table.add_row(escape(names), *cells)
+    names, cells = zip(*rows(), strict=True)
+    columns = [column("routing", names, words=True)]
+    columns += [
+        column(network, each, words=True)
+        for network, each in zip(NETWORKS, zip(*cells, strict=True), strict=True)
+    ]
     kinds = "; ".join(f"{kind}: {what}" for kind, what in NETWORKS.items())
     uses = [f"{letter}  {what}" for letter, what in USES.items()]
     told = ["", *uses, "A capital letter: the default there.", "", f"{kinds}.", *NOTES]
-    lines = [line for text in told for line in wrap(text, 80) or [""]]
-    show([table, *map(escape, lines)], console())
-
-
-MOST_ROWS = 40
+    screen = console()
+    show_table(columns, screen)
+    show_lines((line for text in told for line in wrap(text, WIDTH) or [""]), screen)
 
 
 def show_estimate(guess: Estimate) -> None:
     """Print what each table of an experiment asks and costs, and what that comes to."""
-    screen = console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("", "points", "to answer", "each", "all, on one process"):
-        table.add_column(column, justify="right" if column else "left")
-    for each in guess.sections:
-        cost = "" if each.point_seconds is None else seconds(each.point_seconds)
-        whole = seconds(each.seconds) if cost else ""
-        least = "> " if each.at_least else ""
-        name = escape(f"[{each.section}]")
-        table.add_row(name, str(each.points), str(each.left), least + cost, least + whole)
-    told = "[dim]Points near the knee of a curve come on top. Curves end at saturation.[/]"
+    screen, found = console(), guess.sections
+    cost = ["" if each.point_seconds is None else seconds(each.point_seconds) for each in found]
+    whole = [seconds(each.seconds) if said else "" for each, said in zip(found, cost, strict=True)]
+    least = ["> " if each.at_least else "" for each in found]
+    columns = [
+        column("", [f"[{each.section}]" for each in found], words=True),
+        column("points", [each.points for each in found]),
+        column("to answer", [each.left for each in found]),
+        column("each", [more + said for more, said in zip(least, cost, strict=True)]),
+        column(
+            "all, on one process", [more + said for more, said in zip(least, whole, strict=True)]
+        ),
+    ]
     show_verdict(screen, guess.verdict)
-    show(["", table, told], screen)
+    screen.print()
+    show_table(columns, screen)
+    told = "Points near the knee of a curve come on top. Curves end at saturation."
+    show_lines(["", Text(told, "dim")], screen)
 
 
 def show_results(found: Results) -> None:
@@ -111,7 +134,7 @@ def show_results(found: Results) -> None:
     screen = console()
     show_verdict(screen, found.verdict)
     told = [each for each in (found.title, found.question) if each]
-    show([f"  [dim]{escape(each)}[/]" for each in told], screen)
+    show_lines((Text(f"  {each}", "dim") for each in told), screen)
     sections: dict[str, list[Any]] = {}
     for each in found.answered:
         sections.setdefault(each.point.section, []).append(each)
@@ -121,22 +144,26 @@ def show_results(found: Results) -> None:
         varied, sweep = first.point.varied, first.point.sweep
         keys = sorted((name for name in varied if name != SEED), key=lambda name: name != sweep)
         figures = key_columns(first.record, but=[*varied, *COSTS])
-        lines = over_seeds(rows.iter_rows(named=True), keys, figures.names)
-        columns = [Column(name, name, kind=_kind(rows[name])) for name in keys]
-        screen.print(f"\n[bold]{escape(f'[{section}]')}[/]{_seeds(rows)}")
-        show([table_of(Columns(*columns, *figures), lines[:MOST_ROWS])], screen, keys=len(keys))
+        names = [each.name for each in figures]
+        lines = over_seeds(rows.iter_rows(named=True), keys, names)
+        shown = lines[:MOST_ROWS]
+        columns = [
+            column(name, [row[name] for row in shown], words=not rows[name].dtype.is_numeric())
+            for name in keys
+        ]
+        answer = first.record.answer
+        for each in figures:
+            values = [row[each.name] for row in shown]
+            columns.append(
+                column(each.title, values, unit_of(each, answer), words=each.kind is str)
+            )
+        screen.print(Text.assemble("\n", (f"[{section}]", "bold"), (_seeds(rows), "dim")))
+        show_table(columns, screen, keys=len(keys))
         if len(lines) > MOST_ROWS:
-            screen.print(f"[dim]and {counted(len(lines) - MOST_ROWS, 'row')} more[/]")
-    screen.print()
-    show_again(screen, found.verdict)
+            show_lines([Text(f"and {counted(len(lines) - MOST_ROWS, 'row')} more", "dim")], screen)
 
 
 def _seeds(rows: pl.DataFrame) -> str:
     """Return how many seeds each row is of, if it is of several."""
     many = rows[SEED].n_unique() if SEED in rows.columns else 1
-    return f"  [dim]means of {many} seeds ± half of the 95\u00a0% interval[/]" if many > 1 else ""
-
-
-def _kind(column: pl.Series) -> type:
-    """Return whether a column is of numbers or of words."""
-    return float if column.dtype.is_numeric() else str
+    return f"  means of {many} seeds ± half of the 95\u00a0% interval" if many > 1 else ""

@@ -79,6 +79,7 @@ class Bottleneck(Figures):
 
     channel: str = figure(table=False)
     channel_load: Number = figure("paths on it", "paths", table=False)
+    channel_weight: float = figure("what it carries", LOADS, table=False)
     node: str = figure("busiest node", table=False)
     node_weight: float = figure("what it sends", LOADS, table=False)
     ratio: float = figure("busiest channel over busiest node")
@@ -110,6 +111,7 @@ class Bottleneck(Figures):
         return cls(
             channel=topology.channel_name(channel),
             channel_load=_paths_on(loads, channel),
+            channel_weight=float(loads.weighted_channel_load[channel]),
             node=topology.name_of(node),
             node_weight=float(sent[node]),
             ratio=float(time[channel] / needed[node]),

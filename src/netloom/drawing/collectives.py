@@ -10,8 +10,7 @@ import polars as pl
 from netloom.base import units
 from netloom.base.words import number
 from netloom.drawing.axes import Axis, End, Look, looks_of, panel
-from netloom.drawing.bars import Bar
-from netloom.drawing.bars import bars as bars_of
+from netloom.drawing.bars import Bar, bars as bars_of
 from netloom.drawing.colours import BEST, COLOURS, REFERENCE
 
 if TYPE_CHECKING:

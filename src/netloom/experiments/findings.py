@@ -14,8 +14,8 @@ from netloom.base.provenance import code_version
 from netloom.base.words import counted, give_or_take
 from netloom.experiments.file import find_inputs, renamed
 from netloom.experiments.store import Store
-from netloom.questions.register import to_pandas
-from netloom.questions.shown import Verdict
+from netloom.questions.recorded import to_pandas
+from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from netloom.experiments.file import Point
     from netloom.experiments.store import Kept, Outcome
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
 
 
 @dataclass(frozen=True, eq=False)

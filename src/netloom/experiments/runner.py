@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, wait
-from concurrent.futures import TimeoutError as TooLong
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    TimeoutError as TooLong,
+    wait,
+)
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,7 +39,7 @@ from netloom.experiments.workers import (
     worker_count,
 )
 from netloom.questions.register import by_verb
-from netloom.questions.shown import Verdict
+from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -23,7 +23,8 @@ from netloom.base.errors import InputError
 from netloom.base.progress import hush
 from netloom.base.provenance import code_version
 from netloom.experiments.file import renamed, unpack
-from netloom.questions.register import Recorded, by_verb, record
+from netloom.questions.recorded import Recorded, record
+from netloom.questions.register import by_verb
 from netloom.simulation.side_by_side import LIMIT, processors
 
 if TYPE_CHECKING:

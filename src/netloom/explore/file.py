@@ -25,7 +25,7 @@ from netloom.drawing.save import Inline, check_writable, html_page, make_folder,
 from netloom.explore.network import network_json, packed, ports
 from netloom.explore.view import EXPLORED, Table
 from netloom.explore.views import views_of
-from netloom.questions.register import Recorded, record
+from netloom.questions.recorded import Recorded, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.questions.shown import Verdict
+    from netloom.questions.verdicts import Verdict
     from netloom.routing import Paths
     from netloom.topology import Topology
 

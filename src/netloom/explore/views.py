@@ -18,8 +18,9 @@ from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.register import command_line
-from netloom.questions.shown import IN_ORDER, Verdict, order_named, short_name
+from netloom.questions.shown import IN_ORDER, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
+from netloom.questions.verdicts import Verdict
 from netloom.routing import Paths
 from netloom.simulation.crossed import crossed_links, moved_rows
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Table
     from netloom.fabrics.jobs import Job
-    from netloom.questions.register import Answer, Recorded
+    from netloom.questions.answers import Answer
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.routing import Routing
     from netloom.simulation.crossed import Crossed
@@ -114,7 +116,7 @@ def view_of(
 
 def verdict_of(record: Recorded, *, answered: bool = True) -> Verdict:
     """Return the verdict of an answer. Without a sentence of what it is compared with."""
-    found = record.kind.verdict(record.figures)
+    found = record.answer.verdict
     return found if answered else Verdict("", "", found.of)
 
 
@@ -365,7 +367,7 @@ def delays_of(record: Recorded, view: View) -> tuple[float, float]:
     most = float(times_of(view).max(initial=0.0))
     known = DELAYS.get(record.verb, _by_hosts)(record, view, most)
     delays, full = (most, 2 * most) if known is None else known
-    mark = record.kind.verdict(record.figures).mark
+    mark = record.answer.verdict.mark
     if view.verdict.sentence and mark == "fine":
         delays = max(delays, most)
     elif view.verdict.sentence and mark == "act":
@@ -666,7 +668,7 @@ def views_of(record: Recorded, answer: Answer | None = None) -> list[View]:
     Examples
     --------
     >>> from netloom import analyze
-    >>> from netloom.questions.register import record
+    >>> from netloom.questions.recorded import record
     >>> (view,) = views_of(record(analyze("ring:8", "mesh:2x4", random_mappings=0)))
     >>> view.name, view.unit, float(view.load.max())
     ('rank order', 'paths', 2.0)

@@ -11,8 +11,13 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing, write_text
 from netloom.routing.forwarding.lanes import dependency_graph
-from netloom.routing.forwarding.tables import NO_PORT, addressed, addresses, port_table
-from netloom.routing.forwarding.tables import rows_of_lids as owners_of_lids
+from netloom.routing.forwarding.tables import (
+    NO_PORT,
+    addressed,
+    addresses,
+    port_table,
+    rows_of_lids as owners_of_lids,
+)
 from netloom.topology.names import folded, natural
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import model_validator
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves, unseen
+from netloom.base.figures import FLITS, SHARE, Figures, Number, derived, figure, leaves, unseen
 from netloom.base.progress import patience, track
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, listed, number
@@ -19,14 +19,14 @@ from netloom.bounds import Bounds, Taper, bounds_of, tapers
 from netloom.contention import (
     Expectation,
     MeshEstimate,
+    Verdict as Standing,
     estimate_mesh,
     expect_random,
     offered_by_program,
     offered_by_run,
     slowdown,
+    verdict as standing_of,
 )
-from netloom.contention import Verdict as Standing
-from netloom.contention import verdict as standing_of
 from netloom.contention.busiest import (
     Bottleneck,
     BusiestChannel,
@@ -59,7 +59,6 @@ from netloom.mapping.allocation import place_program
 from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import MOST, option
-from netloom.questions.columns import FLITS
 from netloom.questions.fields import (
     BrokenParts,
     EdgeWeight,

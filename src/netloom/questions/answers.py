@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, wraps
-from numbers import Real
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
-from rich.text import Text
-
 from netloom.base.errors import InputError
 from netloom.base.figures import (
+    SHARE,
     Figures,
-    Number,
-    UnitOf,
     frame,
     framed,
     leaves,
@@ -28,15 +23,13 @@ from netloom.base.figures import (
 from netloom.base.provenance import Provenance
 from netloom.base.words import arrows
 from netloom.questions import former, terminal
-from netloom.questions.columns import Column, Columns
-from netloom.questions.register import by_verb, chart_of, command_line, kind_of
+from netloom.questions.register import by_verb, command_line, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     import polars as pl
 
-    from netloom.questions.register import Recorded
     from netloom.questions.verdicts import Measure, Verdict
 
 A = TypeVar("A", bound="Answer")
@@ -115,11 +108,9 @@ class Answer(Figures):
         """Return a name as people know it."""
         return name
 
-    def sentences(self) -> list[str]:
-        """Return what it comes to in words, as pages say it, and what stays off the network."""
-        from netloom.questions.shown import ended, inside_nodes
-
-        return [self.verdict.sentence, *map(ended, inside_nodes(self.to_json()))]
+    def explained(self) -> list[str]:
+        """Return what it comes to in words, as pages say it."""
+        return [self.verdict.sentence]
 
     def measure(self) -> Measure | None:
         """Return what decides between this answer and others."""
@@ -203,9 +194,35 @@ class Answer(Figures):
         declared = {each.name for each in leaves(tables_of(type(self))[name])}
         return former.with_old_columns(self.provenance.verb, found, vars(self), declared)
 
+    def sentences(self) -> list[str]:
+        """Return what it comes to in words, and how much of the traffic stays off the network."""
+        return [*self.explained(), *([f"{self.inside}."] if self.inside else [])]
+
+    @property
+    def inside(self) -> str:
+        """How much of the traffic stays off the network, in words. "" if nothing does.
+
+        It stays inside nodes. If messages inside nodes are counted, only that of a host to itself
+        does.
+        """
+        share = getattr(self, "inside_nodes", None)
+        where = "on its host" if self.asked.get("count_inside_nodes") else "inside nodes"
+        return f"{say(share, SHARE)} of the traffic stays {where}" if share else ""
+
     def picture(self) -> Any:
-        """Return its picture. See ``chart_of``."""
-        return chart_of(self)
+        """Return its picture: its parts under one sentence. None if it has none.
+
+        The sentence is the verdict's, after what the answer is of. What was asked stands below in
+        small letters.
+        """
+        from netloom.drawing.frame import framed as picture_of
+
+        drawn = self.arranged()
+        if not drawn:
+            return None
+        said, of = self.verdict.sentence, self.verdict.of
+        said = f"{of}: {said}" if of and of not in said else said
+        return picture_of(drawn, said, [*self.footer(), self.origin])
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return its leading figures: a table of its rows, its own in pairs, and lists in short."""
@@ -237,37 +254,6 @@ class Answer(Figures):
             )
         ]
         return [""] * bool(more) + more
-
-    @classmethod
-    def fitted(cls, function: Callable[..., Any]) -> None:
-        """Give the class and its question's module what the rest of the house looks for there.
-
-        Commands, stores, reports and the explorer take ``Columns`` and hooks of a module. This goes
-        when all questions have answers of figures.
-        """
-        rows = tables_of(cls)["table"]
-        house: Any = cls
-        house.columns = columns_of(rows)
-        house.in_json = None
-        house.about = Columns() if rows is cls else columns_of(cls, ("points",))
-        house.key_table = cls.KEY_TABLE
-        house.tables = classmethod(
-            lambda cls: {name: columns_of(each) for name, each in tables_of(cls).items()}
-        )
-
-        def read(record: Recorded) -> Answer:
-            return cls.from_json(record.figures, kept=record.tables)
-
-        module: Any = sys.modules[function.__module__]
-        module.verdict = lambda figures: cls.from_json(figures).verdict
-        module.lines = lambda found: [Text(line) for line in found.lines()]
-        module.sentences = lambda record: read(record).sentences()
-        module.measure = lambda figures: cls.from_json(figures).measure()
-        if cls.parts is not Answer.parts:
-            module.parts = lambda record: read(record).parts()
-            module.arranged = lambda record: read(record).arranged()
-            module.footer = lambda record: read(record).footer()
-            module.PART_TITLES = dict(cls.PART_TITLES)
 
     def __repr__(self) -> str:
         """Say the verdict's sentence, the key figures of each row, and remarks."""
@@ -333,25 +319,3 @@ def tables_of(kind: type[Answer]) -> dict[str, type[Figures]]:
 def _row_kind(kind: type[Answer]) -> type[Figures] | None:
     """Return the class of its points, if it has such."""
     return next((each.nested for each in places(kind) if each.name == "points"), None)
-
-
-def columns_of(kind: type[Figures], but: tuple[str, ...] = ()) -> Columns:
-    """Return the columns that stand for figures."""
-    found: list[Column] = [
-        Column(
-            each.name, each.title, "" if isinstance(each.unit, UnitOf) else each.unit,
-            kind=Real if each.kind is Number else each.kind, value=each.of, key=each.key,
-            json=each.json, optional=each.optional,
-        )
-        for each in leaves(kind)
-    ]  # fmt: skip
-    for each in places(kind):
-        if not each.path and each.nested:
-            kept = {one.name for one in found}
-            found += (inner for inner in columns_of(each.nested) if inner.name not in kept)
-        elif not each.flat and each.name not in but and each.told.flat is None:
-            held: Any = list if each.several else each.kind if each.nested is None else dict
-            found.append(
-                Column(each.name, each.title, kind=held, json=".".join(each.path), table=False)
-            )
-    return Columns(*found)

@@ -365,7 +365,7 @@ class CollectiveTimes(Answer):
             return self.again("compile.collective", but=but, size=size)
         return ""
 
-    def sentences(self) -> list[str]:
+    def explained(self) -> list[str]:
         """Return who wins, what limits it, what the others lose by, and what was assumed."""
         lines = self.verdict.lines
         said = [ended(lines[label]) for label in ("others", "phases", "order") if label in lines]

@@ -20,8 +20,7 @@ from netloom.base.units import seconds
 from netloom.base.words import counted, number
 from netloom.drawing.save import check_writable, make_folder
 from netloom.questions import terminal
-from netloom.questions.answers import Answer
-from netloom.questions.answers import table as table_of
+from netloom.questions.answers import Answer, table as table_of
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import entering, network_of, placed, provenance_of, read_program

@@ -418,7 +418,7 @@ class CollectiveSchedule(Answer):
             some = ", ".join(f"({', '.join(map(str, each))})" for each in few.undecided[:4])
             yield f"the time did not suffice for {some} (steps, rounds, chunks)"
 
-    def sentences(self) -> list[str]:
+    def explained(self) -> list[str]:
         """Return the verdict, the bottleneck, what is proven and what was assumed."""
         said = [self.verdict.sentence, self.speed.bound, self.proof]
         return said + ([self.note] if self.note else [])

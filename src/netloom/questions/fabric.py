@@ -401,7 +401,7 @@ class FabricCheck(Answer):
         made = "" if self.routing.startswith("lfts:") else ", as OpenSM's engine would make them"
         yield f"tables: {self.routing}{made}"
 
-    def sentences(self) -> list[str]:
+    def explained(self) -> list[str]:
         """Return what a page says of it."""
         lines, half = self.verdict.lines, self.figures.effective_bisection
         told = [self.verdict.sentence, lines.get("where", ""), lines.get("why", "")]

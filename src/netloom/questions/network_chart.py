@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Delays, Shown
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
     from netloom.topology import Topology
 
     NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
@@ -112,7 +112,7 @@ def topology_of(record: Recorded) -> Topology | None:
     Examples
     --------
     >>> from netloom import analyze
-    >>> from netloom.questions.register import record
+    >>> from netloom.questions.recorded import record
     >>> topology_of(record(analyze("ring:4", "mesh:2x2", failed_channels="0-1")))
     <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
     """

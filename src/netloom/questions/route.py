@@ -386,7 +386,7 @@ class RoutedFabric(Answer):
             name = name.replace(label, short)
         return name
 
-    def sentences(self) -> list[str]:
+    def explained(self) -> list[str]:
         """Return the verdict, and what goes with it."""
         told = (self.verdict.sentence, *self.verdict.lines.values(), *self._remarks())
         return [ended(each[:1].upper() + each[1:]) for each in told]

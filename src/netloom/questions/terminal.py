@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from itertools import zip_longest
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.figures import Figures, Leaf, leaves, say, shown, unit_of
-from netloom.base.words import give_or_take
+from netloom.base.words import give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,16 +54,33 @@ def table(
     kind = kind or type(records[0])
     columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.lead]
     columns = [each for each in columns if any(cell != "–" for cell in each.cells)] or columns
+    return columns_drawn(columns, width)
+
+
+def columns_drawn(columns: Sequence[Column], width: int = 80, keys: int = 1) -> list[str]:
+    r"""Return columns as lines. Those that are too wide become several tables.
+
+    Each of these has the first ``keys`` columns.
+
+    Examples
+    --------
+    >>> found = columns_drawn([column("name", ["a", "b"], words=True), column("load", [1, 12])])
+    >>> print(*found, sep="\n")
+    name  load
+    a        1
+    b       12
+    """
     if not columns:
         return []
-    first, *others = columns
-    groups, room = [[first]], width - first.wide
+    first, others = list(columns[:keys]), columns[keys:]
+    beside = width - sum(each.wide + len(GAP) for each in first)
+    groups, room = [first.copy()], beside
     for each in others:
         least = min(each.wide, NARROWEST) if each.words else each.wide
-        if room < len(GAP) + least and len(groups[-1]) > 1:
-            groups.append([first])
-            room = width - first.wide
-        room -= len(GAP) + each.wide
+        if room < least and len(groups[-1]) > keys:
+            groups.append(first.copy())
+            room = beside
+        room -= each.wide + len(GAP)
         groups[-1].append(each)
     found: list[str] = []
     for group in groups:
@@ -71,12 +88,12 @@ def table(
     return found
 
 
-class _Column(NamedTuple):
-    """The lines of a column's head, its cells, and whether these are words."""
+class Column(NamedTuple):
+    """The lines of a column's head, and its cells. Words stand left, numbers right."""
 
     head: list[str]
     cells: list[str]
-    words: bool
+    words: bool = False
 
     @property
     def wide(self) -> int:
@@ -84,18 +101,27 @@ class _Column(NamedTuple):
         return max(map(len, (*self.head, *self.cells)))
 
 
+def column(title: str, values: Sequence[Any], unit: str = "", *, words: bool = False) -> Column:
+    """Return a column of values. What is no number stands as it is, None as a dash."""
+    head = wrap(title, HEAD, break_long_words=False)
+    if words:
+        return Column(head, ["" if each is None else str(each) for each in values], words=True)
+    told = any(isinstance(each, str) for each in values)
+    cells, unit = (list(map(number, values)), unit) if told else shown(list(values), unit)
+    return Column(head + _in_lines(unit), _by_point(cells))
+
+
 def _column(
     leaf: Leaf, records: Sequence[Figures], answer: Figures, plainly: Callable[[str], str]
-) -> _Column:
+) -> Column:
     values = [leaf.plain(leaf.of(each)) for each in records]
-    head = wrap(leaf.told.head or leaf.title, HEAD, break_long_words=False)
+    title, unit = leaf.told.head or leaf.title, unit_of(leaf, answer)
     if leaf.kind is str:
-        return _Column(head, [plainly(str(each or "")) for each in values], words=True)
-    cells, unit = shown(values, unit_of(leaf, answer))
+        return column(title, [plainly(str(each or "")) for each in values], words=True)
     if leaf.told.half:
         halves = [leaf.of(each, leaf.told.half) for each in records]
-        cells = [give_or_take(*each) for each in zip(values, halves, strict=True)]
-    return _Column(head + _in_lines(unit), _by_point(cells), words=False)
+        values = [give_or_take(*each) for each in zip(values, halves, strict=True)]
+    return column(title, values, unit)
 
 
 def _in_lines(unit: str) -> list[str]:
@@ -117,7 +143,7 @@ def _by_point(cells: list[str]) -> list[str]:
     return [each + " " * (most - many) for each, many in zip(cells, after, strict=True)]
 
 
-def _drawn(columns: list[_Column], width: int) -> list[str]:
+def _drawn(columns: Sequence[Column], width: int) -> list[str]:
     """Return columns as lines. Of too wide ones, the last or the first of words gives way."""
     wides = [each.wide for each in columns]
     over = sum(wides) + len(GAP) * (len(wides) - 1) - width

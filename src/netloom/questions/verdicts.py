@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from rich.text import Text
@@ -11,7 +11,7 @@ from rich.text import Text
 from netloom.base.words import arrows, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 Mark: TypeAlias = Literal["fine", "limited", "act", "unknown"]
 
@@ -139,10 +139,15 @@ class Verdict:
         """The sentence after its mark."""
         return f"{MARKS[self.mark]} {self.sentence}"
 
-    def text(self, width: int, *, terminal: bool = False) -> Iterator[Text]:
+    def parted(self, most: int) -> tuple[Verdict, Verdict]:
+        """Return it with its first few lines only, and with the others."""
+        lines = list(self.lines.items())
+        return replace(self, lines=dict(lines[:most])), replace(self, lines=dict(lines[most:]))
+
+    def text(self, width: int) -> Iterator[Text]:
         r"""Yield it as lines of at most so many letters.
 
-        A command is one line. On a terminal a long one goes on after ``\``, as shells read it.
+        A long command goes on after ``\``, as shells read it.
         """
         width = min(max(width, NARROWEST), WIDEST)
         of = arrows(self.of)
@@ -155,18 +160,24 @@ class Verdict:
         yield from (Text(each, STYLES[self.mark]) for each in more)
         if of and not beside:
             yield from (Text(each, "dim") for each in _wrapped(f"  {of}", width, "  "))
-        space = " " * (LABEL + 2)
-        for label, said in self.lines.items():
-            start = f"  {label:<{LABEL}}"
-            for place, each in enumerate(_wrapped(said, width - len(space), "")):
-                yield Text.assemble((start if not place else space, "dim"), each)
+        yield from self.beside(width)
         if self.next:
-            start = f"  {'next':<{LABEL}}"
-            parts = _command(self.next, width - len(space)) if terminal else [self.next]
-            for place, each in enumerate(parts):
-                yield Text.assemble((start if not place else space, "dim"), (each, "bold"))
+            said = _command(self.next, width - LABEL - 2)
+            yield from _labelled("next", said, "bold")
         if self.note:
             yield from (Text(each, "dim") for each in _wrapped(f"  {self.note}", width, "  "))
+
+    def beside(self, width: int) -> Iterator[Text]:
+        """Yield its lines, each after its label."""
+        width = min(max(width, NARROWEST), WIDEST)
+        for label, said in self.lines.items():
+            yield from _labelled(label, _wrapped(said, width - LABEL - 2, ""))
+
+
+def _labelled(label: str, lines: Sequence[str], style: str = "") -> Iterator[Text]:
+    for place, each in enumerate(lines):
+        start = f"  {'' if place else label:<{LABEL}}"
+        yield Text.assemble((start, "dim"), (each, style))
 
 
 def _command(command: str, width: int) -> list[str]:

@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from netloom.drawing.save import save_chart, save_table
-from netloom.questions.register import chart_of, parts_of
+from netloom.questions.recorded import chart_of
 
-__all__ = ["chart_of", "parts_of", "report", "save_chart", "save_table"]
+__all__ = ["chart_of", "report", "save_chart", "save_table"]
 
 
 def report(

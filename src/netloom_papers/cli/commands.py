@@ -243,8 +243,7 @@ def _run_study(
 ) -> None:
     from netloom.drawing.save import check_picture
     from netloom_papers.cli.show_study import show_study
-    from netloom_papers.studies.running import STUDIES
-    from netloom_papers.studies.running import run_study as run
+    from netloom_papers.studies.running import STUDIES, run_study as run
 
     if plot is not None:
         if not STUDIES[name].drawn:

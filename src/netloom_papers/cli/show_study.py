@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from netloom.base.words import number
-from netloom.cli.show import console, show_again, show_verdict
-from netloom.questions.shown import percent, show
+from netloom.cli.show import console, show_again, show_lines, show_verdict
+from netloom.questions.shown import percent
 from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
@@ -202,6 +202,7 @@ def show_study(result: Any) -> None:
     screen = console()
     show_verdict(screen, result.verdict)
     screen.print()
+    screen.width = max(screen.width, WIDEST)  # so that no number is cut off
     for section in result.sections:
         screen.print(f"[bold]{section.title}[/]", soft_wrap=True)
         table = _table(section.columns)
@@ -218,13 +219,11 @@ def show_study(result: Any) -> None:
             goal.what, f"{goal.limit:g} {goal.unit}", f"{number(goal.found)} {goal.unit}", met,
             goal.where,
         )  # fmt: skip
-    show([goals, ""], screen)
+    screen.print(goals, "", sep="\n", soft_wrap=True)
     show_again(screen, result.verdict)
     if result.interrupted:
-        show(
-            ["• interrupted: what was finished by then. The same command goes on from here."],
-            screen,
-        )
+        said = "• interrupted: what was finished by then. The same command goes on from here."
+        show_lines([said], screen)
 
 
 def show_validation(result: Any) -> None:
@@ -232,6 +231,7 @@ def show_validation(result: Any) -> None:
     screen = console()
     show_verdict(screen, result.verdict)
     screen.print()
+    screen.width = max(screen.width, WIDEST)  # so that no number is cut off
     words = ("item", "quantity", "kind", "")
     heads = ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol", "")
     table = _table(heads, words, no_wrap=True)
@@ -249,10 +249,10 @@ def show_validation(result: Any) -> None:
             number(row.printed), number(row.computed),
             percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), seen,
         )  # fmt: skip
-    show([table], screen)
+    screen.print(table, soft_wrap=True)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
-        show([f"[yellow]! known[/]: {escape(reason)}"], screen)
-    show(["", _rates(result.rows), ""], screen)
+        show_lines([Text.assemble(("! known", "yellow"), f": {reason}")], screen)
+    screen.print("", _rates(result.rows), "", sep="\n", soft_wrap=True)
     show_again(screen, result.verdict)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.drawing.axes import Axis, End, Panel, axis
 from netloom.drawing.colours import COLOURS, REFERENCE, THIS
 from netloom.drawing.frame import framed
-from netloom.drawing.names import GAP as BEFORE_NAME
-from netloom.drawing.names import NAME_LINE, width_of
+from netloom.drawing.names import GAP as BEFORE_NAME, NAME_LINE, width_of
 from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 
 if TYPE_CHECKING:

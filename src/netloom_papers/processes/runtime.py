@@ -18,8 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from multiprocessing import connection as pipes
-from multiprocessing import get_context
+from multiprocessing import connection as pipes, get_context
 from queue import Empty, SimpleQueue
 from struct import Struct
 from threading import Thread

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from netloom.questions.register import Answer, by_verb
+from netloom.questions.answers import Answer
+from netloom.questions.register import by_verb
 
 
 class Told(Answer):

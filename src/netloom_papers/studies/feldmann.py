@@ -42,11 +42,11 @@ from netloom.models.messages import (
     FELDMANN_1993,
     ConSetCosts,
     MessageCosts,
+    conset_clocks as predicted_clocks,
     fitted_finite_element_clocks,
     message_passing_clocks,
     regular_conset_clocks,
 )
-from netloom.models.messages import conset_clocks as predicted_clocks
 from netloom.phases import (
     Capacity,
     Plan,
@@ -65,8 +65,7 @@ from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import mesh as mesh_network
-from netloom.topology import torus
+from netloom.topology import mesh as mesh_network, torus
 from netloom.workload import read
 from netloom.workload.programs.messages import messages
 from netloom.workload.traffic.stream import LONGEST

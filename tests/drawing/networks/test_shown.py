@@ -15,7 +15,7 @@ from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks import Traffic, drawn, scene_of
 from netloom.questions.map.chart import networks
 from netloom.questions.network_chart import USE, network_chart
-from netloom.questions.register import parts_of, record
+from netloom.questions.recorded import record
 from netloom.topology import topology
 
 LAMMPS = "examples/lammps-64.mtx"
@@ -63,9 +63,9 @@ def test_words_are_large_enough_inside_the_frame_and_clear_of_each_other(on, nar
     kept = record(nl.analyze(LAMMPS, on, random_mappings=0))
     if narrow:
         with narrow_page():
-            texts, frame = texts_of(parts_of(kept)["channels"])
+            texts, frame = texts_of(kept.answer.parts()["channels"])
     else:
-        texts, frame = texts_of(parts_of(kept)["channels"])
+        texts, frame = texts_of(kept.answer.parts()["channels"])
     assert len(texts) > 5
     for place, (said, x, y, wide, high) in enumerate(texts):
         assert high >= SIZE, said
@@ -84,7 +84,7 @@ def test_the_first_mark_is_the_channel_that_the_answer_names(on):
     kept = record(found)
     table = kept.tables["channels"]
     loads = table["weighted_channel_load"].to_numpy()
-    texts = [said for said, *_ in texts_of(parts_of(kept)["channels"])[0]]
+    texts = [said for said, *_ in texts_of(kept.answer.parts()["channels"])[0]]
     if loads.max() <= 1.05 * loads.mean():
         pytest.skip("all channels carry the same")
     first = int(np.argmax(loads))

@@ -4,8 +4,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure
@@ -13,8 +12,7 @@ from netloom.mapping.layouts.catalogue import hilbert, morton, snake
 from netloom.mapping.layouts.parts import folded, is_folded_ring, line_code, ring_code
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, omega, torus
-from netloom.workload import all_to_all, binary_tree, line, ring
-from netloom.workload import hypercube as hypercube_tasks
+from netloom.workload import all_to_all, binary_tree, hypercube as hypercube_tasks, line, ring
 
 BOXES = st.lists(st.integers(2, 5), min_size=1, max_size=4).filter(lambda sides: prod(sides) >= 3)
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure, measure_paths
@@ -12,12 +11,9 @@ from netloom.mapping.layouts import catalogue as layouts
 from netloom.mapping.layouts.catalogue import fold
 from netloom.mapping.layouts.parts import TaskGrid, grid_of, hypercube_dimension, is_binary_tree
 from netloom.routing import DimensionOrder
-from netloom.topology import cube, hypercube, mesh, torus
-from netloom.topology import topology as network_of
+from netloom.topology import cube, hypercube, mesh, topology as network_of, torus
 from netloom.topology.core import attach_hosts
-from netloom.workload import mesh as mesh_tasks
-from netloom.workload import process_graph, read
-from netloom.workload import torus as torus_tasks
+from netloom.workload import mesh as mesh_tasks, process_graph, read, torus as torus_tasks
 
 
 def measured(layout, app, network):

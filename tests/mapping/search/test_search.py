@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure
@@ -25,8 +24,15 @@ from netloom.mapping.search.generations import (
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import near_hosts
 from netloom.routing import parse_routing
-from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
-from netloom.topology import topology as network_of
+from netloom.topology import (
+    hop_distances,
+    hypercube,
+    mesh,
+    omega,
+    topology as network_of,
+    torus,
+    without,
+)
 from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph, read
 from tests.reference import mapping_cost

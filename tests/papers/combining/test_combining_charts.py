@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.questions.register import record
-from netloom.report import chart_of, parts_of
+from netloom.questions.recorded import record
+from netloom.report import chart_of
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 300}
 
@@ -63,7 +63,7 @@ def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
 
 def test_rates_are_rows_of_colours_on_one_scale_with_the_longest_in_numbers():
     found = nl.simulate_hot_spots(**SMALL, rate=[0.1, 0.2])
-    drawn = parts_of(record(found))
+    drawn = record(found).answer.parts()
     table = found.stages()
     scales = set()
     for kind in ("requests", "waiting"):

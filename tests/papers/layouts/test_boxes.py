@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, mesh
-from netloom.workload import mesh as tasks
-from netloom.workload import ring, torus
+from netloom.workload import mesh as tasks, ring, torus
 from netloom_papers.layouts import columns, planes
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from netloom import find_critical_queue, simulate_hot_spots
 from netloom.base.errors import InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.models.combining import single_hot_spot
@@ -335,9 +335,9 @@ def test_mistakes_of_a_search_are_named(options, message):
 
 def test_a_record_says_in_words_what_was_found_for_a_rate():
     kept = record(find_critical_queue(64, 4, rate=0.2, steps=300, replications=3))
-    assert kept.kind.sentences(kept)[0].startswith("Build queues of ")
+    assert kept.answer.sentences()[0].startswith("Build queues of ")
     one = record(simulate_hot_spots(**COUNTER))
-    assert one.kind.sentences(one)[0].startswith("Keeps up at rate 0.15: ")
+    assert one.answer.sentences()[0].startswith("Keeps up at rate 0.15: ")
     assert set(one.tables) == {"table", "rates", "latencies", "stages"}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from netloom import predict_locality, process_graph, read, simulate_transactions, topology
 from netloom.base.errors import InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom_papers.models import locality as model
 
 LAMMPS = "examples/lammps-64.mtx"
@@ -256,6 +256,6 @@ def test_the_numbers_of_the_verdict_are_those_of_the_figures():
 
 def test_a_record_says_in_words_what_mappings_are_worth():
     kept = record(predict_locality(1000, distance=2))
-    (said,) = kept.kind.sentences(kept)
+    (said,) = kept.answer.sentences()
     assert said == kept.figures["verdict"]["sentence"]
     assert said in repr(predict_locality(1000, distance=2))

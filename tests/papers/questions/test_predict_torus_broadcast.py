@@ -6,7 +6,7 @@ import pytest
 
 from netloom import predict_torus_broadcast, simulate_broadcast, topology
 from netloom.base.errors import InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 from netloom_papers.models.torus_broadcasts import torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast.question import (
     ENDS_CYCLES,
@@ -262,6 +262,6 @@ def test_the_verdict_says_the_latency_or_the_limit(asked, mark, said):
 def test_a_record_says_in_words_what_the_model_says():
     found = predict_torus_broadcast(8, rate=[0.004, 0.05])
     kept = record(found)
-    (said,) = kept.kind.sentences(kept)
+    (said,) = kept.answer.sentences()
     assert said == kept.figures["verdict"]["sentence"]
     assert said in repr(found)

@@ -5,7 +5,7 @@ import pytest
 
 from netloom import predict_wiring
 from netloom.base.errors import InputError
-from netloom.questions.register import record
+from netloom.questions.recorded import record
 
 
 def test_ratios_by_hand():
@@ -109,5 +109,5 @@ def test_the_verdict_says_how_much_sooner_messages_arrive(asked, mark, said):
 
 def test_a_record_says_in_words_how_much_sooner_messages_arrive():
     kept = record(predict_wiring([64, 1024], message_headers=10))
-    (said,) = kept.kind.sentences(kept)
+    (said,) = kept.answer.sentences()
     assert said == kept.figures["verdict"]["sentence"]

@@ -5,7 +5,8 @@ import pytest
 
 from netloom import simulate_transactions
 from netloom.base.errors import InputError
-from netloom.questions.register import kind_of, record
+from netloom.questions.recorded import record
+from netloom.questions.register import kind_of
 from netloom.workload import process_graph
 from netloom.workload.programs.node_costs import Protocol, Step, Transaction
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.flows import all_to_all, exchange, paths_of

@@ -7,8 +7,7 @@ from math import ceil
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.few_steps import (

@@ -5,8 +5,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import netloom as nl
 from netloom.phases.collectives.flows import joint, solved

@@ -5,8 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.schedules import cut_seconds

@@ -7,8 +7,14 @@ import pytest
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec
-from netloom.routing import Ecmp, draw_aux, hosted_ports, parse_routing, paths
-from netloom.routing import virtual_channel_routing as routing_of
+from netloom.routing import (
+    Ecmp,
+    draw_aux,
+    hosted_ports,
+    parse_routing,
+    paths,
+    virtual_channel_routing as routing_of,
+)
 from netloom.routing.by_hop.hosted import BY_HOP, SYNONYMS, _climbed, hop_circle, plan, planned
 from netloom.routing.parse import SIMULATED
 from netloom.routing.virtual_channels import virtual_channel_cycle

@@ -6,8 +6,7 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.simulation.network.routers import Router
 from netloom.topology.core import Topology, attach_hosts

@@ -5,8 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, virtual_channel_routing

@@ -1,8 +1,7 @@
 """Allocation that takes several cycles, and what a credit takes: as BookSim 2 has them."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import netloom as nl
 from netloom.questions.fields import RouterFields

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.contention.mapped import ContentionCount, MappedChannel, MappedFigures
-from netloom.questions.answers import columns_of
+from netloom.questions.answers import Answer, columns_of
 from netloom.questions.columns import Column, Columns, asked, table
 from netloom.questions.named import entering
-from netloom.questions.register import Answer
 from netloom.routing.hosted import between_routers
 from netloom.routing.rules import layers
 from netloom.simulation.intervals import batch_interval

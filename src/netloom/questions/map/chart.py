@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats
     from netloom.drawing.frame import Part
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
 
 ASIDE = 400.0
 """Pixels of each of the networks beside each other."""

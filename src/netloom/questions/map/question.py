@@ -14,8 +14,14 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.contention import load_to_compare
 from netloom.contention.mapped import weights_of
-from netloom.mapping import FORMATS, check_rank_file, find_layout, rank_file, read_hosts
-from netloom.mapping import search_mapping as search
+from netloom.mapping import (
+    FORMATS,
+    check_rank_file,
+    find_layout,
+    rank_file,
+    read_hosts,
+    search_mapping as search,
+)
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.placements import check_room, ranks_on_computers
 from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout

@@ -12,16 +12,8 @@ from netloom.base.words import counted, number
 from netloom.questions.analyze import Analysis, carried, load_share, shares
 from netloom.questions.map.answer import CLOSE, LATENCY, WORTH
 from netloom.questions.register import command_line, kind_of
-from netloom.questions.shown import (
-    IN_ORDER,
-    Measure,
-    Verdict,
-    percent,
-    plain_table,
-    short_name,
-    size_of,
-    subject,
-)
+from netloom.questions.shown import IN_ORDER, percent, plain_table, short_name, size_of, subject
+from netloom.questions.verdicts import Measure, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

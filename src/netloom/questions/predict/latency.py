@@ -10,21 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, figure, unseen
+from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number
 from netloom.questions.answers import table
 from netloom.questions.base import Numbers, ask, option, parse_rates
-from netloom.questions.columns import (
-    CYCLES,
-    FLITS,
-    USED,
-    ChannelUse,
-    CurveKind,
-    channel_uses,
-    in_figures,
-)
+from netloom.questions.channels import USED, ChannelUse, channel_uses
+from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import (
     ROUTER_FIELDS,
     AnyPath,
@@ -537,6 +530,7 @@ def predicted_network(on: str | Topology | Machine, **options: Any) -> Predicted
     example="netloom predict latency --on mesh:8x8 --app examples/lammps-64.mtx --plot curve.svg",
     page="predict.md",
     outputs=(PLOT,),
+    curve=CURVE,
 )
 def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> LatencyPrediction:
     """Predict the latency of packets by load, and where a network saturates.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, figure
+from netloom.base.figures import CYCLES, SHARE, Figures, figure
 from netloom.base.words import counted, give_or_take
 from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
-from netloom.questions.columns import CYCLES
 from netloom.questions.fields import Measured, refuse
 from netloom.questions.shown import percent
 

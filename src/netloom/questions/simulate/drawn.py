@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from netloom.questions.network_chart import at_last
 
 if TYPE_CHECKING:
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
 
 ON_CHANNEL = "flits/cycle on the channel"
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
-from netloom.base.figures import Figures, figure
+from netloom.base.figures import CYCLES, Figures, figure
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
-from netloom.questions.columns import CYCLES, Column, Columns
+from netloom.questions.columns import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, Rates, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing

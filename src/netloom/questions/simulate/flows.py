@@ -243,7 +243,7 @@ class FlowsAnswer(Answer):
         """Return the name of a channel as people know it."""
         return arrow(name)
 
-    def sentences(self) -> list[str]:
+    def explained(self) -> list[str]:
         """Return the verdict, and how far it can be trusted."""
         return [self.verdict.sentence, *trusted(self.verdict.note)]
 

@@ -11,21 +11,14 @@ import numpy as np
 from pydantic import model_validator
 
 from netloom.base.errors import InputError
-from netloom.base.figures import Figures, derived, figure, unseen
+from netloom.base.figures import CYCLES, FLITS, Figures, derived, figure, known, unseen
 from netloom.base.progress import counting, counting_runs, patience
 from netloom.base.words import counted, listed, number
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
-from netloom.questions.columns import (
-    CYCLES,
-    FLITS,
-    Axes,
-    ChannelUse,
-    CurveKind,
-    channel_uses,
-    known,
-)
+from netloom.questions.channels import ChannelUse, channel_uses
+from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
@@ -41,7 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.drawing.load_curves import LoadCurves
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
@@ -894,7 +887,7 @@ def one_point(found: Answer, setup: UnderLoad, point: Point) -> Recorded:
     """Return what an answer says of one run, as the answer of a simulation of that alone."""
     import polars as pl
 
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
 
     only = (pl.col("offered") == point.offered) & (pl.col("switching") == point.switching)
     bounds = {point.switching: setup.throughput_bounds[point.switching]}
@@ -943,6 +936,8 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     page="simulate-a-network.md",
     sweep="load",
     outputs=(PLOT,),
+    curve=CURVE,
+    levels=LEVELS,
 )
 def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulation:
     """Simulate a network flit by flit under one load, or under several until it saturates.

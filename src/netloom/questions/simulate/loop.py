@@ -9,21 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, derived, figure, unseen
+from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import counting
 from netloom.base.words import counted, number
 from netloom.contention import loop_saturation
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
-from netloom.questions.columns import (
-    CYCLES,
-    FLITS,
-    Axes,
-    ChannelUse,
-    CurveKind,
-    channel_uses,
-    known,
-)
+from netloom.questions.channels import ChannelUse, channel_uses
+from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import PLOT
@@ -404,6 +397,8 @@ def prepare(question: LoopQuestion) -> PreparedLoop:
     page="run-a-program.md",
     sweep="applied",
     outputs=(perfetto_output(asks="timeline"), PLOT),
+    curve=CURVE,
+    levels=LEVELS,
 )
 def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation:
     """Simulate a program whose tasks wait for each of their messages.

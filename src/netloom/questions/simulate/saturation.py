@@ -7,19 +7,28 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.base.figures import SHARE, Figures, derived, figure, framed, unseen
+from netloom.base.figures import (
+    CYCLES,
+    FLITS,
+    SHARE,
+    Figures,
+    derived,
+    figure,
+    framed,
+    known,
+    unseen,
+)
 from netloom.base.progress import patience
 from netloom.base.words import counted, listed, number
 from netloom.questions import answers, terminal
 from netloom.questions.answers import Answer
-from netloom.questions.columns import CYCLES, FLITS, known
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow
 from netloom.questions.simulate.fields import OpenLoad
-from netloom.questions.simulate.load import CURVE as OF_LOADS
 from netloom.questions.simulate.load import (
+    CURVE as OF_LOADS,
     Channel,
     Point,
     UnderLoad,
@@ -40,7 +49,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import SaturationPoint, Setting
 
@@ -312,6 +321,7 @@ CURVE = replace(OF_LOADS, besides=("alone",), found=found_at, detail=detail)
     example="netloom simulate saturation --on torus:8x8 --traffic tornado --switching all",
     page="simulate-a-network.md",
     outputs=(PLOT,),
+    curve=CURVE,
 )
 def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> NetworkSaturation:
     """Find the offered load at which a network saturates, by bracketing.

@@ -318,7 +318,7 @@ class TraceReplay(Answer):
         saved = (self.finish or 0) - (self.ideal_finish or 0)
         return "* if nothing waited, another path would be critical" * (waits > saved)
 
-    def sentences(self) -> list[str]:
+    def explained(self) -> list[str]:
         """Return the verdict, and how far it can be trusted."""
         return [self.verdict.sentence, *trusted(self.verdict.note)]
 

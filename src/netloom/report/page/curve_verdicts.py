@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base.words import counted, give_or_take, listed, number, share
-from netloom.questions.shown import Verdict, percent
+from netloom.questions.shown import percent
+from netloom.questions.verdicts import Verdict
 from netloom.report.page.curves import deviations, name_fields, runs_said
 from netloom.report.page.figure import table_of
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.questions.register import Recorded
-    from netloom.questions.shown import Measure
+    from netloom.questions.recorded import Recorded
+    from netloom.questions.verdicts import Measure
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable
 
@@ -615,7 +616,7 @@ def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Best | Non
     """
     found: dict[str, Measure] = {}
     for varied, record in answers:
-        measure = record.kind.measure(record.figures)
+        measure = record.answer.measure()
         if measure is None or set(varied) - CHOICES - {"seed"}:
             return None
         name = name_fields({field: value for field, value in varied.items() if field != "seed"})

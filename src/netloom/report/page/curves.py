@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.questions.columns import Axes, CurveKind
-    from netloom.questions.register import Recorded
+    from netloom.questions.curves import Axes, CurveKind
+    from netloom.questions.recorded import Recorded
 
 
 THEMSELVES = frozenset({"topology", "traffic", "routing", "switching", "on", "app"})
@@ -347,7 +347,7 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     Examples
     --------
     >>> from netloom import simulate
-    >>> from netloom.questions.register import record
+    >>> from netloom.questions.recorded import record
     >>> group, = find_curves([record(simulate("ring:8", load=[0.1, 0.2, 0.3], cycles=500))])
     >>> group.name, group.simulated[0].table["load"].to_list()
     ('uniform traffic on ring:8', [0.1, 0.2, 0.3])

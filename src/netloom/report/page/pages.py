@@ -10,13 +10,16 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
+from netloom.base.figures import head_of
 from netloom.base.words import counted, listed, number, rounded
 from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
 from netloom.questions.analyze import load_share
 from netloom.questions.network_chart import one_scale
-from netloom.questions.register import Recorded, command_line, key_columns, kind_of
-from netloom.questions.shown import Verdict, ended, percent, short_name
+from netloom.questions.recorded import Recorded, key_columns
+from netloom.questions.register import command_line, kind_of
+from netloom.questions.shown import ended, percent, short_name
+from netloom.questions.verdicts import Verdict
 from netloom.report.page.curve_verdicts import Tile, common_load
 from netloom.report.page.curves import deviations, find_curves, name_fields
 from netloom.report.page.sections import Asked, name_of, numbers_of, sections_of, varied_in
@@ -186,7 +189,7 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
     """
     records = [record for _, record in named]
     first = records[0]
-    name = first.answer.key_table
+    name = first.answer.KEY_TABLE
     columns = key_columns(first, name, but=("seed",))
     for column in sorted(columns, key=lambda each: not each.unit):  # with units first
         values = [
@@ -199,21 +202,22 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
         if not values:
             continue
         ends = list(dict.fromkeys((number(min(values)), number(max(values)))))
+        head = head_of(column, first.answer)
         if len(values) == 1 and (start := _before(first, column.name)) is not None:
             said = dict.fromkeys((number(start), number(values[0])))
-            yield Tile(" → ".join(said), column.head)
+            yield Tile(" → ".join(said), head)
             continue
         if 1 < len(values) == len(named) <= FEW and len(ends) > 1:
             rest = zip(named[1:], values[1:], strict=True)
             others = listed([f"{name} {number(each)}" for (name, _), each in rest])
-            yield Tile(number(values[0]), f"{column.head}, {named[0][0]} ({others})")
+            yield Tile(number(values[0]), f"{head}, {named[0][0]} ({others})")
         else:
-            yield Tile(" to ".join(ends), column.head)
+            yield Tile(" to ".join(ends), head)
 
 
 def _before(record: Recorded, name: str) -> float | None:
     """Return a key figure as it was before what the answer found, if it says that too."""
-    (row,) = _telling(record.tables[record.answer.key_table])
+    (row,) = _telling(record.tables[record.answer.KEY_TABLE])
     start = row.get(f"before_{name}")
     return float(start) if isinstance(start, int | float) else None
 
@@ -311,7 +315,7 @@ def _contradictions(records: Sequence[Recorded], groups: Sequence[CurveGroup]) -
         if curve.kept_up is not None
     }
     for record in records:
-        known = record.kind.measure(record.figures) if record.verb == "analyze" else None
+        known = record.answer.measure() if record.verb == "analyze" else None
         bound = None if known is None else known.value
         program = short_name(str(record.figures.get("app")))
         most = carried.get((program, str(record.figures.get("topology"))))

@@ -9,10 +9,12 @@ from itertools import islice
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from netloom.base.figures import head_of
 from netloom.base.words import counted, number
 from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
-from netloom.questions.register import key_columns, parts_of
-from netloom.questions.shown import MARKS, Verdict, ended, short_name
+from netloom.questions.recorded import key_columns
+from netloom.questions.shown import ended, short_name
+from netloom.questions.verdicts import MARKS, Verdict
 from netloom.report.page.curve_verdicts import Decision, best_of, curve_numbers, decide
 from netloom.report.page.curves import THEMSELVES, find_curves, kind_of, name_fields, said_field
 from netloom.report.page.figure import (
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
     from netloom.report.page.curve_verdicts import Best
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable
@@ -57,7 +59,7 @@ def name_of(record: Recorded) -> str:
     Examples
     --------
     >>> from netloom import analyze
-    >>> from netloom.questions.register import record
+    >>> from netloom.questions.recorded import record
     >>> name_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))
     'ring:4 on mesh:2x2'
     """
@@ -76,7 +78,7 @@ def verdict_of(record: Recorded) -> Verdict | None:
     if isinstance(found, dict) and found.get("mark") in MARKS:
         kept = {name: found.get(name) or "" for name in ("mark", "sentence", "next", "note")}
         return Verdict(**kept, lines=found.get("lines") or {})
-    if (own := record.kind.verdict(record.figures)) is not None:
+    if (own := record.answer.verdict) is not None:
         return own
     said = found.get("sentence") if isinstance(found, dict) else found
     return Verdict("", ended(str(said))) if said else None
@@ -85,7 +87,7 @@ def verdict_of(record: Recorded) -> Verdict | None:
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]], name: str = "") -> DataTable:
     """Return the key numbers of answers of one verb, one below the other, or those of a table."""
     first = records[0][1]
-    name = name or first.answer.key_table
+    name = name or first.answer.KEY_TABLE
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
     columns = key_columns(first, name, but=[*varied, *NO_FIGURES])
     rows = [
@@ -96,7 +98,10 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]], name: str =
         for fields, record in records
         for row in record.tables[name].iter_rows(named=True)
     ]
-    heads = [*(each.replace("_", " ") for each in varied), *(each.head for each in columns)]
+    heads = [
+        *(each.replace("_", " ") for each in varied),
+        *(head_of(each, first.answer) for each in columns),
+    ]
     return table_of(heads, rows)
 
 
@@ -109,11 +114,11 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
         How many answers stand side by side: their figures share the width of the page.
     """
     figures = {}
-    titles = CHANNELS | record.kind.part_titles
+    titles = CHANNELS | record.answer.PART_TITLES
     with narrow_page(NARROW):
-        narrow = parts_of(record)
+        narrow = record.answer.parts()
     with narrow_page(WIDE if beside == 1 else HALF):
-        parts = parts_of(record)
+        parts = record.answer.parts()
     for part, chart in parts.items():
         figure = make_figure(chart)
         title = figure.title or titles.get(part, part.capitalize())
@@ -351,7 +356,7 @@ def varied_in(records: Sequence[Recorded]) -> list[dict[str, Any]]:
     Examples
     --------
     >>> from netloom import analyze
-    >>> from netloom.questions.register import record
+    >>> from netloom.questions.recorded import record
     >>> answers = [analyze("ring:4", on, random_mappings=0) for on in ("mesh:2x2", "ring:4")]
     >>> varied_in([record(answer) for answer in answers])
     [{'on': 'mesh:2x2'}, {'on': 'ring:4'}]
@@ -521,10 +526,10 @@ def numbers_of(asked: Sequence[Asked]) -> list[Numbers]:
     found = []
     for section, answers in together.items():
         record = answers[0].record
-        for name in dict.fromkeys((record.answer.key_table, "table")):
+        for name in dict.fromkeys((record.answer.KEY_TABLE, "table")):
             what = _what([each.record for each in answers]) or section
             title = record.kind.title + (f": {what}" if len(together) > 1 else "")
-            more = "" if name == record.answer.key_table else "-all"
+            more = "" if name == record.answer.KEY_TABLE else "-all"
             title += ", every row" if more else ""
             found.append(_numbers(answers, name, title, f"{_slug(section)}{more}.csv"))
     return found

@@ -30,10 +30,9 @@ from netloom.drawing.save import (
     make_folder,
     own_file,
 )
-from netloom.explore.file import check_page, shell
-from netloom.explore.file import inline as framed
-from netloom.questions.register import Recorded, record
-from netloom.questions.shown import MARKS
+from netloom.explore.file import check_page, inline as framed, shell
+from netloom.questions.recorded import Recorded, record
+from netloom.questions.verdicts import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on, page_of
 

@@ -1,25 +1,5 @@
 """Traffic: which node sends packets when, how long, and to whom."""
 
-from netloom.workload.traffic.patterns import (
-    Traffic,
-    asymmetric,
-    from_process_graph,
-    hot_spot,
-    incast,
-    pairs,
-    permutation,
-    uniform,
-    with_rates,
-)
+import lazy_loader
 
-__all__ = [
-    "Traffic",
-    "asymmetric",
-    "from_process_graph",
-    "hot_spot",
-    "incast",
-    "pairs",
-    "permutation",
-    "uniform",
-    "with_rates",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, figure, framed, unseen
+from netloom.base.figures import SHARE, Figures, figure, framed, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
@@ -17,7 +17,7 @@ from netloom.base.words import counted, give_or_take, number
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_positive
-from netloom.questions.columns import Axes, CurveKind, known
+from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
     from netloom.questions.verdicts import Mark
     from netloom_papers.combining import CombiningNetwork
     from netloom_papers.combining.hot_spots import HotSpotTraffic
@@ -654,6 +654,7 @@ def prepare(question: HotSpotQuestion) -> PreparedSystem:
     page="combining-network.md",
     sweep="rate",
     outputs=(PLOT,),
+    curve=CURVE,
 )
 def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotSpotSimulation:
     """Simulate an Omega network that combines requests to shared words of memory.

@@ -1,11 +1,5 @@
 """Programs of training: Chakra and profiler records, parallel language models, as ranks do them."""
 
-from netloom.workload.programs.training.chakra import write_chakra
-from netloom.workload.programs.training.expand import ranks_apart
-from netloom.workload.programs.training.llm import PURPOSES, unsaid
-from netloom.workload.programs.training.named import is_rank_program, rank_program, rank_trace
+import lazy_loader
 
-__all__ = [
-    "PURPOSES", "is_rank_program", "rank_program", "rank_trace", "ranks_apart", "unsaid",
-    "write_chakra",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

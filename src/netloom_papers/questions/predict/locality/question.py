@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, derived, figure, framed, leaves
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, framed, leaves
 from netloom.base.words import counted, listed, number
 from netloom.questions import terminal
 from netloom.questions.answers import Answer
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
-from netloom.questions.columns import CYCLES
 from netloom.questions.fields import (
     EdgeWeight,
     Network,

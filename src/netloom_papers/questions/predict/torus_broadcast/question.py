@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, figure
+from netloom.base.figures import CYCLES, SHARE, Figures, figure, known
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number
 from netloom.questions.answers import table
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
-from netloom.questions.columns import CYCLES, CurveKind, in_figures, known
+from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import Network, Seeded
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
@@ -413,6 +413,7 @@ def prepare(question: TorusBroadcastQuestion) -> tuple[tuple[int, ...], Cube | N
     example="netloom predict torus-broadcast --k 8 --broadcast 0.02 --rate 0:auto --plot curve.svg",
     page="predict.md",
     outputs=(PLOT,),
+    curve=CURVE,
 )
 def predict_torus_broadcast(
     question: TorusBroadcastQuestion, ready: tuple[tuple[int, ...], Cube | None]

@@ -8,33 +8,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from netloom.base.figures import CYCLES
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, give_or_take, number
 from netloom.drawing.axes import DASHED, Look, axis
 from netloom.drawing.colours import BEST, THIS
 from netloom.questions.base import Numbers, Question, option, parse_numbers
-from netloom.questions.columns import (
-    CYCLES,
-    USED,
-    Axes,
-    Column,
-    Columns,
-    CurveKind,
-    asked,
-    channel_columns,
-    channels_by,
-    table,
-)
+from netloom.questions.channels import USED
+from netloom.questions.columns import Column, Columns, asked, channel_columns, channels_by, table
+from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
 from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import Verdict, pairs, percent
+from netloom.questions.shown import pairs, percent
 from netloom.questions.simulate import said as say
 from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import note_of
+from netloom.questions.verdicts import Verdict
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube
 from netloom.topology.alike import check_direct
@@ -50,7 +43,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom.base.provenance import Provenance
     from netloom.drawing.frame import Part
-    from netloom.questions.register import Recorded
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload import Traffic
     from netloom_papers.programs.broadcast import BroadcastRun
@@ -329,6 +322,7 @@ def prepare(question: BroadcastQuestion) -> tuple[PreparedNetwork, Traffic, Leng
     page="run-a-program.md",
     sweep="rate",
     outputs=(PLOT,),
+    curve=CURVE,
 )
 def simulate_broadcast(
     question: BroadcastQuestion, ready: tuple[PreparedNetwork, Traffic, Lengths]

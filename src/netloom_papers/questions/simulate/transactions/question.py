@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, derived, figure, unseen
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted, number
 from netloom.drawing.colours import BEST, THIS
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, option
-from netloom.questions.columns import CYCLES, ChannelUse, channel_uses, known
+from netloom.questions.channels import ChannelUse, channel_uses
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import entering, num_places, placed, provenance_of, read_program
 from netloom.questions.outputs import PLOT

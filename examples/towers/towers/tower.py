@@ -1,0 +1,43 @@
+"""Build a tower of blocks."""
+
+from __future__ import annotations
+
+from netloom.base.figures import derived, figure
+from netloom.base.provenance import Provenance
+from netloom.questions.answers import Answer
+from netloom.questions.base import Question, option
+from netloom.questions.register import asks
+from netloom.questions.verdicts import Grade, Verdict
+
+HIGH = Grade("height in m", fine=1.0, act=1.5)
+
+
+class Tower(Question, panel="Tower"):
+    """A tower of some blocks."""
+
+    size: int = option("Height of the tower.", default=2, ge=1, le=100, unit="blocks")
+
+
+class BuiltTower(Answer):
+    """What a tower comes to."""
+
+    blocks: int = figure("blocks in all", key=True, lead=True)
+
+    @derived("how high it is", "m", key=True, lead=True)
+    def height(self) -> float:
+        """A block is a quarter of a meter."""
+        return 0.25 * self.blocks
+
+    def judged(self) -> Verdict:
+        """Return whether the tower stands."""
+        mark = HIGH.mark(self.height)
+        if mark == "fine":
+            return Verdict(mark, f"Stands at {self.height:g} m.")
+        return Verdict(mark, f"Falls at {self.height:g} m.", next=self.again(size=4))
+
+
+@asks(Tower, prepare=lambda _: None, title="Tower of blocks", example="netloom tower --size 3")
+def build_tower(asked: Tower, _: None) -> BuiltTower:
+    """Build a tower of blocks."""
+    made = Provenance(asked.configuration(), verb="build_tower")
+    return BuiltTower(blocks=asked.size, provenance=made)

@@ -1,3 +1,0 @@
-"""Build a tower of blocks."""
-
-VERB = "build_tower"

@@ -1,0 +1,21 @@
+from .channel_queueing import (
+    ChannelPrediction as ChannelPrediction,
+    ChannelRouter as ChannelRouter,
+    Flows as Flows,
+    PreparedChannels as PreparedChannels,
+    channel_saturation as channel_saturation,
+    follow_flows as follow_flows,
+    predict_channels as predict_channels,
+    prepare_channels as prepare_channels,
+    saturation_limit as saturation_limit,
+)
+from .messages import (
+    FELDMANN_1993 as FELDMANN_1993,
+    ConSetCosts as ConSetCosts,
+    MessageCosts as MessageCosts,
+    conset_clocks as conset_clocks,
+    fitted_finite_element_clocks as fitted_finite_element_clocks,
+    message_passing_clocks as message_passing_clocks,
+    pattern_message_passing_clocks as pattern_message_passing_clocks,
+    regular_conset_clocks as regular_conset_clocks,
+)

@@ -1,0 +1,11 @@
+from .engine import FlowRun as FlowRun
+from .network import (
+    FlowNetwork as FlowNetwork,
+    GivenPaths as GivenPaths,
+    Ways as Ways,
+    flow_network as flow_network,
+    made_ways as made_ways,
+    ways_of as ways_of,
+)
+from .rounds import RoundsRun as RoundsRun, run_rounds as run_rounds
+from .run import run_flows as run_flows, run_paths as run_paths, trust as trust

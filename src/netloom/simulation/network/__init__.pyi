@@ -1,0 +1,14 @@
+from .bound import throughput_bound as throughput_bound
+from .loaded import (
+    SaturationPoint as SaturationPoint,
+    bracket_saturation as bracket_saturation,
+    run_loads as run_loads,
+)
+from .program import Reservation as Reservation, reserve as reserve, reserve_paths as reserve_paths
+from .routers import (
+    PRESETS as PRESETS,
+    SWITCHINGS as SWITCHINGS,
+    Router as Router,
+    router as router,
+)
+from .run import NetworkRun as NetworkRun, Run as Run, run_network as run_network
