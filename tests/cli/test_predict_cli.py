@@ -144,7 +144,7 @@ def test_the_parts_of_a_latency_add_up(netloom):
 
 
 def test_what_was_interrupted_ends_with_130(netloom, monkeypatch):
-    from netloom_papers.questions.simulate.broadcast.question import BroadcastSimulation
+    from netloom_papers.questions.simulate.broadcast import BroadcastSimulation
 
     monkeypatch.setattr(BroadcastSimulation, "interrupted", property(lambda self: True))
     code, out, _ = netloom("torus-broadcast --k 4 --rate 0.001 --simulate --cycles 2000")

@@ -27,7 +27,7 @@ from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.figure import MOST_PANELS, panels
 from netloom.report.page.pages import figures_on
 from netloom.report.page.write import THEMES, render
-from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES, SIMULATED
+from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+    from netloom.questions.answers import Answer
     from netloom.questions.base import Question, Told
     from netloom.questions.outputs import Output
     from netloom.questions.register import Kind

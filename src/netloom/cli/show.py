@@ -152,11 +152,9 @@ def show_results(found: Results) -> None:
             for name in keys
         ]
         answer = first.record.answer
-        for each in figures:
-            values = [row[each.name] for row in shown]
-            columns.append(
-                column(each.title, values, unit_of(each, answer), words=each.kind is str)
-            )
+        for leaf in figures:
+            values, unit = [row[leaf.name] for row in shown], unit_of(leaf, answer)
+            columns.append(column(leaf.title, values, unit, words=leaf.kind is str))
         screen.print(Text.assemble("\n", (f"[{section}]", "bold"), (_seeds(rows), "dim")))
         show_table(columns, screen, keys=len(keys))
         if len(lines) > MOST_ROWS:

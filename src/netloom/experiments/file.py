@@ -637,7 +637,10 @@ def _axes(
     axes = {}
     for name, value in fields.items():
         try:
-            values = values_of(name, value, kind.levels if name == kind.sweep else None)
+            swept = name == kind.sweep
+            values = values_of(
+                name, value, (lambda given: kind.levels(given, kind.sweep)) if swept else None
+            )
         except InputError as error:
             raise file.wrong(section, name, error) from None
         if values is not None:

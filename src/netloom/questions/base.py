@@ -73,6 +73,30 @@ else:
             return core_schema.is_instance_schema(self.kind)
 
 
+class _Later(type):
+    """The kind of stand-ins for classes. What is an instance of the class is one of these."""
+
+    where: str
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return any(
+            each.__name__ == cls.__name__ and each.__module__.startswith(cls.where)
+            for each in type(value).__mro__
+        )
+
+
+def later(where: str, name: str) -> type:
+    """Return what stands for a class whose module is not imported for that. See ``InstanceOf``.
+
+    Examples
+    --------
+    >>> import fractions
+    >>> isinstance(fractions.Fraction(1, 2), later("fractions", "Fraction"))
+    True
+    """
+    return _Later(name, (), {"where": where})
+
+
 Numbers: TypeAlias = Annotated[
     str | float | Sequence[float] | InstanceOf[np.ndarray], SkipValidation
 ]

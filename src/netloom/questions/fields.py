@@ -23,13 +23,7 @@ from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_rate, parse_seconds, rate, seconds
 from netloom.base.words import listed
 from netloom.machines import OF_FILE, Machine, machine, machine_names
-from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
-from netloom.routing import (
-    ForwardingTable,
-    NamedRouting,
-    SourceRoutes,
-    VirtualChannelRouting,
-)
+from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, later, option
 from netloom.simulation.network.routers import MOST_CYCLES, MOST_FLITS, PRESETS, Router, router
 from netloom.simulation.steady import Limits
 from netloom.topology import Topology
@@ -40,6 +34,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.base.arrays import Floats
+    from netloom.routing import (
+        ForwardingTable,
+        NamedRouting,
+        SourceRoutes,
+        VirtualChannelRouting,
+    )
+else:
+    ForwardingTable, NamedRouting, SourceRoutes, VirtualChannelRouting = (
+        later("netloom.routing", name)
+        for name in ("ForwardingTable", "NamedRouting", "SourceRoutes", "VirtualChannelRouting")
+    )
 
 
 ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")

@@ -16,7 +16,6 @@ from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
 from netloom.mapping.allocation import allocated_hosts, place_program, places_of
 from netloom.mapping.placements import read_hosts
-from netloom.routing import NamedRouting, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
@@ -32,7 +31,6 @@ from netloom.workload import (
     parse_arrivals,
     parse_lengths,
     parse_traffic,
-    read,
 )
 from netloom.workload.programs.shared import among
 from netloom.workload.traffic import pairs, permutation, with_rates
@@ -162,12 +160,16 @@ def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
 
 def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
     """Return what gives the plain data that stands for an object. None where it is plain."""
+    from netloom.workload import read
+
     if isinstance(value, list) and any(map(_programs_of, value)):
         return lambda: _plain_programs(value)
     if value is None or isinstance(value, PLAIN):
         return None
     if isinstance(value, Topology) and value.broken:
         return lambda: _plain_faulty(network)
+    from netloom.routing import NamedRouting, parse_routing
+
     whole = network.whole
     if isinstance(value, Router):
         return lambda: asdict(value)
@@ -208,6 +210,8 @@ def _programs_of(item: Any) -> list[ProcessGraph]:
 
 def _plain_programs(value: list[Any]) -> list[Any] | None:
     """Return programs as their names and nodes, if all names make the same programs again."""
+    from netloom.workload import read
+
     graphs = [graph for item in value for graph in _programs_of(item)]
     if not all(_same(_made(lambda name=graph.name: read(name)), graph) for graph in graphs):  # type: ignore[misc]
         return None
@@ -269,6 +273,8 @@ def read_program(
     InputError
         If it cannot be read, or options for reading go with a graph that is read already.
     """
+    from netloom.workload import read
+
     if isinstance(app, str):
         return read(app, messages=messages, parts=parts, **sized)
     if messages is not None or parts != "network":

@@ -32,7 +32,7 @@ from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
 from netloom_papers.figures import PRINTED, Cell
 from netloom_papers.ledger import Item, published
-from netloom_papers.questions.simulate.pattern.question import simulate_pattern
+from netloom_papers.questions.simulate.pattern import simulate_pattern
 from netloom_papers.studies.chittor import process_graphs
 from netloom_papers.studies.panels import averaged, cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
     from netloom_papers.figures import Grid, Plot
     from netloom_papers.ledger import Known, Made
-    from netloom_papers.questions.simulate.pattern.question import PatternSimulation
+    from netloom_papers.questions.simulate.pattern import PatternSimulation
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
     Found: TypeAlias = dict[str, Any]

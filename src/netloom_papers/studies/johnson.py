@@ -41,8 +41,8 @@ from netloom_papers.models.locality import (
     random_distance,
 )
 from netloom_papers.programs.transactions import Transactions
-from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES
-from netloom_papers.questions.simulate.transactions.question import simulate_transactions
+from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
+from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies.panels import cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 

@@ -74,9 +74,9 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
 from netloom_papers.models.locality import node_channel_wait, predict_locality
 from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
-from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES
-from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
-from netloom_papers.questions.simulate.transactions.question import simulate_transactions
+from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
+from netloom_papers.questions.simulate.broadcast import simulate_broadcast
+from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies.johnson import (
     CONTEXTS,
     FIXED_CYCLES,

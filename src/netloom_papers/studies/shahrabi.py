@@ -32,8 +32,8 @@ from netloom_papers.models.published_torus import (
     published_saturation,
     published_torus,
 )
-from netloom_papers.questions.predict.torus_broadcast.question import ENDS_CYCLES, SIMULATED
-from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
+from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
+from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies.panels import curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 from netloom_papers.worms import Worm, WormEngine

@@ -101,7 +101,7 @@ def test_requests_that_wait_and_places_are_said(netloom):
 
 
 def test_what_was_interrupted_is_said(netloom, monkeypatch):
-    monkeypatch.setattr("netloom_papers.questions.hotspot.question.run_all", cut_short)
+    monkeypatch.setattr("netloom_papers.questions.hotspot.run_all", cut_short)
     code, out, _ = netloom(f"hotspot {SMALL}")
     assert code == 130
     assert "interrupted: what was finished by then" in out

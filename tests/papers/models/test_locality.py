@@ -222,7 +222,7 @@ def test_four_contexts_on_uneven_channels():
     The mapping's busiest channel has 2.5 times the mean load and carries all it can: the mean
     alone promises far too much.
     """
-    from netloom_papers.questions.simulate.transactions.question import simulate_transactions
+    from netloom_papers.questions.simulate.transactions import simulate_transactions
 
     run = simulate_transactions(
         "torus:8x8", app="torus:8x8", mapping="distance:3", contexts=4, run_cycles=16,

@@ -7,7 +7,7 @@ from netloom.base.errors import InputError
 from netloom.topology import mesh, without
 from netloom.workload import parse_traffic
 from netloom.workload.traffic import pairs, uniform, with_rates
-from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
+from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 
 ENDS = {"injection_channels": 0, "ejection_channels": 0}
 SINGLE = {"router": "single-cycle"} | ENDS

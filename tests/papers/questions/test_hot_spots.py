@@ -11,7 +11,7 @@ from netloom.questions.recorded import record
 from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.models.combining import single_hot_spot
-from netloom_papers.questions.hotspot.critical_queue.question import CriticalQueues
+from netloom_papers.questions.critical_queue import CriticalQueues
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 400}
 COUNTER = {"pes": 16, "hot_spots": 1, "assign": 1.0, "rate": 0.15}

@@ -8,7 +8,7 @@ from netloom import predict_torus_broadcast, simulate_broadcast, topology
 from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom_papers.models.torus_broadcasts import torus_broadcast
-from netloom_papers.questions.predict.torus_broadcast.question import (
+from netloom_papers.questions.predict.torus_broadcast import (
     ENDS_CYCLES,
     SIMULATED,
 )

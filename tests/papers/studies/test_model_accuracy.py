@@ -10,7 +10,7 @@ from netloom._version import __version__
 from netloom.base.errors import InputError
 from netloom_papers.exhibits.exhibit import exhibit_chart
 from netloom_papers.models.locality import message_curve
-from netloom_papers.questions.simulate.broadcast.question import simulate_broadcast
+from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies import johnson, model_accuracy, model_accuracy_runs
 from netloom_papers.studies.model_accuracy import figures
 from netloom_papers.studies.running import Goal, run_study, simulate_all

@@ -6,7 +6,6 @@ import pytest
 from netloom.bounds import demand_of
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network import (
-    Limits,
     Router,
     Run,
     bracket_saturation,
@@ -15,6 +14,7 @@ from netloom.simulation.network import (
     throughput_bound,
 )
 from netloom.simulation.network.bound import _channel_loads
+from netloom.simulation.steady import Limits
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
 

@@ -28,7 +28,6 @@ import numpy as np
 
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
-from netloom.contention import measure
 from netloom.mapping.layouts.parts import (
     Layout,
     TaskGrid,
@@ -156,6 +155,8 @@ def _load_of_lines(grid: Cube, *, coded: bool) -> int:
 
 def _load_of_ring(side: int, *, coded: bool) -> int:
     """The same on one ring: edges stay within lines, so that one line tells of them all."""
+    from netloom.contention import measure
+
     task = np.arange(side)
     place = np.empty(side, np.int64)
     place[task ^ (task >> 1) if coded else task] = task
@@ -212,6 +213,8 @@ def fold(app: ProcessGraph, topology: Topology) -> Layout:
     >>> fold(torus(8, 8), mesh(4, 16))
     <layout fold of 64 tasks, χ_max 5>
     """
+    from netloom.contention import measure
+
     grid = grid_of(app)
     if grid is None:
         raise refusal("fold", f"the program {app.name}", "a mesh or torus such as mesh:8x8")
@@ -364,6 +367,8 @@ def snake(app: ProcessGraph, topology: Topology) -> Layout:
     >>> snake(ring(8), mesh(2, 4)).node_of
     array([1, 2, 3, 7, 6, 5, 4, 0], dtype=int32)
     """
+    from netloom.contention import measure
+
     shape = grid_of(app)
     if shape is None or len(shape.sides) != 1:
         raise refusal("snake", f"the program {app.name}", "a line or ring such as ring:64")

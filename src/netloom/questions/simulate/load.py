@@ -913,8 +913,6 @@ def detail(record: Recorded, load: float, technique: str) -> Recorded:
     return one_point(found, found.setup, next(here))
 
 
-LEVELS = parse_numbers
-
 CURVE = CurveKind(
     BY_LOAD, "offered", "packet_latency_mean", "zero_load_latency", "packet_latency_ci95",
     "accepted", "stable", besides=("load", "alone"), detail=detail,
@@ -937,7 +935,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     sweep="load",
     outputs=(PLOT,),
     curve=CURVE,
-    levels=LEVELS,
+    levels=parse_numbers,
 )
 def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulation:
     """Simulate a network flit by flit under one load, or under several until it saturates.

@@ -355,8 +355,6 @@ def _shared(point: Point) -> str:
     return f"{name} suffers most: its loops take {number(times)} times as long as alone"
 
 
-LEVELS = partial(parse_numbers, below_one=True)
-
 BY_APPLIED = Axes(
     "applied traffic, flits/node/cycle", "message latency", "cycles",
     "accepted traffic, flits/node/cycle", open=False,
@@ -398,7 +396,7 @@ def prepare(question: LoopQuestion) -> PreparedLoop:
     sweep="applied",
     outputs=(perfetto_output(asks="timeline"), PLOT),
     curve=CURVE,
-    levels=LEVELS,
+    levels=partial(parse_numbers, below_one=True),
 )
 def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation:
     """Simulate a program whose tasks wait for each of their messages.

@@ -114,7 +114,7 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
         How many answers stand side by side: their figures share the width of the page.
     """
     figures = {}
-    titles = CHANNELS | record.answer.PART_TITLES
+    titles = CHANNELS | dict(record.answer.PART_TITLES)
     with narrow_page(NARROW):
         narrow = record.answer.parts()
     with narrow_page(WIDE if beside == 1 else HALF):

@@ -251,12 +251,13 @@ def _than(ratio: float, more: str, less: str) -> str:
 
 @asks(
     WiringQuestion,
+    prepare=lambda _: None,
     title="Model of wiring",
     example="netloom predict wiring --nodes 64:4096:x4",
     page="predict.md",
     outputs=(PLOT,),
 )
-def predict_wiring(question: WiringQuestion) -> WiringPrediction:
+def predict_wiring(question: WiringQuestion, _: None) -> WiringPrediction:
     """Compare a square mesh with a hypercube of equal size and wire density.
 
     Formulas of Chittor (1991, chapter 2) give the width of channels, and the length and the clock

@@ -28,7 +28,7 @@ from netloom.questions.predict.shared import (
 from netloom.questions.register import asks
 from netloom.questions.shown import percent
 from netloom.questions.verdicts import Verdict
-from netloom_papers.questions.simulate.broadcast.question import BY_RATE, simulate_broadcast
+from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

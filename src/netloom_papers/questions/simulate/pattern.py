@@ -1,4 +1,4 @@
-"""What do the nodes of a machine and their channels make of a pattern of messages, in µs?"""
+"""Simulate a machine whose nodes exchange messages in a pattern (Chittor 1991, chapter 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do broadcasts cost, and what do they cost the other messages, at this rate?"""
+"""Simulate traffic with some broadcasts, sent by trees of messages."""
 
 from __future__ import annotations
 

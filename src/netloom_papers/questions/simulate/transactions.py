@@ -1,4 +1,4 @@
-"""How fast do processors that wait for transactions issue them, on this network?"""
+"""Simulate processors that issue transactions and wait for them (Johnson 1992)."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class TransactionSimulation(Answer):
         InputError
             If it was not asked to keep these times.
         """
-        if self.run is None or self.run.kept is None:
+        if self.run.kept is None:
             raise InputError("perfetto", "no times of messages", "timeline=True")
         from netloom.drawing.programs import nodes_timeline
 

@@ -23,7 +23,7 @@ from netloom_papers.combining.runs import (
     SizeTried,
     critical_queue,
 )
-from netloom_papers.questions.hotspot import question as hotspot
+from netloom_papers.questions import hotspot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

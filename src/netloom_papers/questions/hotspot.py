@@ -1,4 +1,4 @@
-"""Simulate hot spots in a network whose switches combine requests."""
+"""Simulate an Omega network that combines requests to shared words of memory."""
 
 from __future__ import annotations
 

@@ -1,3 +1,0 @@
-"""Simulate an Omega network that combines requests to shared words of memory."""
-
-VERB = "simulate_hot_spots"

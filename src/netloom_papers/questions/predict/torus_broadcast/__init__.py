@@ -1,3 +1,0 @@
-"""Predict message latency on a wormhole torus with some broadcasts."""
-
-VERB = "predict_torus_broadcast"
