@@ -167,7 +167,8 @@ def network_again(
     asked
         The fields of the question.
     channels
-        A table of some of its channels: their numbers, ``channel``, and their ends.
+        A table of some of its channels: their numbers, ``channel``, and their ends. An older
+        release wrote all of them in order, without numbers.
     """
     found = net or _network(
         asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
@@ -175,7 +176,9 @@ def network_again(
     )  # fmt: skip
     if net is not None or found is None or channels is None or channels.is_empty():
         return found
-    listed = channels["channel"].to_numpy()
+    listed = np.arange(channels.height)
+    if "channel" in channels.columns:
+        listed = channels["channel"].to_numpy()
     ends = zip(
         (channels["source_node"], channels["target_node"]),
         (found.source_end, found.target_end),
