@@ -188,7 +188,8 @@ class Figures:
                 value = value.get(part) if isinstance(value, Mapping) else None
             inner = each.nested
             if not each.path and inner is not None:
-                known = all(one.path[0] in data for one in places(inner) if not one.told.optional)
+                given = (one for one in places(inner) if not (one.told.optional or one.derived))
+                known = all(one.path[0] in data for one in given)
                 value = data if known else None
             if inner is not None and value is not None:
                 value = (
