@@ -1,5 +1,4 @@
 from dataclasses import replace
-from unittest.mock import ANY
 
 import networkx as nx
 import numpy as np
@@ -95,7 +94,8 @@ def test_routers_that_are_hosts_are_cut_as_those_with_one_host_each(data):
     assert set(with_hosts) <= set(alone)
     for kind, cut in alone.items():
         if kind != "half":  # to which speeds of hosts matter, too
-            assert with_hosts[kind] == replace(cut, name=with_hosts[kind].name, over=ANY)
+            alike = replace(cut, name=with_hosts[kind].name)
+            assert with_hosts[kind].to_json() == alike.to_json()
     for name in ("default", "shortest-path"):
         busiest = measure_loads(net, parse_routing(name, net), *pairs).channel_time.max(initial=0)
         assert all(cut.time <= busiest * (1 + 1e-9) for cut in alone.values())

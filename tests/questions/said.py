@@ -15,7 +15,7 @@ def numbers(sentence):
     return [float(each.replace(",", "")) for each in NUMBER.findall(sentence)]
 
 
-SAID = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w:])")
+SAID = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w:])")
 
 
 def unbacked(sentence, figures):
@@ -24,8 +24,8 @@ def unbacked(sentence, figures):
     for value in _numbers(figures):
         for one in (
             number(value), say(value, SHARE), seconds(value), size(value), rate(value),
-            f"{value:,}", f"{100 * value:.2g}", f"{value:.1g}", f"{value:.4g}", rate(value, 4),
-            f"{floor(1e4 * value) / 100:g}", f"{value:,.0f}",
+            f"{value:,}", f"{100 * value:.2g}", number(float(f"{value:.2g}")), f"{value:.1g}",
+            f"{value:.4g}", rate(value, 4), f"{floor(1e4 * value) / 100:g}", f"{value:,.0f}",
         ):  # fmt: skip
             told.update(SAID.findall(one))
     return [each for each in SAID.findall(sentence) if each not in told]

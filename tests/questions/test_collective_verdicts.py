@@ -3,7 +3,7 @@
 import pytest
 
 import netloom as nl
-from netloom.questions.collective.words import largest, verdict
+from netloom.questions.collective import CollectiveTimes
 from netloom.questions.compile_collective import CollectiveSchedule
 from tests.questions.said import numbers
 
@@ -79,7 +79,7 @@ def test_where_no_order_is_better_a_schedule_is_compiled():
         "algorithm": "ring", "size": 64e6, "given_seconds": 1.0, "found_seconds": 1.0,
         "better": False,
     }}  # fmt: skip
-    said = verdict(figures)
+    said = CollectiveTimes.from_json(figures).verdict
     assert said.lines["order"] == "no better rank order was found for ring of 64 MB (1 s as given)"
     assert said.next == (
         "netloom compile collective all-reduce --size 64MB --on mesh:3x3 --bandwidth 25GB/s "
@@ -107,7 +107,7 @@ def test_assumed_speeds_are_a_note():
 
 def test_phases_are_said_beside_messages():
     found, said = compared("all-to-all", "torus:4x4", size="1MB", algorithm="pairwise,phases")
-    assert said.lines["phases"] == found.beside
+    assert said.lines["phases"] == found.phases.verdict
     assert "phases" not in said.sentence
 
 
@@ -119,17 +119,9 @@ def test_many_winners_are_not_all_said():
         {"algorithm": name, "from_size": begin, "to_size": end}
         for name, begin, end in zip(names, [None, *ends], ends, strict=False)
     ]
-    said = verdict(found.to_dict() | {"winners": some})
+    said = CollectiveTimes.from_json(found.to_dict() | {"winners": some}).verdict
     assert said.sentence.startswith("Use a below 1 kB, b below 2 kB, c below 3 kB, e from 4 kB: ")
     assert len(said.sentence.split()) <= 30
-
-
-def test_the_largest_size_as_given_counts():
-    found, _ = compared("all-reduce", "torus:4x4", size="1KB,64MB", mapping="random", reorder=True)
-    some = largest(found.to_dict())
-    assert {each["size"] for each in some} == {64e6}
-    assert {each["order"] for each in some} == {"given"}
-    assert [each["algorithm"] for each in some] == [each.algorithm for each in found.at(64e6)]
 
 
 def test_a_schedule_near_the_best_is_fine():

@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from netloom import find_mapping
-from netloom.questions.analyze.words import limit_if_split
+from netloom.questions.analyze import Analysis
 from netloom.questions.map.words import lines, verdict
 from netloom.report import chart_of
 
@@ -221,7 +221,7 @@ def test_what_is_not_known_is_no_cost():
 def test_the_most_load_of_the_table_says_which_way_ties_go(on, ties):
     """The verdict's limit lets half-way traffic split, so the two differ."""
     found = find_mapping(LAMMPS, on, rounds=0)
-    assert (limit_if_split(found.to_dict()["before"]) is not None) is ties
+    assert (Analysis.from_json(found.to_dict()["before"]).split_bound is not None) is ties
     said = "Most load: with all half-way traffic in the + direction."
     assert any(said in str(each) for each in lines(found)) is ties
 

@@ -115,13 +115,13 @@ def test_the_table_of_an_analysis_is_comparable_with_random_mappings():
     found = ANSWERS["analyze"]()
     kept = record(found)
     table, random = kept.tables["table"], kept.tables["random_table"]
-    assert set(random.columns) <= set(table.columns)
+    assert set(random.columns) - {"seed"} <= set(table.columns)
     assert table["saturation_worst_node"].item() == kept.figures["saturation"]["worst_node"]
     assert table["bottleneck_ratio"].item() == kept.figures["bottleneck"]["ratio"]
     assert table["offered"].item() == 0.1
     assert table["level"].item() == kept.figures["verdict"]["level"]
     alone = record(ANSWERS["analyze, alone"]()).tables
-    assert alone["random_table"].schema == random.schema
+    assert alone["random_table"].columns == random.columns
     assert alone["table"].schema == table.schema
     assert alone["table"]["offered"].item() is None
 

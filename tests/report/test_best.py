@@ -5,7 +5,7 @@ import json
 import pytest
 
 import netloom as nl
-from netloom.questions.analyze.words import measure
+from netloom.questions.analyze import Analysis
 from netloom.questions.register import record
 from netloom.report.page import page_of
 from netloom.report.page.curve_verdicts import best_of
@@ -35,7 +35,7 @@ def paired(records):
 
 def test_the_highest_bound_is_taken_and_compared_with_the_next(analyses):
     best = best_of(paired(analyses))
-    bounds = sorted(measure(each.figures).value for each in analyses)
+    bounds = sorted(Analysis.from_json(each.figures).measure().value for each in analyses)
     assert best.chosen == ("torus:8x8, rank order",)
     assert best.verdict.mark == "fine"
     assert best.verdict.sentence.startswith("Take torus:8x8, rank order: it carries up to 88")

@@ -7,13 +7,13 @@ works for at least W / B, under every routing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.figures import Figures, derived, figure, unseen
 from netloom.bounds.demand import Demand, crossing, crossing_stretches
-from netloom.bounds.parts import cut_parts, grid_lines, of_hosts
+from netloom.bounds.parts import cut_parts, each_host, grid_lines, of_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,7 @@ OUT_OF = {"out": "out of", "in": "into"}
 """How each way of a cut is said."""
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(Figures):
     """A part of the network, and what has to leave or enter it.
 
     Attributes
@@ -54,18 +53,59 @@ class Cut:
     name: str
     way: str
     weight: float
-    bandwidth: float
-    over: str
+    bandwidth: float = figure(unit="flits/cycle")
+    over: str = unseen()
 
-    @property
+    @derived("weight over bandwidth")
     def time(self) -> float:
         """The busiest channel works at least so long. 0 where nothing leads out."""
         return self.weight / self.bandwidth if self.bandwidth > 0 else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        names = "kind", "name", "way", "weight", "bandwidth", "time"
-        return {name: getattr(self, name) for name in names}
+
+class Bounds(Figures):
+    """What no routing can beat for one mapping of a program, cut by cut.
+
+    Attributes
+    ----------
+    time
+        That of the tightest cut.
+    ratio
+        How many times longer the busiest channel works.
+    tightest
+        The kind of the tightest cut.
+    """
+
+    time: float
+    ratio: float
+    tightest: str
+    cuts: tuple[Cut, ...]
+
+    @property
+    def limit(self) -> Cut:
+        """The tightest cut."""
+        return next(each for each in self.cuts if each.kind == self.tightest)
+
+
+def bounds_of(
+    topology: Topology, sources: Ints, targets: Ints, weights: Floats, busiest: float
+) -> Bounds:
+    """Return the tightest cuts of what is sent, beside the time of the busiest channel.
+
+    Parameters are those of ``cut_bounds``.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> ends = np.arange(8, dtype=np.int32), np.arange(8, 16, dtype=np.int32)
+    >>> found = bounds_of(topology("leaf-spine:2x4x8"), *ends, np.ones(8), busiest=3.0)
+    >>> found.tightest, found.time, found.ratio
+    ('router', 2.0, 1.5)
+    """
+    cuts = cut_bounds(topology, sources, targets, weights)
+    limit = max(cuts, key=lambda each: each.time)
+    return Bounds(
+        time=limit.time, ratio=busiest / limit.time, tightest=limit.kind, cuts=tuple(cuts)
+    )
 
 
 def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats) -> list[Cut]:
@@ -102,7 +142,7 @@ def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats
 def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
     """Yield the tightest cuts out of the parts of each kind and into them.
 
-    In the order of ``Cut.kind``.
+    In the order of ``Cut.kind``. Hosts are parts if their channels' speed is said.
     What hosts send themselves crosses a cut where they send and receive by different routers.
 
     Examples
@@ -110,15 +150,17 @@ def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
     >>> from netloom.bounds.demand import demand_of
     >>> from netloom.topology import topology
     >>> from netloom.workload.traffic import uniform
-    >>> [cut.over for cut in cuts_of(topology("mesh:4"), demand_of(uniform(4)))][2:4]
+    >>> [cut.over for cut in cuts_of(topology("mesh:4"), demand_of(uniform(4)))][:2]
     ['the channel from node 1 to node 2', 'the channel from node 2 to node 1']
     """
-    every = cut_parts(topology)
-    hosts = next(every)
-    yield from _out_and_into(hosts, demand)
+    if np.array_equal(topology.injection_router, topology.ejection_router):
+        apart = demand.source != demand.target
+        demand = Demand(demand.products, *(each[apart] for each in demand[1:]))
+    if topology.ports_listed:
+        yield from _out_and_into(each_host(topology), demand)
     for line in grid_lines(topology):
         yield from _along(topology, line, demand)
-    for each in every:
+    for each in cut_parts(topology):
         yield from _out_and_into(each, demand)
 
 
@@ -129,7 +171,14 @@ def _out_and_into(parts: Parts, demand: Demand) -> Iterator[Cut]:
         at = _fullest(weight, room)
         name = parts.name_of(at)
         said = f"the channels {OUT_OF[way]} {name}, {room[at]:.4g} flits/cycle in all"
-        yield Cut(parts.kind, name, way, float(weight[at]), float(room[at]), said)
+        yield Cut(
+            kind=parts.kind,
+            name=name,
+            way=way,
+            weight=float(weight[at]),
+            bandwidth=float(room[at]),
+            over=said,
+        )
 
 
 def _along(topology: Topology, line: Line, demand: Demand) -> Iterator[Cut]:
@@ -145,11 +194,20 @@ def _along(topology: Topology, line: Line, demand: Demand) -> Iterator[Cut]:
         if not line.wraps:
             near, far = (high - 1, high) if way == "out" else (high, high - 1)
             said = f"from {line.word} {near} to {line.word} {far}{line.of}"
-        ends = here[inside.channel_source], here[inside.channel_target]
-        number = np.count_nonzero(ends[way == "in"] & ~ends[way == "out"])
+        number = int(room)
+        if not inside.even:
+            ends = here[inside.channel_source], here[inside.channel_target]
+            number = int(np.count_nonzero(ends[way == "in"] & ~ends[way == "out"]))
         many = f"the {number} channels" if number > 1 else "the channel"
         rate = "" if room == number else f", {room:.4g} flits/cycle in all"
-        yield Cut("coordinates", name + line.of, way, weight, room, f"{many} {said}{rate}")
+        yield Cut(
+            kind="coordinates",
+            name=name + line.of,
+            way=way,
+            weight=weight,
+            bandwidth=room,
+            over=f"{many} {said}{rate}",
+        )
 
 
 def fullest_rows(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.figures import Figures, derived
 from netloom.bounds.demand import leading_out
 from netloom.routing.ways import dimensions
 from netloom.topology import Cube
@@ -55,22 +56,21 @@ class Parts:
 
 
 def cut_parts(topology: Topology) -> Iterator[Parts]:
-    """Yield the disjoint parts of a network, kind by kind: hosts, and those with routers.
+    """Yield the disjoint parts of a network with routers, kind by kind.
 
     Examples
     --------
     >>> from netloom.topology import topology
     >>> [(each.kind, float(each.leaving[0])) for each in cut_parts(topology("dragonfly:2x4x2"))]
-    [('host', 1.0), ('router', 5.0), ('group', 8.0), ('half', 20.0)]
+    [('router', 5.0), ('group', 8.0), ('half', 20.0)]
     """
-    yield _hosts(topology)
     for kind, part, name_of in router_sets(topology):
         yield parts_of(topology, kind, part, name_of)
     if (halves := _halves(topology)) is not None:
         yield halves
 
 
-def _hosts(topology: Topology) -> Parts:
+def each_host(topology: Topology) -> Parts:
     """Return each host as a part of its own."""
     rates = np.split(topology.port_bandwidth, 2)
     host = np.arange(topology.num_hosts)
@@ -186,12 +186,11 @@ def of_hosts(topology: Topology, part: Ints) -> tuple[Ints, Ints]:
 
     int64[num_hosts]: where all its ports are, or -1 if there is no such set.
     """
-    begins, ends = (np.full(topology.num_hosts, -1, np.int64) for _ in range(2))
-    for found, router in (
-        (begins, topology.injection_router),
-        (ends, topology.ejection_router),
-    ):
-        here = part[router]
+    ways = part[topology.injection_router], part[topology.ejection_router]
+    if topology.num_ports == topology.num_hosts and np.diff(topology.port_host).all():
+        return ways
+    begins, ends = (np.full(topology.num_hosts, -1, np.int64) for _ in ways)
+    for found, here in zip((begins, ends), ways, strict=True):
         found[topology.port_host] = here
         split = here != found[topology.port_host]
         found[topology.port_host[split]] = -1
@@ -298,8 +297,7 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
     return float(maximum_flow(graph, start, stop).flow_value) / FLOW_UNITS
 
 
-@dataclass(frozen=True)
-class Taper:
+class Taper(Figures):
     """What a router has below it, towards hosts, and above it, towards the rest of the network.
 
     Attributes
@@ -321,7 +319,7 @@ class Taper:
     below: float
     above: float
 
-    @property
+    @derived("oversubscription")
     def ratio(self) -> float:
         """Oversubscription: above 1, not all that is below can send upwards at once."""
         return self.below / self.above
@@ -356,6 +354,13 @@ def tapers(topology: Topology) -> list[Taper]:
         worst = int(here[ratio[here].argmax()])
         name = topology.name_of(topology.router_vertex(worst))
         alike = int(np.isclose(ratio[here], ratio[worst]).sum())
-        amounts = int(many_below[worst]), int(many_above[worst]), below[worst], above[worst]
-        found.append(Taper(name, alike, *amounts[:2], *map(float, amounts[2:])))
+        one = Taper(
+            router=name,
+            routers=alike,
+            channels_below=int(many_below[worst]),
+            channels_above=int(many_above[worst]),
+            below=float(below[worst]),
+            above=float(above[worst]),
+        )
+        found.append(one)
     return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.base.figures import Figures
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.routing.dimension_order import cube_tables
 from netloom.topology import average_distance
@@ -34,8 +35,7 @@ FEWEST_SAMPLES, MOST_SAMPLES, SAMPLED_HOPS = 64, 400, 2**25
 """Random placements that are tried otherwise, as long as their paths have so few hops in all."""
 
 
-@dataclass(frozen=True)
-class MeshEstimate:
+class MeshEstimate(Figures):
     """Table 3.1 with the lemmas that follow from it: a random mapping on a square 2D mesh."""
 
     channel_load_mean: float
@@ -66,11 +66,17 @@ def estimate_mesh(num_nodes: int, mean_degree: float) -> MeshEstimate:
     32.0
     """
     c = mean_degree * sqrt(num_nodes)
-    return MeshEstimate(c / 6, 3 * c / 8, c / 2, c, 2 / sqrt(num_nodes), 1 / sqrt(num_nodes))
+    return MeshEstimate(
+        channel_load_mean=c / 6,
+        channel_load_max=3 * c / 8,
+        path_contention_mean=c / 2,
+        path_contention_max=c,
+        saturation_average_node=2 / sqrt(num_nodes),
+        saturation_worst_node=1 / sqrt(num_nodes),
+    )
 
 
-@dataclass(frozen=True)
-class Expectation:
+class Expectation(Figures):
     """Exact means over all placements of a process graph's tasks, one on a node.
 
     Attributes

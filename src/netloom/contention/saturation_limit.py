@@ -23,14 +23,18 @@ router count for the bound as any other does. Two paths that share nothing else 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure
 from netloom.contention.channel_loads import Contention, measure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
@@ -409,8 +413,7 @@ FIRST = 10
 """Nodes that are named where the load is not known."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Figures):
     """Is this mapping good enough for what the program offers?
 
     Attributes
@@ -432,17 +435,16 @@ class Verdict:
         traffic, the ten nodes that would be delayed first.
     senders
         How many nodes send.
+    affected
+        The names of these nodes, where the network is known.
     """
 
     level: Level
-    margin: float | None
-    beyond_capacity: bool
-    affected_nodes: tuple[int, ...]
-    senders: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plain dict that goes into a result's JSON."""
-        return vars(self) | {"affected_nodes": list(self.affected_nodes)}
+    margin: float | None = figure(default=None, table=False)
+    beyond_capacity: bool = figure(table=False)
+    affected_nodes: tuple[int, ...] = ()
+    senders: int = figure(table=False)
+    affected: tuple[str, ...] = ()
 
 
 def verdict(
@@ -467,16 +469,17 @@ def verdict(
     """
     senders = int(np.count_nonzero(limit.node_share))
     over = offered is not None and offered > limit.upper_bound
+    found = partial(Verdict, beyond_capacity=over, senders=senders)
     if paths_meet is False:
-        return Verdict("contention-free", None, over, (), senders)
+        return found(level="contention-free")
     if not limit.estimated:
-        return _by_bound(limit, offered, senders)
+        return _by_bound(found, limit, offered)
     pressure = limit.node_share / limit.node_estimate  # 1 / the load at which the node is delayed
     if offered is None:
         never = limit.worst_node >= limit.upper_bound if hosted else limit.worst_node > 1
         if never:
-            return Verdict("good-enough", None, over, (), senders)
-        return Verdict("depends-on-load", None, over, _largest(pressure, FIRST), senders)
+            return found(level="good-enough")
+        return found(level="depends-on-load", affected_nodes=_largest(pressure, FIRST))
     delayed = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
     level: Level = "good-enough"
     decides = limit.worst_node
@@ -484,21 +487,21 @@ def verdict(
         level, decides = "most-nodes", limit.average_node
     elif offered >= limit.worst_node:
         level = "some-nodes"
-    return Verdict(level, decides / offered, over, delayed, senders)
+    return found(level=level, margin=decides / offered, affected_nodes=delayed)
 
 
-def _by_bound(limit: Saturation, offered: float | None, senders: int) -> Verdict:
+def _by_bound(found: Callable[..., Verdict], limit: Saturation, offered: float | None) -> Verdict:
     """Return the verdict if there is a bound, but no estimate of where contention begins."""
     pressure = limit.node_share / limit.node_bound
-    over = offered is not None and offered > limit.upper_bound
     if offered is None:
-        return Verdict("depends-on-load", None, over, _largest(pressure, FIRST), senders)
+        return found(level="depends-on-load", affected_nodes=_largest(pressure, FIRST))
     margin = limit.upper_bound / offered
-    if not over:
-        return Verdict("below-bound", margin, over, (), senders)
+    if offered <= limit.upper_bound:
+        return found(level="below-bound", margin=margin)
     beyond = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
-    level: Level = "most-nodes" if 2 * len(beyond) > senders else "some-nodes"
-    return Verdict(level, margin, over, beyond, senders)
+    most = 2 * len(beyond) > np.count_nonzero(limit.node_share)
+    level: Level = "most-nodes" if most else "some-nodes"
+    return found(level=level, margin=margin, affected_nodes=beyond)
 
 
 def _largest(values: np.ndarray[Any, np.dtype[np.float64]], count: int) -> tuple[int, ...]:

@@ -12,17 +12,16 @@ from netloom.base.words import number
 from netloom.contention.ties import tie_named, tied
 from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
-from netloom.questions.analyze.words import delays_from, unit
-from netloom.questions.collective.answer import fastest_run
-from netloom.questions.fabric.question import FAIR
+from netloom.questions.analyze import Analysis
+from netloom.questions.fabric import LOAD
 from netloom.questions.map.words import unit_of
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.register import command_line
 from netloom.questions.shown import IN_ORDER, Verdict, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
-from netloom.questions.simulate.timelines import crossed_links, moved_rows
 from netloom.routing import Paths
+from netloom.simulation.crossed import crossed_links, moved_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Table
-    from netloom.questions.fabric.question import Job
+    from netloom.fabrics.jobs import Job
     from netloom.questions.register import Answer, Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.questions.timelines import Crossed
     from netloom.routing import Routing
+    from netloom.simulation.crossed import Crossed
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -119,13 +118,9 @@ def verdict_of(record: Recorded, *, answered: bool = True) -> Verdict:
     return found if answered else Verdict("", "", found.of)
 
 
-UNITS = {"bytes": "bytes", "messages": "messages", "uniform": "paths"}
-"""What loads are counted in, by what edges weigh."""
-
-
 def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield the program of an analysis, as it is mapped."""
-    from netloom.questions.analyze.question import prepare
+    from netloom.questions.analyze import prepare
 
     ready = prepare(asked(record))
     weight = record.configuration["weight"]
@@ -135,7 +130,8 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     yield view_of(
         record, ready.network, ready.routing,
         flows_of(sent, ready.node_of, sent.weights(weight)),
-        unit=UNITS[unit(record.figures)], name=order_named(record.configuration["mapping"]),
+        unit=Analysis.from_json(record.figures).load_unit,
+        name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
     )  # fmt: skip
 
@@ -156,7 +152,7 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         sent = entering(task.graph, task.network, places, weight)[0]
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=UNITS[unit_of(record.figures)], name=name, known=_loads(record, when),
+            unit=unit_of(record.figures), name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 
@@ -171,7 +167,7 @@ def _loads(record: Recorded, when: str) -> Floats | None:
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield what flows put on channels."""
-    from netloom.questions.simulate.flows.question import prepare
+    from netloom.questions.simulate.flows import prepare
 
     ready = prepare(asked(record))
     yield view_of(
@@ -186,7 +182,7 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
     What the verdict is about comes first.
     """
-    from netloom.questions.fabric.question import prepare
+    from netloom.questions.fabric import prepare
 
     ready = prepare(asked(record))
     name = table_name(str(record.configuration["routing"]))
@@ -207,7 +203,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
 
     Whatever they were made for: names say so where that is not an all-to-all.
     """
-    from netloom.questions.route.question import prepare, routed
+    from netloom.questions.route import prepare, routed
 
     found: Any = answer
     if found is None:
@@ -215,7 +211,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         ready = prepare(question)
         network, before, after = ready.network, ready.installed, routed(question, ready)[0]
     else:
-        network, before, after = found.topology, found.installed, found.forwarding
+        network, before, after = found.network, found.installed, found.forwarding
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
     told = record.tables["channel_table"]
     installed = table_name(str(record.configuration["installed"]))
@@ -383,7 +379,7 @@ Known = tuple[float, float] | None
 
 def _of_analysis(record: Recorded, _: View, most: float) -> Known:
     """Return it at the load that is offered, or at the highest that a host can offer."""
-    known = delays_from(record.figures)
+    known = Analysis.from_json(record.figures).delays_from
     return known and (most * known[0], most * known[1])
 
 
@@ -396,7 +392,7 @@ def _of_fabric(record: Recorded, view: View, most: float) -> Known:
         alone = most / max(each["slowdown"] for each in record.figures["jobs"])
         return alone, 2 * alone
     ratio = record.figures["all_to_all"]["ratio"]
-    return (FAIR * most / ratio, 2 * FAIR * most / ratio) if ratio else None
+    return (LOAD.fine * most / ratio, 2 * LOAD.fine * most / ratio) if ratio else None
 
 
 def _of_load(record: Recorded, _: View, most: float) -> Known:
@@ -408,7 +404,9 @@ def _of_load(record: Recorded, _: View, most: float) -> Known:
     at = float(loads["offered"].max())  # type: ignore[arg-type]
     points: Sequence[Mapping[str, Any]] = figures.get("points", [figures])
     last = max(points, key=lambda each: each.get("offered", 0.0))
-    limit = figures.get("saturation_offered") or last.get("throughput_bound", {}).get("load")
+    bounds = figures.get("throughput_bounds", {})
+    bound = bounds.get(last.get("switching")) or last.get("throughput_bound", {})
+    limit = figures.get("saturation_offered") or bound.get("load")
     if not at or not limit:
         return min(1.0, most), 1.0
     if not last.get("stable", True):
@@ -469,10 +467,9 @@ TOO_MANY = "The messages cross too many channels for a page that follows each."
 def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a trace: what its messages put on channels, in all and over time."""
     found = _found(record, answer)
-    rows = found.rows
-    unit = "bytes" if getattr(found, "size", "") == "bytes" else "flits"
+    rows, unit = found.run.rows, found.size_unit
     inside = found.network.topology.num_network_channels
-    known = record.tables["channels"].sort("channel")[unit].to_numpy()[:inside]
+    known = found.channels().sort("channel")["size"].to_numpy()[:inside]
     moved = moved_rows(rows)
     source, target, size, entered, arrived = (
         rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")
@@ -493,16 +490,16 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         If it was not run as flows, or has more messages than are run one by one.
     """
     found = _found(record, answer)
-    if not isinstance(found.network, PreparedFlows):
+    if found.ready.program is not None:
         raise InputError("explore", "a collective in cycles", "one of flows: engine flow")
-    best, table, run = fastest_run(found, "explore")
+    best, table, run = found.fastest_run("explore")
     topology, moved = found.topology, run.way >= 0
     sent = Sent(
         table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
         run.arrived[moved], crossed=crossed_links(run, moved),
     )  # fmt: skip
     known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
-    yield sent_view(record, found.network, sent, name=best.algorithm, unit="bytes", known=known)
+    yield sent_view(record, found.ready.flows, sent, name=best.algorithm, unit="bytes", known=known)
 
 
 class Sent(NamedTuple):
@@ -605,11 +602,10 @@ def _frames(
 
 def _critical(record: Recorded) -> Iterator[tuple[int, int, float, float, str]]:
     """Yield the steps of the critical path: see ``Frames``."""
-    unit = record.figures.get("unit", "cycles")
     table = record.tables.get("critical_entries")
     if table is None or table.is_empty():
         return
-    complete = "complete" if "complete" in table.columns else f"complete_{unit}"
+    complete = "complete" if "complete" in table.columns else "complete_seconds"  # as it was once
     before = 0.0
     for row in table.iter_rows(named=True):
         end = float(row[complete])

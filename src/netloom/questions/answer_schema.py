@@ -56,7 +56,7 @@ def results_schema() -> dict[str, Any]:
     --------
     >>> found = results_schema()["$defs"]
     >>> found["analyze"]["properties"]["dilation"]
-    {'type': ['number', 'null'], 'title': 'hops a byte'}
+    {'type': ['number', 'null'], 'title': 'hops per byte'}
     >>> found["analyze"]["$defs"]["table"]["items"]["properties"]["dilation"]["json"]
     'dilation'
     """
@@ -127,14 +127,29 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
     verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
     verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]
     found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
-    for old in former.FORMER.get(verb, {}):
-        found["properties"].setdefault(old.partition(".")[0], {"deprecated": True})
+    for old in former.old_places(verb):
+        *path, last = old.split(".")
+        into = found
+        for part in path:
+            into = into["properties"].get(part, _object({}))
+            into = into["anyOf"][0] if "anyOf" in into else into
+            into = into.get("items", into)
+            into.setdefault("properties", {})
+        into["properties"].setdefault(last, {"deprecated": True})
     rows, house = answers.tables_of(answer), cast("type[Answer]", answer)
-    found["$defs"] = {
-        name: {"type": "array", "items": _row(columns, in_json=rows["table"] is rows[name])}
-        for name, columns in house.tables().items()
-    }
+    found["$defs"] = {}
+    for name, columns in house.tables().items():
+        row = _row(columns, in_json=rows["table"] is rows[name])
+        for old in former.old_columns(verb):
+            row["properties"].setdefault(old, {"deprecated": True})
+        found["$defs"][name] = {"type": "array", "items": row}
     return found
+
+
+def _inner(form: dict[str, Any]) -> dict[str, Any]:
+    """Return what an object is that may also be null."""
+    inner: dict[str, Any] = form.get("anyOf", [form])[0]
+    return inner
 
 
 def _row(columns: Columns, *, in_json: bool) -> dict[str, Any]:

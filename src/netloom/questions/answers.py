@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, wraps
 from numbers import Real
@@ -25,12 +26,13 @@ from netloom.base.figures import (
     unseen,
 )
 from netloom.base.provenance import Provenance
+from netloom.base.words import arrows
 from netloom.questions import former, terminal
 from netloom.questions.columns import Column, Columns
 from netloom.questions.register import by_verb, chart_of, command_line, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import polars as pl
 
@@ -114,8 +116,10 @@ class Answer(Figures):
         return name
 
     def sentences(self) -> list[str]:
-        """Return what it comes to in words, as pages say it."""
-        return [self.verdict.sentence]
+        """Return what it comes to in words, as pages say it, and what stays off the network."""
+        from netloom.questions.shown import ended, inside_nodes
+
+        return [self.verdict.sentence, *map(ended, inside_nodes(self.to_json()))]
 
     def measure(self) -> Measure | None:
         """Return what decides between this answer and others."""
@@ -196,7 +200,8 @@ class Answer(Figures):
         """Return a table as it was kept, or else made now, with the last release's columns."""
         kept = (self.kept or {}).get(name)
         found = make() if kept is None else kept
-        return former.with_old_columns(self.provenance.verb, found, vars(self))
+        declared = {each.name for each in leaves(tables_of(type(self))[name])}
+        return former.with_old_columns(self.provenance.verb, found, vars(self), declared)
 
     def picture(self) -> Any:
         """Return its picture. See ``chart_of``."""
@@ -227,7 +232,9 @@ class Answer(Figures):
         more = [
             line
             for each in self.remarks()
-            for line in wrap(f"• {each}", width, subsequent_indent="  ", break_on_hyphens=False)
+            for line in wrap(
+                f"• {arrows(each)}", width, subsequent_indent="  ", break_on_hyphens=False
+            )
         ]
         return [""] * bool(more) + more
 
@@ -284,16 +291,21 @@ class Answer(Figures):
 
 def table(
     kind: type[Figures],
-) -> Callable[[Callable[[A], Mapping[str, Any]]], Callable[[A], pl.DataFrame]]:
-    """Declare that a method of an answer returns the columns of one of its tables.
+) -> Callable[[Callable[[A], Mapping[str, Any] | Sequence[Figures]]], Callable[[A], pl.DataFrame]]:
+    """Declare that a method of an answer returns the columns, or the rows, of one of its tables.
 
     The method that is made returns the table: as it was kept, of an answer from a store.
     """
 
-    def declare(method: Callable[[A], Mapping[str, Any]]) -> Callable[[A], pl.DataFrame]:
+    def declare(
+        method: Callable[[A], Mapping[str, Any] | Sequence[Figures]],
+    ) -> Callable[[A], pl.DataFrame]:
+        def made(given: Mapping[str, Any] | Sequence[Figures]) -> pl.DataFrame:
+            return frame(kind, given) if isinstance(given, Mapping) else framed(kind, given)
+
         @wraps(method)
         def found(self: A) -> pl.DataFrame:
-            return self._told(method.__name__, lambda: frame(kind, method(self)))
+            return self._told(method.__name__, lambda: made(method(self)))
 
         found.rows = kind  # type: ignore[attr-defined]
         return found

@@ -44,9 +44,6 @@ USE = "flits/cycle on the channel"
 LOAD = "weighted_channel_load"
 """The column of loads whose unit is that of a program's ``weight``."""
 
-UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
-"""What loads are, by the weight of a program. All others are paths."""
-
 _SCALES: ContextVar[Mapping[str, tuple[float, float]]] = ContextVar(
     "scales", default=MappingProxyType({})
 )
@@ -73,45 +70,37 @@ def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
 def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]]:
     """Return the mean and the largest load of answers by what loads are, and how many answers.
 
-    Loads are times where channels have different bandwidths, as in pictures.
+    They are the answers that have ``channel_loads``.
     """
     found: dict[str, list[Floats]] = {}
     for record in records:
-        loads = _loads(record)
-        if len(loads):
+        if loads_of := getattr(record.answer, "channel_loads", None):
+            unit, loads = loads_of(record.answer.from_json(record.figures, kept=record.tables))
+            found.setdefault(unit + ON, []).append(loads)
+        elif record.verb == "find_mapping":
+            loads = times_of(record.tables["channels"])
             found.setdefault(load_title(record), []).append(loads)
     joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
     return {
-        title: (float(loads.mean()), float(loads.max()) or 1.0, many)
+        title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0, many)
         for title, (loads, many) in joined.items()
     }
 
 
+def times_of(channels: pl.DataFrame) -> Floats:
+    """Return what channels of a table carry, over bandwidth where that differs, as in pictures."""
+    loads = channels[LOAD].to_numpy().astype(np.float64)
+    if "bandwidth" not in channels.columns:  # an older release wrote it for some networks only
+        return loads
+    rate = channels["bandwidth"].to_numpy()
+    return loads if (rate == rate[:1]).all() else loads / rate
+
+
 def load_title(record: Recorded) -> str:
     """Return what the loads of a mapped program are."""
-    from netloom.questions.analyze.words import unit
+    from netloom.questions.map.words import unit_of
 
-    figures = record.figures
-    known = figures if "busiest_channel" in figures else figures.get("before")
-    return UNITS.get(unit(known) if known else str(figures["weight"]), "paths on the channel")
-
-
-def _loads(record: Recorded) -> Floats:
-    """Return what the channels of a mapped program carry. Empty of all others."""
-    channels = record.tables.get("channels")
-    if channels is None or LOAD not in channels.columns or "weight" not in record.figures:
-        return np.zeros(0)
-    loads = channels[LOAD].to_numpy().astype(np.float64)
-    network = topology_of(record)
-    if network is None or not len(loads):
-        return loads
-    hosted = "kind" in channels.columns
-    many = network.num_channels if hosted else max(network.num_network_channels, 1)
-    rate = network.channel_bandwidth[:many]
-    if (rate == rate[0]).all():
-        return loads
-    each = np.arange(len(loads)) % many
-    return loads / rate[channels["channel"].to_numpy() if "channel" in channels.columns else each]
+    return unit_of(record.figures) + ON
 
 
 def topology_of(record: Recorded) -> Topology | None:
@@ -175,7 +164,9 @@ def network_again(
     )  # fmt: skip
     if net is not None or found is None or channels is None or channels.is_empty():
         return found
-    listed = channels["channel"].to_numpy()
+    listed = np.arange(channels.height)  # as the last release had them
+    if "channel" in channels.columns:
+        listed = channels["channel"].to_numpy()
     ends = zip(
         (channels["source_node"], channels["target_node"]),
         (found.source_end, found.target_end),

@@ -111,8 +111,14 @@ FROM_FILES = ("graph:", "fabric:")
 
 
 def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_mapping(path, _applied(answer), answer.topology.name)
+    write_mapping(path, _applied(answer), _network(answer).name)
     return f"Mapping: {path}{_kept(answer)}"
+
+
+def _network(answer: Any) -> Topology:
+    """Return the network of an answer whose mapping is written."""
+    found: Topology = answer.network if isinstance(answer.topology, str) else answer.topology
+    return found
 
 
 def _applied(answer: Any) -> Ints:
@@ -158,7 +164,7 @@ def rank_file_output(
 
     def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
         form = settings["rankfile_format"]
-        topology, allocated = answer.topology, nodes_of(answer)
+        topology, allocated = _network(answer), nodes_of(answer)
         names = _host_names(answer.provenance.configuration["hosts"], topology)
         computers, slots = ranks_on_computers(_applied(answer), topology)
         if allocated is not None:
@@ -185,7 +191,7 @@ def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequenc
 def _numbered(answer: Any, names: Sequence[str] | None) -> str:
     """Return what to say of names that netloom gave the hosts, "" if they have their own."""
     given = answer.provenance.configuration["hosts"] is not None
-    if given or answer.topology.name.startswith(FROM_FILES):
+    if given or _network(answer).name.startswith(FROM_FILES):
         return ""
     letter = "n" if names is None else names[0][:1]
     if names is not None and list(names) != [f"{letter}{at}" for at in range(len(names))]:

@@ -17,13 +17,14 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
 from netloom.base.words import counted
+from netloom.drawing.programs import Happened, timeline_of
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import with_phases
 from netloom.questions.outputs import Output
 from netloom.questions.register import by_verb
 from netloom.questions.shown import short_name
-from netloom.questions.timelines import Crossed, Happened, timeline_of
 from netloom.questions.verdicts import Verdict
+from netloom.simulation.crossed import Crossed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

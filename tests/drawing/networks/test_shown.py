@@ -13,10 +13,9 @@ from netloom.drawing.colours import CHANGE_COLOURS, HEAT_COLOURS, STYLES
 from netloom.drawing.frame import narrow_page
 from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks import Traffic, drawn, scene_of
-from netloom.questions.analyze.chart import channel_loads
 from netloom.questions.map.chart import networks
 from netloom.questions.network_chart import USE, network_chart
-from netloom.questions.register import record
+from netloom.questions.register import parts_of, record
 from netloom.topology import topology
 
 LAMMPS = "examples/lammps-64.mtx"
@@ -64,9 +63,9 @@ def test_words_are_large_enough_inside_the_frame_and_clear_of_each_other(on, nar
     kept = record(nl.analyze(LAMMPS, on, random_mappings=0))
     if narrow:
         with narrow_page():
-            texts, frame = texts_of(channel_loads(kept))
+            texts, frame = texts_of(parts_of(kept)["channels"])
     else:
-        texts, frame = texts_of(channel_loads(kept))
+        texts, frame = texts_of(parts_of(kept)["channels"])
     assert len(texts) > 5
     for place, (said, x, y, wide, high) in enumerate(texts):
         assert high >= SIZE, said
@@ -85,7 +84,7 @@ def test_the_first_mark_is_the_channel_that_the_answer_names(on):
     kept = record(found)
     table = kept.tables["channels"]
     loads = table["weighted_channel_load"].to_numpy()
-    texts = [said for said, *_ in texts_of(channel_loads(kept))[0]]
+    texts = [said for said, *_ in texts_of(parts_of(kept)["channels"])[0]]
     if loads.max() <= 1.05 * loads.mean():
         pytest.skip("all channels carry the same")
     first = int(np.argmax(loads))

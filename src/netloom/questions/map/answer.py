@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.questions.analyze.mapped import CHANNELS as ANALYSED_CHANNELS
-from netloom.questions.analyze.mapped import FIGURES as ANALYSED
-from netloom.questions.analyze.question import PATH_CONTENTION
+from netloom.contention.mapped import ContentionCount, MappedChannel, MappedFigures
+from netloom.questions.answers import columns_of
 from netloom.questions.columns import Column, Columns, asked, table
 from netloom.questions.named import entering
 from netloom.questions.register import Answer
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.base.provenance import Provenance
     from netloom.mapping import FoundMapping, Layout
-    from netloom.questions.analyze.question import Analysis
-    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.questions.analyze import Analysis
+    from netloom.questions.simulate.load import Simulation
     from netloom.routing import Routing, SourceRoutes
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
@@ -153,12 +152,15 @@ def better_in_ties(before: Analysis | None, after: Analysis | None) -> bool:
     """Whether a mapping with the same objective has clearly less of what decides then."""
     if before is None or after is None:
         return False
-    hops = [each.own["hop_bytes"] for each in (before, after)]
-    if None not in hops and hops[1] < hops[0] * (1 - WORTH):
+    first, last = before.own, after.own
+    hops = first.hop_bytes, last.hop_bytes
+    if None not in hops and (hops[1] or 0.0) < (hops[0] or 0.0) * (1 - WORTH):
         return True
-    met = [each.own["path_contention_max"] or 0 for each in (before, after)]
-    return bool(met[1] < met[0])
+    met = [each.path_contention.max if each.path_contention else 0 for each in (first, last)]
+    return (met[1] or 0) < (met[0] or 0)
 
+
+ANALYSED, PATH_CONTENTION = columns_of(MappedFigures), columns_of(ContentionCount)
 
 KEY = ("hop_bytes", "channel_load_max", "weighted_channel_load_max", "saturation_upper_bound")
 
@@ -176,7 +178,7 @@ FIGURES = (
 
 def _compared(name: str) -> Column:
     """Return a figure of ``analyze`` as one of a mapping, or the mean of several."""
-    return replace(ANALYSED[name], kind=float, key=name in KEY)
+    return replace(ANALYSED[name], value=name, kind=float, key=name in KEY)
 
 
 COLUMNS = Columns(
@@ -186,7 +188,7 @@ COLUMNS = Columns(
 )
 """Of each mapping compared."""
 
-CHANNELS = Columns(Column("mapping", kind=str)) + ANALYSED_CHANNELS
+CHANNELS = Columns(Column("mapping", kind=str)) + columns_of(MappedChannel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,10 +434,13 @@ class ProgramMapping(Answer):
         else:
             idle = pl.DataFrame(
                 {
+                    "channel": np.arange(self.topology.num_channels),
                     "source_node": self.topology.source_end,
                     "target_node": self.topology.target_end,
                     "channel_load": pl.Series([0] * self.topology.num_channels, dtype=pl.Int64),
                     "weighted_channel_load": [0.0] * self.topology.num_channels,
+                    "bandwidth": self.topology.channel_bandwidth,
+                    "time": [0.0] * self.topology.num_channels,
                 }
             )
         tables = [

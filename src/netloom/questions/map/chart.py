@@ -18,7 +18,7 @@ from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
 from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.frame import layered, room
 from netloom.drawing.names import GAP, width_of
-from netloom.questions.analyze.words import carried, load_share
+from netloom.questions.analyze import carried, load_share
 from netloom.questions.map.words import began, between_routers, unit_of
 from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
 

@@ -13,6 +13,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.contention import load_to_compare
+from netloom.contention.mapped import weights_of
 from netloom.mapping import FORMATS, check_rank_file, find_layout, rank_file, read_hosts
 from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_hosts, places_of
@@ -20,8 +21,7 @@ from netloom.mapping.placements import check_room, ranks_on_computers
 from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout
 from netloom.mapping.search.objectives import hosts_count, measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
-from netloom.questions.analyze.mapped import figures
-from netloom.questions.analyze.question import MappedNetwork
+from netloom.questions.analyze import MappedNetwork
 from netloom.questions.base import MOST, ask, option
 from netloom.questions.fields import (
     Allocated,
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from netloom.contention import Saturation
     from netloom.mapping import FoundMapping, Layout
     from netloom.mapping.search.objectives import Measure
-    from netloom.questions.analyze.question import Analysis
+    from netloom.questions.analyze import Analysis
     from netloom.questions.base import Question
-    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.questions.simulate.load import Simulation
     from netloom.routing import SourceRoutes
 
 
@@ -85,7 +85,7 @@ class MappingTask(MappedNetwork):
     def value_of(self) -> Measure:
         """What measures mappings by the objective, scaled as the search does."""
         objective = objective_of(self.question.objective)
-        weights = self.weights(self.question.weight)
+        weights = weights_of(self.graph, self.question.weight)
         return measure_by(
             objective, self.graph, self.network, self.routing, weights, self.node_of,
             self.tasks_per_host,
@@ -126,7 +126,7 @@ def prepare(question: MappingQuestion) -> MappingTask:
         nodes=nodes,
         tasks_per_host=tasks_per_host,
     )
-    task.weights(question.weight)  # refused now, if there are none
+    weights_of(graph, question.weight)  # refused now, if there are none
     if question.layout is None:
         return task
     return replace(task, layout=_layout(task, question.layout))
@@ -184,7 +184,7 @@ def compared_mappings(
     drawn = random_starts(task.graph.num_tasks, task.nodes, task.tasks_per_host, asked.seed)
     rows = [_measured(task, node_of) for node_of in drawn]
     mean = {name: _mean([row[name] for row in rows]) for name in FIGURES}
-    yield _row("identity", found.starts["identity"], before.own if before else IDLE)
+    yield _row("identity", found.starts["identity"], before.own.row() if before else IDLE)
     yield _row("random", found.starts["random"], mean)
     others = sorted(found.mappings.items(), key=lambda each: each[0] != "random_best")
     for name, node_of in others:
@@ -192,7 +192,7 @@ def compared_mappings(
             yield _row(name, found.starts[name], _measured(task, node_of))
     if asked.routes and asked.layout is None:
         yield _row("mapping", placed, _measured(task, found.node_of))
-    yield _row("result", found.value, after.own if after else IDLE)
+    yield _row("result", found.value, after.own.row() if after else IDLE)
 
 
 def _mean(values: list[float | None]) -> float | None:
@@ -209,7 +209,7 @@ def _measured(task: MappingTask, node_of: Ints) -> Mapping[str, Any]:
     """Return the figures of one mapping, without routes of its own."""
     if not task.crosses(node_of):
         return IDLE
-    return figures(0, task.graph, task.mapped(node_of, None).measured(task.question.weight))
+    return task.mapped(node_of, None).measured(task.question.weight).figures().row()
 
 
 def simulated_mappings(

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
-from netloom.questions.analyze.words import carried, limit_if_split, load_share, shares, unit, where
+from netloom.questions.analyze import Analysis, carried, load_share, shares
 from netloom.questions.map.answer import CLOSE, LATENCY, WORTH
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import (
@@ -199,7 +199,9 @@ def _from_to(weight: str, first: float, last: float) -> str:
 
 def unit_of(figures: Figures) -> str:
     """Return what loads are counted in, by the analysis of rank order."""
-    return str(figures["weight"]) if figures["before"] is None else unit(figures["before"])
+    if figures["before"] is None:
+        return {"uniform": "paths"}.get(figures["weight"], str(figures["weight"]))
+    return Analysis.from_json(figures["before"]).load_unit
 
 
 def between_routers(figures: Figures) -> str:
@@ -296,7 +298,7 @@ def _lines(figures: Figures, *, gains: bool, counted_too: bool) -> Iterator[tupl
         yield "counted", _gain(figures)
     if not gains:
         return
-    yield "where", where(figures["after"])
+    yield "where", Analysis.from_json(figures["after"]).where()
     if (possible := _possible(figures)) and figures["verdict"]["kind"] != "bound":
         more = figures["objective"]["name"] == "saturation"
         yield "bound", (
@@ -321,7 +323,7 @@ def _limits(figures: Figures) -> str:
     ):  # fmt: skip
         known = [each[of] for each in both]
         if of == "upper_bound":  # half-way traffic may go both ways
-            split = (limit_if_split(figures[when]) for when in ("before", "after"))
+            split = (Analysis.from_json(figures[when]).split_bound for when in ("before", "after"))
             known = [more or each for more, each in zip(split, known, strict=True)]
         if None in known:
             continue
@@ -348,7 +350,7 @@ def _costs(figures: Figures) -> str:
         if worse < WORSE:
             continue
         shown = load_share if load else number
-        if name == "weighted_channel_load_max" and unit_of(figures) == "uniform":
+        if name == "weighted_channel_load_max" and unit_of(figures) == "paths":
             continue
         label = label.format(weight=figures["weight"], between=between_routers(figures))
         said[worse, label] = f"{shown(before)} → {shown(after)}"
@@ -392,7 +394,7 @@ def _footnote(data: dict[str, Any]) -> str:
     if data["inside_nodes"]:
         notes.append("They are of what enters the network, and mappings differ in that.")
     ends = [data[when] for when in ("before", "after") if data[when] is not None]
-    if any(map(limit_if_split, ends)):
+    if any(Analysis.from_json(each).split_bound for each in ends):
         notes.append("Most load: with all half-way traffic in the + direction.")
     if between := between_routers(data):
         notes.append(f"Most {data['weight']} and paths: on a channel{between}.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.base.words import give_or_take, number
+from netloom.base.words import number
 from netloom.questions.register import command_line, kind_of
-from netloom.questions.shown import arrow, percent, plain_table, size_of
+from netloom.questions.shown import percent, plain_table, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,32 +42,6 @@ def around(value: float | None, half: float | None) -> str:
     if value is None or not half:
         return number(value)
     return f"{number(value)}\u00a0±\u00a0{number(float(f'{half:.1g}'))}"
-
-
-def cycles(latency: Mapping[str, Any]) -> str:
-    r"""Return a mean latency with its interval and its percentiles, where they are known.
-
-    Examples
-    --------
-    >>> cycles({"mean": 37.04, "ci95": 0.17, "p50": 36, "p99": 71, "max": 126}).split("  ")
-    ['37.04\xa0±\xa00.17 cycles', 'p50 36', 'p99 71', 'max 126 cycles']
-    """
-    mean = give_or_take(latency["mean"], latency["ci95"])
-    parts = [f"{name} {number(latency[name])}" for name in ("p50", "p99", "max")]
-    return "  ".join([f"{mean} cycles", *parts]) + " cycles"
-
-
-def bound_said(bound: Mapping[str, Any]) -> str:
-    """Return the most that can be carried, and what limits it.
-
-    Examples
-    --------
-    >>> bound_said({"load": 0.4921875, "limited_by": "channel 0 -> 1", "of": "routing"})
-    'no router can carry more than 0.492 with this routing: link 0→1'
-    """
-    whose = "with any routing" if bound["of"] == "network" else "with this routing"
-    what = arrow(bound["limited_by"] or "").replace("channel", "link")
-    return f"no router can carry more than {number(bound['load'])} {whose}: {what}"
 
 
 def configuration(figures: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.words import counted, listed, number, rounded
 from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
-from netloom.questions.analyze.words import load_share
+from netloom.questions.analyze import load_share
 from netloom.questions.network_chart import one_scale
 from netloom.questions.register import Recorded, command_line, key_columns, kind_of
 from netloom.questions.shown import Verdict, ended, percent, short_name

@@ -34,7 +34,7 @@ from netloom.questions.shown import Verdict, pairs, percent
 from netloom.questions.simulate import said as say
 from netloom.questions.simulate.engines import NETWORK, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.load.answer import backlog_columns, note_of
+from netloom.questions.simulate.load import note_of
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube
 from netloom.topology.alike import check_direct
@@ -176,7 +176,12 @@ class BroadcastSimulation(Told):
         _of_run("warmup_cycles", int, "warm-up", CYCLES),
         _of_run("flit_hops", int),
         _of_run("stable", bool, "keeps up", key=True),
-        *backlog_columns(lambda at: at.node),
+        Column("backlog_growth", value="run.stability.growth", table=False, json="backlog.growth"),
+        Column("backlog_node", kind=str, value="node", table=False, json="backlog.node"),
+        Column(
+            "backlog_node_growth", value="run.stability.node_growth", table=False,
+            json="backlog.node_growth",
+        ),
         _of_run("reason", str),
         _of_run("precise", bool),
         _of_run("warmed_up", bool),

@@ -1,0 +1,401 @@
+"""The busiest channel of a mapped program: beside the busiest node, and why it is so busy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.base.figures import Figures, Number, figure
+from netloom.contention.channel_loads import measure_loads
+from netloom.contention.mapped import FEW, LOADS, RATE, Spread, injection_bandwidth
+from netloom.contention.ties import tie_named, tied
+from netloom.routing import DimensionOrder, half_way_round, paths
+from netloom.routing.hosted import legs
+from netloom.topology import Cube
+from netloom.topology.core import DragonflyShape
+from netloom.topology.measures import router_heights
+
+if TYPE_CHECKING:
+    from netloom.base.arrays import Floats, Ints
+    from netloom.contention.channel_loads import ChannelLoads
+    from netloom.contention.mapped import MappedProgram
+    from netloom.routing import Paths, Routing
+    from netloom.topology import Topology
+
+MOST_HOPS = 2**24
+"""Hops of all paths up to which those on the busiest channel are looked for (under a second)."""
+
+
+class BusiestChannel(Figures):
+    """The channel that works longest, of all, those of hosts included.
+
+    ``tied`` is how many work as long, and ``together`` what these are called if they are many.
+    """
+
+    name: str
+    kind: str
+    paths: Number
+    load: float = figure(unit=LOADS)
+    bandwidth: float = figure(unit=RATE)
+    time: float = figure("load over bandwidth")
+    tied: int
+    together: str = figure("the tied")
+
+    @classmethod
+    def of(cls, topology: Topology, loads: ChannelLoads) -> BusiestChannel:
+        """Return that of a network with these loads."""
+        channel, alike = loads.busiest_channel, tied(loads.channel_time)
+        first, ports = topology.num_network_channels, topology.num_ports
+        hosts = "injection" if channel < first + ports else "ejection"
+        load = np.append(loads.weighted_channel_load, loads.weighted_host_channel_load)
+        return cls(
+            name=topology.channel_name(channel),
+            kind="network" if channel < first else hosts,
+            paths=_paths_on(loads, channel),
+            load=float(load[channel]),
+            bandwidth=float(loads.channel_bandwidth[channel]),
+            time=float(loads.channel_time[channel]),
+            tied=len(alike),
+            together=tie_named(topology, alike),
+        )
+
+
+def _paths_on(loads: ChannelLoads, channel: int) -> Number:
+    """Return the paths on a channel, a whole number unless they are expected ones."""
+    found: Number = np.append(loads.channel_load, loads.host_channel_load)[channel].item()
+    return found
+
+
+class Bottleneck(Figures):
+    """The busiest channel between routers beside the busiest node, and their times.
+
+    In any mapping a node needs its time to send. In a direct network it sends over one channel,
+    elsewhere over those of its ports. ``ratio`` is how many times longer the busiest channel takes.
+    It is one of a host's if all paths stay inside routers. Times are known if edges are weighted
+    by bytes. They are in cycles of one flit of the machine, or of one byte if only a topology was
+    named. With a machine they are in µs too.
+    """
+
+    channel: str = figure(table=False)
+    channel_load: Number = figure("paths on it", "paths", table=False)
+    node: str = figure("busiest node", table=False)
+    node_weight: float = figure("what it sends", LOADS, table=False)
+    ratio: float = figure("busiest channel over busiest node")
+    flit_bytes: Number | None = figure(unit="bytes", table=False, optional=True)
+    channel_busy_cycles: float | None = figure(unit="cycles", table=False, optional=True)
+    channel_busy_us: float | None = figure(unit="µs", table=False, optional=True)
+    node_busy_cycles: float | None = figure(unit="cycles", table=False, optional=True)
+    node_busy_us: float | None = figure(unit="µs", table=False, optional=True)
+
+    @classmethod
+    def of(
+        cls, mapped: MappedProgram, flit_bytes: Number | None, cycle_us: float | None
+    ) -> Bottleneck:
+        """Return that of a mapped program.
+
+        ``flit_bytes`` is None if edges have no bytes, ``cycle_us`` if there is no machine.
+        """
+        topology, loads, sent = mapped.topology, mapped.contention, mapped.sent_by_host
+        time, needed = loads.channel_time, sent / injection_bandwidth(topology)
+        between = time[: topology.num_network_channels]
+        channel = int(between.argmax()) if between.any() else loads.busiest_channel
+        node = int(needed.argmax())
+
+        def busy(amount: float, each: float | None) -> float | None:
+            if flit_bytes is None or each is None:
+                return None
+            return float(np.ceil(amount / flit_bytes)) * each
+
+        return cls(
+            channel=topology.channel_name(channel),
+            channel_load=_paths_on(loads, channel),
+            node=topology.name_of(node),
+            node_weight=float(sent[node]),
+            ratio=float(time[channel] / needed[node]),
+            flit_bytes=flit_bytes,
+            channel_busy_cycles=busy(time[channel], 1),
+            channel_busy_us=busy(time[channel], cycle_us),
+            node_busy_cycles=busy(needed[node], 1),
+            node_busy_us=busy(needed[node], cycle_us),
+        )
+
+
+class BusiestRouter(Figures):
+    """The router through which most goes."""
+
+    name: str
+    load: float = figure(unit=LOADS)
+
+    @classmethod
+    def of(cls, topology: Topology, loads: ChannelLoads) -> BusiestRouter | None:
+        """Return that of a network with these loads. None in a direct network."""
+        if topology.direct:
+            return None
+        through = np.bincount(
+            topology.routers.channel_target, loads.weighted_channel_load, topology.num_routers
+        )
+        injected = loads.weighted_host_channel_load[: topology.num_ports]
+        through = through + np.bincount(topology.injection_router, injected, topology.num_routers)
+        router = int(through.argmax())
+        name = topology.name_of(topology.router_vertex(router))
+        return cls(name=name, load=float(through[router]))
+
+
+class ShiftLoad(Figures):
+    """What one shift of a program such as ``shift:1,5,17`` loads on its own."""
+
+    shift: int
+    channel_load: Spread = figure("paths on a channel between routers", "paths")
+    busiest_channel: BusiestChannel
+
+
+def shift_by_shift(mapped: MappedProgram, routing: Routing) -> tuple[ShiftLoad, ...] | None:
+    """Return what each shift of a program loads, one after the other.
+
+    None if the program is no shift, or only one.
+    """
+    graph, topology = mapped.graph, mapped.topology
+    if not graph.name.startswith("shift:"):
+        return None
+    distance = (graph.target - graph.source) % graph.num_tasks
+    found = []
+    for by in np.unique(distance).tolist():
+        one = distance == by
+        ends = mapped.source[one], mapped.target[one]
+        if np.array_equal(*ends):
+            continue  # nothing crosses the network
+        loads = measure_loads(topology, routing, *ends, mapped.weights[one])
+        each = ShiftLoad(
+            shift=by,
+            channel_load=Spread.of(loads.channel_load),
+            busiest_channel=BusiestChannel.of(topology, loads),
+        )
+        found.append(each)
+    return tuple(found) if len(found) > 1 else None
+
+
+class HalfWay(Figures):
+    """Traffic that goes half-way round a ring. Dimension order sends it in the + direction only.
+
+    If half of it went the other way, the busiest channel would carry ``split_load``.
+    """
+
+    paths: int
+    share: float = figure("its part of all traffic")
+    split_load: float = figure(unit=LOADS)
+
+
+class Pair(Figures):
+    """Two tasks, and their share of the load."""
+
+    source: int
+    target: int
+    share: float
+
+
+class User(Figures):
+    """The task that sends or receives most of the load, and in how many pairs."""
+
+    task: int
+    share: float
+    pairs: int
+
+
+class Users(Figures):
+    """Whose traffic is on the busiest channel: the first of ``count`` pairs of tasks."""
+
+    count: int
+    pairs: tuple[Pair, ...]
+    sender: User
+    receiver: User
+
+
+class Groups(Figures):
+    """The two groups of a dragonfly that the busiest channel joins.
+
+    A ``share`` of its load goes from hosts of the one to hosts of the other, over ``channels`` that
+    join the two.
+    """
+
+    source: int = figure(at="from")
+    target: int = figure(at="to")
+    share: float
+    channels: int
+
+
+class Rate(Figures):
+    """How many channels have a bandwidth."""
+
+    rate: float = figure(unit=RATE)
+    channels: int
+
+
+class Uplinks(Figures):
+    """What shares the load of a busiest channel between two levels of routers.
+
+    ``router`` is the lower of the two. ``channels`` lead from it to that level (``way`` is ``up``)
+    or come from there (``down``). The busiest would carry ``fair_load`` if all of them worked
+    equally long. ``hosts`` send (receive) its load. ``oversubscription`` is the bandwidth below the
+    router over that of these channels. ``rates`` are how many of them have which bandwidth.
+    """
+
+    router: str
+    way: str
+    channels: int
+    fair_load: float = figure(unit=LOADS)
+    hosts: int | None
+    oversubscription: float
+    rates: tuple[Rate, ...] | None
+
+
+class Causes(Figures):
+    """Figures from which a cause of the busiest channel's load can be seen.
+
+    Each is None if it does not apply, or is not known.
+    """
+
+    half_way: HalfWay | None = figure(at="causes.half_way")
+    users: Users | None = figure(at="causes.users")
+    groups: Groups | None = figure(at="causes.groups")
+    uplinks: Uplinks | None = figure(at="causes.uplinks")
+
+
+def followed(mapped: MappedProgram, routing: Routing) -> Paths | None:
+    """Return the paths of a mapped program. None if they are too many to be looked through."""
+    if float(mapped.contention.channel_load.sum()) > MOST_HOPS:
+        return None
+    return paths(mapped.topology, routing, mapped.source, mapped.target)
+
+
+def causes_of(mapped: MappedProgram, routing: Routing, routed: Paths | None) -> Causes:
+    """Return what can be seen of why the busiest channel is busy. ``routed``: see ``followed``."""
+    using = None if routed is None else _using(mapped, routed)
+    return Causes(
+        half_way=_half_way(mapped, routing),
+        users=None if using is None else _users(mapped, using),
+        groups=None if using is None else _groups(mapped, using),
+        uplinks=_uplinks(mapped, using),
+    )
+
+
+def _half_way(mapped: MappedProgram, routing: Routing) -> HalfWay | None:
+    topology, found = mapped.topology, mapped.contention
+    cube = topology.routers
+    if not isinstance(cube, Cube) or not isinstance(routing, DimensionOrder):
+        return None
+    if not topology.even or found.busiest_channel >= topology.num_network_channels:
+        return None
+    pairs = legs(topology, mapped.source, mapped.target)
+    both = half_way_round(cube, pairs.entry, pairs.exit)
+    if not both.any():
+        return None
+    last = cube.num_routers - 1  # router r is at last - r in the mirror, where + is -
+    mirrored = measure_loads(cube, routing, last - pairs.entry, last - pairs.exit, mapped.weights)
+    ends = cube.channel_source.astype(np.int64), cube.channel_target.astype(np.int64)
+    number = ends[0] * cube.num_routers + ends[1]
+    opposite = (last - ends[0]) * cube.num_routers + last - ends[1]
+    order = np.argsort(number)
+    twin = order[np.searchsorted(number, opposite, sorter=order)]
+    either = found.weighted_channel_load + mirrored.weighted_channel_load[twin]
+    own = found.weighted_host_channel_load.max(initial=0.0)
+    return HalfWay(
+        paths=int(both.sum()),
+        share=float(mapped.weights[both].sum() / mapped.weights[mapped.moving].sum()),
+        split_load=float(max(either.max() / 2, own)),
+    )
+
+
+class _Using(NamedTuple):
+    """The edges that use the busiest channel, and what each puts on it, most first."""
+
+    edges: Ints
+    load: Floats
+
+
+def _using(mapped: MappedProgram, routed: Paths) -> _Using:
+    at = np.flatnonzero(routed.channels == mapped.contention.busiest_channel)
+    path = np.searchsorted(routed.offsets, at, side="right") - 1
+    pair = path if routed.pair is None else routed.pair[path]
+    part = 1.0 if routed.probability is None else routed.probability[path]
+    load: Floats = np.zeros(len(mapped.weights))
+    np.add.at(load, pair, mapped.weights[pair] * part)
+    edges = np.flatnonzero(load)
+    order = np.argsort(-load[edges], kind="stable")
+    return _Using(edges[order], load[edges[order]])
+
+
+def _users(mapped: MappedProgram, using: _Using) -> Users | None:
+    edges, load = using
+    total = float(load.sum())
+    if not total:
+        return None
+    source, target = mapped.graph.source[edges], mapped.graph.target[edges]
+
+    def most(tasks: Ints) -> User:
+        sums = np.bincount(tasks, load)
+        task = int(sums.argmax())
+        return User(task=task, share=float(sums[task] / total), pairs=int((tasks == task).sum()))
+
+    pairs = (
+        Pair(source=int(source[at]), target=int(target[at]), share=float(load[at] / total))
+        for at in range(min(FEW, len(edges)))
+    )
+    return Users(count=len(edges), pairs=tuple(pairs), sender=most(source), receiver=most(target))
+
+
+def _groups(mapped: MappedProgram, using: _Using) -> Groups | None:
+    topology, channel = mapped.topology, mapped.contention.busiest_channel
+    shape, inside = topology.family, topology.routers
+    if not isinstance(shape, DragonflyShape) or channel >= topology.num_network_channels:
+        return None
+    begins, ends = (
+        each // shape.routers for each in (inside.channel_source, inside.channel_target)
+    )
+    first, last = int(begins[channel]), int(ends[channel])
+    if first == last:
+        return None
+    group = np.zeros(topology.num_hosts, np.int64)
+    group[topology.port_host] = topology.injection_router // shape.routers
+    edges, load = using
+    direct = (group[mapped.source[edges]] == first) & (group[mapped.target[edges]] == last)
+    return Groups(
+        source=first,
+        target=last,
+        share=float(load[direct].sum() / load.sum()),
+        channels=int(((begins == first) & (ends == last)).sum()),
+    )
+
+
+def _uplinks(mapped: MappedProgram, using: _Using | None) -> Uplinks | None:
+    topology, channel = mapped.topology, mapped.contention.busiest_channel
+    inside = topology.routers
+    if channel >= topology.num_network_channels:
+        return None
+    heights = router_heights(topology)
+    source, target = inside.channel_source, inside.channel_target
+    begin, end = int(source[channel]), int(target[channel])
+    low, high = heights[begin], heights[end]
+    if low == high:
+        return None
+    up = low < high
+    router, near, far = (begin, source, target) if up else (end, target, source)
+    alike = (near == router) & (heights[far] == max(low, high))
+    below = (far == router) & (heights[near] < heights[router])
+    rate = inside.channel_bandwidth
+    of_ports = np.split(topology.port_bandwidth, 2)[not up]
+    ports = (topology.injection_router if up else topology.ejection_router) == router
+    under = rate[below].sum() + of_ports[ports].sum()
+    room = float(rate[alike].sum())
+    load = mapped.contention.weighted_channel_load
+    ends = mapped.source if up else mapped.target
+    rates = zip(*np.unique(rate[alike], return_counts=True), strict=True)
+    return Uplinks(
+        router=topology.name_of(topology.router_vertex(router)),
+        way="up" if up else "down",
+        channels=int(alike.sum()),
+        fair_load=float(load[alike].sum() * rate[channel] / room),
+        hosts=None if using is None else len(np.unique(ends[using.edges])),
+        oversubscription=float(under / room),
+        rates=tuple(Rate(rate=float(each), channels=int(many)) for each, many in rates),
+    )

@@ -1,0 +1,1475 @@
+"""Find where a mapped program contends and what limits it, without simulating."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from pydantic import model_validator
+
+from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves, unseen
+from netloom.base.progress import patience, track
+from netloom.base.units import seconds, size
+from netloom.base.words import counted, listed, number
+from netloom.bounds import Bounds, Taper, bounds_of, tapers
+from netloom.contention import (
+    Expectation,
+    MeshEstimate,
+    estimate_mesh,
+    expect_random,
+    offered_by_program,
+    offered_by_run,
+    slowdown,
+)
+from netloom.contention import Verdict as Standing
+from netloom.contention import verdict as standing_of
+from netloom.contention.busiest import (
+    Bottleneck,
+    BusiestChannel,
+    BusiestRouter,
+    Causes,
+    ShiftLoad,
+    Uplinks,
+    Users,
+    causes_of,
+    followed,
+    shift_by_shift,
+)
+from netloom.contention.mapped import (
+    ContentionCount,
+    Limits,
+    MappedChannel,
+    MappedFigures,
+    MappedNode,
+    MappedProgram,
+    Spread,
+    channels_of,
+    contention_counts,
+    counted_contention,
+    measured_program,
+    nodes_of,
+    weights_of,
+)
+from netloom.machines import Machine, machine_names
+from netloom.mapping.allocation import place_program
+from netloom.mapping.layouts.parts import cube_of_hosts
+from netloom.questions.answers import Answer, table
+from netloom.questions.base import MOST, option
+from netloom.questions.columns import FLITS
+from netloom.questions.fields import (
+    BrokenParts,
+    EdgeWeight,
+    HostNames,
+    OnePathOrFunction,
+    Placed,
+    ProgramFile,
+    ProgramOnNetwork,
+    Seeded,
+)
+from netloom.questions.named import (
+    mapping_name,
+    network_of,
+    num_places,
+    placed,
+    placing,
+    provenance_of,
+    read_program,
+)
+from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
+from netloom.questions.register import asks
+from netloom.questions.shown import arrow, percent, subject
+from netloom.questions.terminal import table as terminal_table
+from netloom.questions.verdicts import Measure, Verdict
+from netloom.routing import (
+    DimensionOrder,
+    Routing,
+    SourceRoutes,
+    find_deadlock,
+    half_way_round,
+    parse_routing,
+    routes_by,
+)
+from netloom.routing.hosted import legs
+from netloom.topology import Cube, Topology
+from netloom.topology.names import short_switch_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from netloom.base.arrays import Floats, Ints
+    from netloom.routing import Paths
+    from netloom.workload import ProcessGraph
+
+LOAD = "Offered load (said at most one way)"
+
+
+class AnalyzeQuestion(
+    HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
+):
+    """Where a mapped program contends, and what limits it."""
+
+    routing: OnePathOrFunction = option(
+        "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
+        "ecmp[:SEED], layered, up-down, minimal, valiant or "
+        "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
+        "minimal-group, valiant-group. In Python: functions. All: netloom routings.",
+        default="default",
+        panel="Network",
+        flags=("--routing", "--routes"),
+        file=True,
+    )
+    random_mappings: int | None = option(
+        "Random mappings to compare with; none with given routes.",
+        default=None,
+        ge=0,
+        le=100_000,
+        shown_default="25, fewer if large",
+    )
+    offered: float | None = option(
+        "Offered load per sending node, a fraction of a channel.",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
+    run_seconds: float | None = option(
+        "Time of the recorded run on a machine without contention.",
+        unit="seconds",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
+    instructions_per_message: float | None = option(
+        "Instructions per task between two messages (on a machine).",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
+    mips: float | None = option(
+        "Speed of a task, with instructions_per_message.",
+        unit="million instructions per second",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
+
+    @model_validator(mode="after")
+    def _one_way_to_say_the_load(self) -> AnalyzeQuestion:
+        ways = (self.offered, self.run_seconds, self.instructions_per_message)
+        if sum(way is not None for way in ways) > 1:
+            wanted = "one of offered, run_seconds and instructions_per_message"
+            raise InputError("offered", "several ways to say the load", wanted)
+        if (self.instructions_per_message is None) != (self.mips is None):
+            raise InputError("mips", "one without the other", "instructions_per_message and mips")
+        return self
+
+
+class Slowdown(Figures):
+    """By what contention lengthens the communication of a path (estimates)."""
+
+    mean: float
+    max: float
+
+
+class MeanMessage(Figures):
+    """The mean message's size and hops, and its time without contention.
+
+    Cycles are those of wormhole switching (eq. 1.3) at one hop and one flit per cycle. µs are the
+    machine's own α + βL, if published.
+    """
+
+    bytes: float
+    hops: float | None = figure(default=None, optional=True)
+    cycles: float | None = figure(default=None, optional=True)
+    us: float | None = figure(unit="µs", default=None, optional=True)
+
+
+class OfRandom(Figures):
+    """A figure over random mappings, and how many of them this mapping beats."""
+
+    mean: float
+    min: Number
+    max: Number
+    beaten: int
+
+
+class RandomFigures(Figures):
+    """Those of ``MappedFigures`` that all random mappings have."""
+
+    path_length_mean: OfRandom | None = figure(default=None, optional=True)
+    path_length_max: OfRandom | None = figure(default=None, optional=True)
+    logical_path_length_mean: OfRandom | None = figure(default=None, optional=True)
+    logical_path_length_max: OfRandom | None = figure(default=None, optional=True)
+    channel_load_mean: OfRandom | None = figure(default=None, optional=True)
+    channel_load_max: OfRandom | None = figure(default=None, optional=True)
+    weighted_channel_load_mean: OfRandom | None = figure(default=None, optional=True)
+    weighted_channel_load_max: OfRandom | None = figure(default=None, optional=True)
+    path_contention_mean: OfRandom | None = figure(default=None, optional=True)
+    path_contention_max: OfRandom | None = figure(default=None, optional=True)
+    hop_bytes: OfRandom | None = figure(default=None, optional=True)
+    dilation: OfRandom | None = figure(default=None, optional=True)
+    saturation_average_node: OfRandom | None = figure(default=None, optional=True)
+    saturation_worst_node: OfRandom | None = figure(default=None, optional=True)
+    saturation_upper_bound: OfRandom | None = figure(default=None, optional=True)
+
+
+class RandomMappings(Figures):
+    """The random mappings that this one is compared with.
+
+    Attributes
+    ----------
+    limited_by_work
+        Whether more would have taken too long: nobody said how many.
+    alike
+        Whether all mappings are alike, so that none need be measured.
+    table_3_1
+        Table 3.1 of the thesis for a random mapping. None but on square 2D meshes.
+    expected
+        Exact means over all random mappings. None on general graphs or with several tasks per node.
+    """
+
+    mappings: int
+    limited_by_work: bool
+    alike: bool | None = figure(optional=True)
+    figures: RandomFigures = figure(at=".")
+    table_3_1: MeshEstimate | None = figure(optional=True)
+    expected: Expectation | None = figure(optional=True)
+
+
+class RandomMapping(Figures):
+    """One random mapping, with the figures by which mappings are compared."""
+
+    seed: int
+    own: MappedFigures = figure(at=".")
+
+
+UNEVEN = (
+    "estimates of saturation and slow-down, which are for channels of one bandwidth; the upper "
+    "bound holds for any"
+)
+UNCOUNTED = (
+    "path contention and estimates, which are of single paths: loads of channels and bounds are "
+    "exact expectations over the several paths of each pair"
+)
+TOO_MANY = (
+    "path contention and estimates: too many paths meet to compare them one by one; loads of "
+    "channels and bounds are exact"
+)
+"""Why figures may be left out."""
+
+CLOSE = 1.005
+"""Times the bound up to which a channel works for no longer than it must."""
+
+LESS = 0.95
+"""The busiest channel would carry at most this part of its load, were a cause removed."""
+
+MOST_OF_IT = 0.5
+"""Share of a channel's load from which on a task or a few pairs make most of it."""
+
+STRONG = 1.5
+"""Times their even share that a few pairs put on a channel."""
+
+UNEVENLY = 1.25
+"""Times its fair share that a channel carries if paths are spread unevenly."""
+
+LONG = 1.1
+"""Times those of random mappings that paths are long."""
+
+SAID = 2
+"""Causes that are said, the first that apply."""
+
+FEW = 3
+"""Nodes that are named of many."""
+
+PERCENT_MEANT = 2
+"""A load from which on a share was probably given in per cent."""
+
+ESTIMATE, SAME = "* estimate.", "the same as"
+
+GIVE_LOAD = "Give the load for a yes or no: --offered 0.2"
+
+CUTS = {
+    "host": "what host {name} {sends} over its own channels",
+    "coordinates": "what {leaves} {name}",
+    "router": "what {leaves} {name} {for_} other routers",
+    "subtree": "what {leaves} {name}",
+    "group": "what {leaves} {name}",
+    "half": "what {leaves} {name} {for_} the other half of the hosts",
+}
+"""What a cut is, in words."""
+
+WAYS = {
+    "out": {"sends": "sends", "leaves": "leaves", "for_": "for"},
+    "in": {"sends": "receives", "leaves": "enters", "for_": "from"},
+}
+"""Words for both ways over a cut."""
+
+HELPS = {
+    "host": "less traffic of this host, or more bandwidth at it,",
+    "coordinates": "a mapping that keeps more inside this part, or more channels from it",
+    "router": "a mapping that keeps more inside the router, or more channels from it",
+    "subtree": "a mapping that keeps more inside the subtree, or more channels from it",
+    "group": "a mapping that keeps more inside the group, or more channels from it",
+    "half": "a mapping that keeps more inside each half, or more channels between them",
+}
+"""What helps where a cut is the limit."""
+
+
+class Beside(Figures):
+    """A figure of this mapping beside that of random ones, as a terminal shows both."""
+
+    what: str = figure(" ", lead=True)
+    mean: Number | None = figure(lead=True)
+    max: Number | None = figure(lead=True)
+    random_mean: Number | None = figure("random mean", lead=True)
+    random_max: Number | None = figure("random max", lead=True)
+    beaten: int | None = figure("better than", lead=True)
+
+
+class LoadBeside(Figures):
+    """A limit of the load beside that of random mappings, as a terminal shows both."""
+
+    what: str = figure(" ", lead=True)
+    load: float | None = figure("load", SHARE, lead=True)
+    random: float | None = figure("random mean", SHARE, lead=True)
+    beaten: int | None = figure("better than", lead=True)
+
+
+class Analysis(Answer):
+    """What a mapped program makes of a network.
+
+    Attributes
+    ----------
+    own
+        The figures by which this mapping is compared with others.
+    offered
+        Traffic of the average sending node, or None where it was not told.
+    standing
+        How the load stands to the limits, and which nodes are delayed.
+    deadlock_cycle
+        Channels that could wait for each other in a circle without virtual channels. Empty if
+        there is no such circle, or it was not looked for (then ``deadlock_free`` is None).
+    network, graph, node_of, mapped
+        What was asked about, where tasks run, and what was measured.
+    routed
+        The paths of the mapping. None if they are too many to be looked through.
+    random
+        The random mappings compared with.
+    random_path_contention
+        int64[ν_max + 1]: how many paths of all random mappings together have each ν.
+    slowdowns
+        The estimated slow-down of each path. None if the load is not known, or nothing says.
+    """
+
+    PART_TITLES: ClassVar[Mapping[str, str]] = {
+        "loads": "What load does to the nodes",
+        "path contention": "Path contention",
+        "saturation": "Where it saturates",
+    }
+
+    app: str = figure(table=False)
+    topology: str = figure(table=False)
+    tasks: int = figure(table=False)
+    num_nodes: int = figure("nodes", at="nodes", table=False)
+    hosts: int = figure(table=False)
+    routers: int = figure(table=False)
+    num_channels: int = figure("channels between routers", at="channels", table=False)
+    num_paths: int = figure("paths", at="paths", table=False)
+    local_edges: int = figure("edges without a channel", table=False)
+    inside_nodes: float = figure("traffic inside nodes", SHARE, table=False)
+    routing: str = figure(table=False)
+    weight: str = figure(table=False)
+    slowdown: Slowdown | None = figure("slow-down", flat="slowdown_")
+    bottleneck: Bottleneck = figure(flat="bottleneck_")
+    busiest_channel: BusiestChannel = figure()
+    busiest_router: BusiestRouter | None = figure()
+    bounds: Bounds | None = figure("what no routing can beat")
+    oversubscription: tuple[Taper, ...] | None = figure()
+    mean_message: MeanMessage | None = figure()
+    standing: Standing = figure(at="verdict", flat="")
+    random_mapping: RandomMappings = figure("random mappings")
+    deadlock_free: bool | None = figure(table=False)
+    deadlock_cycle: tuple[str, ...] = figure()
+    note: str | None = figure(table=False)
+    left_out: str | None = figure(table=False)
+    shifts: tuple[ShiftLoad, ...] | None = figure("each shift on its own")
+    causes: Causes = figure(at=".")
+    own: MappedFigures = figure(at=".")
+    offered: float | None = figure(unit=FLITS)
+    host_channel_load: Spread | None = figure("paths on a host's channel", "paths")
+    network: Topology = unseen()
+    graph: ProcessGraph | None = unseen()
+    node_of: Ints = unseen()
+    mapped: MappedProgram = unseen()
+    routed: Paths | None = unseen()
+    random: tuple[RandomMapping, ...] = unseen(default=())
+    random_path_contention: Ints = unseen()
+    slowdowns: Floats | None = unseen()
+
+    @derived("what loads are counted in", table=False)
+    def load_unit(self) -> str:
+        """``paths`` if each path weighs 1, as in patterns."""
+        channel, message = self.busiest_channel, self.mean_message
+        plain = (message is None or message.bytes == 1) and channel.load == channel.paths
+        return "paths" if plain or self.weight == "uniform" else self.weight
+
+    @derived("carried at most if half-way traffic goes both ways", FLITS, table=False)
+    def split_bound(self) -> float | None:
+        """Half-way traffic takes the + direction here, that of simulated packets one of the two.
+
+        So the limit of the routing is this one. None if no traffic goes half-way round a ring, or
+        the busiest channel would carry as much.
+        """
+        half, most = self.causes.half_way, self.own.saturation.upper_bound
+        load = self.busiest_channel.load
+        if half is None or not most or half.split_load >= load:
+            return None
+        return most * load / half.split_load
+
+    @property
+    def of(self) -> str:
+        """Program, network and mapping."""
+        return subject(self.app, self.topology, self.asked["mapping"])
+
+    @property
+    def node(self) -> str:
+        """What sends is called."""
+        return "node" if self.busiest_router is None else "host"
+
+    @property
+    def alone(self) -> bool:
+        """Whether no two paths meet, and nothing is too full."""
+        return self.standing.level == "contention-free" and not self.standing.beyond_capacity
+
+    # The verdict.
+
+    def judged(self) -> Verdict:
+        """Return whether a mapped program contends."""
+        mark, sentence = self._answer()
+        calm = mark == "fine"
+        lines = {
+            "where": "" if calm and self.alone else self.where(),
+            "why": "" if calm else " · ".join([*self._causes()][:SAID]),
+            "rank": self._rank(),
+            "limits": self._limits(),
+        }
+        note = self._note(estimated="*" in lines["limits"])
+        return Verdict(mark, sentence, "", lines, "" if calm else self._next(mark), note)
+
+    def _answer(self) -> tuple[str, str]:
+        """Return the mark and the sentence."""
+        standing, limits, offered = self.standing, self.own.saturation, self.offered
+        first, most = limits.worst_node, limits.upper_bound or 0.0
+        if standing.beyond_capacity:
+            asked, full = shares(offered or 0.0, most)
+            said = f"{asked} load is offered, at most {full} can be carried{self._one_way()}"
+            return "act", f"Overloaded: {said}."
+        if standing.level == "contention-free":
+            return self._contention_free(most)
+        if first is None:
+            return "unknown", self._by_bound(most)
+        if standing.level == "good-enough":
+            return "fine", self._good_enough(first, most)
+        if offered is None:
+            mark = "act" if self.bottleneck.ratio > 1 else "limited"
+            return mark, f"Contends above {load_share(first)} load."
+        asked, begins = shares(offered, first)
+        delayed = number(len(standing.affected_nodes))
+        many = f"{delayed} of {counted(standing.senders, self.node)}"
+        mark = "act" if standing.level == "most-nodes" else "limited"
+        return mark, f"Delays {many} at {asked} load: contention begins near {begins}."
+
+    def _one_way(self) -> str:
+        """Return what to add if the load is too much for half-way traffic in one direction only."""
+        split, offered = self.split_bound, self.offered or 0.0
+        return " with half-way traffic in one direction" if split and offered <= split else ""
+
+    def _contention_free(self, most: float) -> tuple[str, str]:
+        """Say that no two paths meet. Channels of hosts may still be full."""
+        if self.busiest_router is None:
+            return "fine", "Contention-free at any load: no two messages share a channel."
+        if most >= 1:
+            return "fine", "Contention-free: no two messages share a channel between routers."
+        if self.offered is None:
+            said = f"but a host's own channel is full at {load_share(most)} load"
+            return "limited", f"Contention-free between routers, {said}."
+        asked, full = shares(self.offered, most)
+        said = f"your load is {asked}, and the busiest host's channel is full at {full}"
+        return "fine", f"Contention-free between routers: {said}."
+
+    def _by_bound(self, most: float) -> str:
+        """Say what can be carried, if nothing estimates where contention begins."""
+        if self.offered is None:
+            carried = load_share(most)
+            return f"Carries at most {carried} load, and where contention begins is unknown."
+        asked, carried = shares(self.offered, most)
+        said = f"your load is {asked}, at most {carried} is possible"
+        return f"Can be carried: {said}. Delays are not estimated here."
+
+    def _good_enough(self, first: float, most: float) -> str:
+        """Say that no contention is expected, and from which load on it would be."""
+        if self.offered is not None:
+            asked, begins = shares(self.offered, first)
+            room = number(float(f"{first / self.offered:.2g}"))
+            said = f"your load is {asked}, trouble starts near {begins} ({room}× headroom)"
+            return f"No contention expected: {said}."
+        if self.busiest_router is None:
+            begins = load_share(first)
+            said = f"it would begin near {begins} load, above what a node sends"
+            return f"No contention expected: {said}."
+        full = load_share(most)
+        return f"No contention expected up to {full} load, at which the busiest channel is full."
+
+    def where(self) -> str:
+        """Return which channels are busiest, what each carries, and how much that is."""
+        channel = self.busiest_channel
+        load, together = carried(self.load_unit, channel.load), channel.together
+        named = (
+            f"{together} carry {load} each" if together else f"{arrow(channel.name)} carries {load}"
+        )
+        if self.bounds is None:
+            return f"{named}, {_times(self.bottleneck.ratio)} the busiest node"
+        if channel.bandwidth != 1:
+            named += f" at bandwidth {number(channel.bandwidth)}"
+        if not together and channel.kind != "network":
+            named = named.replace(" carries", ", a host's own channel, carries")
+        if self.bounds.ratio <= CLOSE:
+            return f"{named}, as little as any routing allows"
+        return f"{named}, {_times(self.bounds.ratio)} the least that any routing allows"
+
+    def _causes(self) -> Iterator[str]:
+        """Yield causes, the strongest kind first. Of many busiest channels those of the first."""
+        known, channel, random = self.causes, self.busiest_channel, self.random_mapping.figures
+        it, load = "it", "that load"
+        if channel.together:
+            it = arrow(channel.name)
+            load = f"the load of {it}"
+        half, groups = known.half_way, known.groups
+        if half and half.split_load <= LESS * channel.load:
+            part = _about(half.share)
+            yield f"{part} of the traffic goes half-way round a ring, all of it in the + direction"
+        if groups and groups.share > MOST_OF_IT:
+            goes = f"from group {groups.source} to group {groups.target}"
+            over = counted(groups.channels, "channel")
+            yield f"{_about(groups.share)} of {load} goes {goes}, over {over}"
+        if known.uplinks:
+            yield from self._shared(known.uplinks, it)
+        if known.users and channel.kind != "injection":
+            yield from _made_by(known.users, load)
+        own, mean = self.own.dilation, random.dilation.mean if random.dilation else None
+        if own is not None and mean and own >= LONG * mean:
+            hops, times = (number(float(f"{each:.2g}")) for each in (own, own / mean))
+            many = f"{times}× as many as under random mappings"
+            yield f"bytes travel {hops} hops on average, {many}"
+
+    def _shared(self, links: Uplinks, it: str) -> Iterator[str]:
+        """Say that a channel is slow, paths are uneven, or hosts share too few channels."""
+        channel = self.busiest_channel
+        named = counted(links.channels, "uplink" if links.way == "up" else "downlink")
+        whose = f"the {named} of {short_switch_name(links.router)}"
+        better = self.bounds is not None and self.bounds.ratio > CLOSE
+        if better and channel.load >= UNEVENLY * links.fair_load:
+            fair = carried(self.load_unit, links.fair_load)
+            rates = links.rates or ()
+            if len(rates) < 2:
+                yield f"paths are spread unevenly: {whose} carry {fair} each on average"
+                return
+            usual = max(rates, key=lambda each: (each.channels, each.rate))
+            said = f"of {whose}, its share by bandwidth is {fair}"
+            if channel.bandwidth < usual.rate:
+                beside = f"{usual.channels} of {number(usual.rate)}"
+                slow = f"{it} runs at bandwidth {number(channel.bandwidth)} beside {beside}"
+                yield f"{slow}: {said}"
+            else:
+                yield f"paths are spread unevenly: {said}"
+        elif links.oversubscription > 1 and (links.hosts or 0) > 1:
+            ratio = number(float(f"{links.oversubscription:.2g}"))
+            verb = "is" if links.channels == 1 else "are"
+            yield f"{links.hosts} hosts share {it}: {whose} {verb} oversubscribed {ratio}:1"
+
+    def _rank(self) -> str:
+        """Say how many random mappings this one beats, by what the sentence is about."""
+        random, limits = self.random_mapping, self.own.saturation
+        own, found = limits.worst_node, random.figures.saturation_worst_node
+        if own is None:
+            own, found = limits.upper_bound, random.figures.saturation_upper_bound
+        if not random.mappings and random.alike:
+            return f"{SAME} every mapping"
+        if not random.mappings or found is None or own is None:
+            return ""
+        several = random.mappings > 1
+        mappings = counted(random.mappings, "random mapping")
+        if found.min == found.max == own:
+            return f"{SAME} {'each of ' * several}{mappings}"
+        if not found.beaten and own < found.min:
+            return f"worse than {'all ' * several}{mappings}"
+        return f"better than {number(found.beaten)} of {mappings}"
+
+    def _limits(self) -> str:
+        """Return the loads at which the first node, most nodes and the network are full."""
+        limits = self.own.saturation
+        first, most, bound = limits.worst_node, limits.average_node, limits.upper_bound
+        if first is None or most is None or bound is None or self.alone:
+            return ""
+        begins, average, end = shares(first, most, bound)
+        said = [f"first {self.node} delayed at {begins}*"] if first < bound else []
+        said += [f"most {self.node}s at {average}*"] if first < most < bound else []
+        said.append(f"nothing beyond {end}")
+        if self.split_bound is not None:
+            said[-1] += f", {load_share(self.split_bound)} if half-way traffic splits"
+        return " · ".join(said)
+
+    def _next(self, mark: str) -> str:
+        """Return the command that may help, or that finds out more."""
+        app = self.asked["app"]
+        named = {"app": self.app if isinstance(app, str) else app}  # with its size
+        if self.meant is not None:
+            return self.again(**named, offered=self.meant)
+        own_routes = str(self.asked["routing"]).startswith("routes:")
+        movable = self.busiest_channel.kind == "network" and not own_routes
+        if movable and not self._rank().startswith(SAME) and mark != "unknown":
+            return self.again("map", **named, rankfile="ranks.txt")
+        if self.offered is None:
+            return self.again("simulate.saturation", **named)
+        return self.again("simulate.load", **named, load=self.offered)
+
+    @property
+    def meant(self) -> float | None:
+        """The load as a fraction if it was probably given in per cent, and is too much."""
+        percents = self.asked["offered"] is not None and self.standing.beyond_capacity
+        offered = self.offered or 0.0
+        return offered / 100 if percents and PERCENT_MEANT <= offered <= 100 else None
+
+    def _note(self, *, estimated: bool) -> str:
+        """Say which numbers are estimates, and how to get a plain answer."""
+        said = [ESTIMATE] * estimated
+        if (share := self.meant) is not None:
+            fraction = f"{percent(share)} is --offered {share:g}"
+            said.append(f"Loads are fractions of a channel: {fraction}.")
+        if self.offered is None and self.standing.level == "depends-on-load":
+            decided = self.own.saturation.worst_node is not None
+            asks_for = "for a yes or no" if decided else "to compare"
+            said.append(GIVE_LOAD.replace("for a yes or no", asks_for))
+        return " ".join(said)
+
+    def measure(self) -> Measure | None:
+        """Return the load that the network carries at most, half-way traffic both ways."""
+        most = self.split_bound or self.own.saturation.upper_bound
+        if most is None:
+            return None
+        what = "load from the average node, at most"
+        return Measure(most, load_share(most), "carries up to {} load", what, more=True)
+
+    # The terminal.
+
+    def figure_lines(self, width: int = 80) -> list[str]:
+        """Return the figures beside those of random mappings, and what they are."""
+        of_paths = terminal_table([*self._beside()], self, width)
+        of_loads = terminal_table([*self._loads_beside()], self, width)
+        return [*of_paths, "", *of_loads, *wrap(self._footnote(), width)]
+
+    def _beside(self) -> Iterator[Beside]:
+        own, random = self.own, self.random_mapping.figures
+        met, d = own.path_contention, own.logical_path_length
+        rows: list[tuple[str, Spread | None, OfRandom | None, OfRandom | None]] = [
+            ("path length D, hops", own.path_length, random.path_length_mean,
+             random.path_length_max),
+            ("logical path length d", d, random.logical_path_length_mean,
+             random.logical_path_length_max),
+            ("channel load χ, paths", own.channel_load, random.channel_load_mean,
+             random.channel_load_max),
+            (f"channel load, {self.load_unit}", own.weighted_channel_load,
+             random.weighted_channel_load_mean, random.weighted_channel_load_max),
+            ("paths met by a path, ν", met, random.path_contention_mean,
+             random.path_contention_max),
+        ]  # fmt: skip
+        for what, found, mean, most in rows:
+            twice = found is own.weighted_channel_load and self.load_unit == "paths"
+            if found is not None and not twice:
+                yield Beside(
+                    what=what,
+                    mean=found.mean,
+                    max=found.max,
+                    random_mean=mean.mean if mean else None,
+                    random_max=most.mean if most else None,
+                    beaten=most.beaten if most else None,
+                )
+
+    def _loads_beside(self) -> Iterator[LoadBeside]:
+        own, random = self.own.saturation, self.random_mapping.figures
+        for what, load, other in (
+            (f"first {self.node} delayed *", own.worst_node, random.saturation_worst_node),
+            (f"most {self.node}s delayed *", own.average_node, random.saturation_average_node),
+            ("most load carried", own.upper_bound, random.saturation_upper_bound),
+        ):
+            if load is not None:
+                yield LoadBeside(
+                    what=what,
+                    load=load,
+                    random=other.mean if other else None,
+                    beaten=other.beaten if other else None,
+                )
+
+    def _footnote(self) -> str:
+        """Return what the figures of the table are."""
+        limits, many = self.own.saturation, self.random_mapping.mappings
+        notes = ["Loads: % of a channel, offered by the average sender."]
+        if limits.worst_node is not None:
+            notes.append("* estimate (lemmas 3 and 4).")
+        if limits.lemma_3 is not None and limits.lemma_3 > (limits.upper_bound or 0.0):
+            notes.append(f"Lemma 3 alone would allow {load_share(limits.lemma_3)}.")
+        if self.busiest_channel.kind != "network":
+            notes.append("Channel load: only between routers.")
+        if many:
+            notes.append(f"Better than: of {counted(many, 'random mapping')}, by the maximum.")
+        return " ".join(notes)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what the verdict and the table do not say."""
+        neck, channel, message = self.bottleneck, self.busiest_channel, self.mean_message
+        what = f"{counted(self.tasks, 'task', ',')} and {counted(self.num_paths, 'path', ',')}"
+        yield f"{what} on {self._size()}, {self.routing}."
+        busy = ""
+        if channel.name == neck.channel and neck.channel_busy_cycles is not None:
+            took = _in_us(neck.channel_busy_us)
+            busy = f", busy for {counted(number(neck.channel_busy_cycles), 'cycle')}{took}"
+        many = counted(number(channel.paths), "path")
+        yield f"Busiest channel: {arrow(channel.name)}, {many}{busy}."
+        yield from self._of_routers()
+        if affected := self.standing.affected:
+            others = len(affected) - FEW
+            more = f" and {number(others)} more" if others > 0 else ""
+            what = "Delayed first" if self.offered is None else "Delayed"
+            yield f"{what}: {', '.join(affected[:FEW])}{more}."
+        if self.slowdown:
+            mean, worst = number(self.slowdown.mean), number(self.slowdown.max)
+            yield (
+                f"Communication takes {mean}× its time without contention on average, {worst}× on "
+                "the worst path (estimates)."
+            )
+        if message and message.hops is not None and self._counts_messages():
+            took = f"{number(message.cycles)} cycles{_in_us(message.us)}"
+            over = f"{size(message.bytes)} over {number(message.hops)} hops"
+            yield f"Mean message: {over}, {took} without contention."
+        yield from self._of_random()
+        if self.local_edges:
+            where = "On one host" if self.asked["count_inside_nodes"] else "Inside nodes"
+            yield f"{where}, without a channel: {counted(self.local_edges, 'edge')}."
+        if self.shifts:
+            loads = [number(each.channel_load.max) for each in self.shifts]
+            yield (
+                f"The table is of all {len(loads)} shifts at once; one after the other, the "
+                f"busiest channel between routers has {listed(loads)} paths."
+            )
+        if self.left_out:
+            yield f"Left out: {self.left_out}."
+        if self.note:
+            yield self.note
+        if self.deadlock_cycle:
+            first = arrow(self.deadlock_cycle[0])
+            yield (
+                f"Needs virtual channels: without them {len(self.deadlock_cycle)} channels can "
+                f"deadlock, beginning with {first}."
+            )
+
+    def _size(self) -> str:
+        """Return how many nodes, or hosts and routers, and channels the network has."""
+        channels = counted(self.num_channels, "channel")
+        if self.busiest_router is None:
+            return f"{counted(self.hosts, 'node')}, {channels}"
+        return f"{counted(self.hosts, 'host')}, {counted(self.routers, 'router')}, {channels}"
+
+    def _counts_messages(self) -> bool:
+        """Return whether the program says how many messages it sends."""
+        return self.graph is not None and bool((self.graph.messages > 1).any())
+
+    def _of_routers(self) -> Iterator[str]:
+        """Yield lines on the bound, the busiest router, and the taper of the network."""
+        router, bounds, hosts = self.busiest_router, self.bounds, self.host_channel_load
+        if router is None:
+            return
+        if bounds is not None:
+            cut, close = bounds.limit, bounds.ratio <= CLOSE
+            part = CUTS[cut.kind].format(name=short_switch_name(cut.name), **WAYS[cut.way])
+            over = f"{carried(self.load_unit, cut.weight)} over bandwidth {number(cut.bandwidth)}"
+            helps = f"No routing can do better; {HELPS[cut.kind]} would help."
+            nearer = (
+                "A routing that spreads paths more evenly, or another mapping, may come nearer."
+            )
+            yield f"The bound is {part}: {over}. {helps if close else nearer}"
+        load = carried(self.load_unit, router.load)
+        yield f"Busiest router: {short_switch_name(router.name)}, {load} pass through."
+        if hosts is not None:
+            mean = counted(number(hosts.mean), "path")
+            yield f"Channels of hosts: {mean} on average, at most {number(hosts.max)}."
+        yield from (_taper(each) for each in self.oversubscription or () if each.ratio > 1)
+
+    def _of_random(self) -> Iterator[str]:
+        """Say how many random mappings there were time for, and what is known of all mappings."""
+        random, expected = self.random_mapping, self.random_mapping.expected
+        if random.alike:
+            yield (
+                "All mappings are alike: each task sends the same to every other, no place is left."
+            )
+        elif random.limited_by_work:
+            many = counted(random.mappings, "random mapping")
+            said = f"{many}: more would have taken too long (--random-mappings N takes N)."
+            if expected is not None:
+                about = "about " * (expected.channel_load_max_by != "enumeration")
+                said += (
+                    f" Over all of them, exactly: path length {number(expected.path_length_mean)}, "
+                    f"channel load {number(expected.channel_load_mean)}, path contention "
+                    f"{number(expected.path_contention_mean)} on average; largest channel load "
+                    f"{about}{number(expected.channel_load_max)}."
+                )
+            yield said
+
+    # Tables.
+
+    def slowdown_by_path(self) -> Floats:
+        """Return the estimated slow-down of each path (``contention.slowdown``).
+
+        Raises
+        ------
+        InputError
+            If offered traffic is not known, or nothing estimates slow-down on this network.
+        """
+        if self.offered is None:
+            raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
+        if self.slowdowns is None:
+            wanted = "one path per pair, on channels of one bandwidth"
+            raise InputError("slow-down", f"no estimates ({self.left_out})", wanted)
+        return self.slowdowns
+
+    def paths(self) -> pl.DataFrame:
+        """Return one row per path: tasks, nodes, weights, contention, and slow-down if known."""
+        import polars as pl
+
+        found, graph = self.mapped.by_path, self.mapped.graph
+        columns = {
+            "source_task": graph.source,
+            "target_task": graph.target,
+            "source_node": self.node_of[graph.source],
+            "target_node": self.node_of[graph.target],
+            "bytes": graph.bytes,
+            "messages": graph.messages,
+        }
+        if found is not None:
+            columns |= {
+                "path_length": found.path_length,
+                "logical_path_length": found.logical_path_length,
+                "path_contention": found.path_contention,
+                "heaviest_channel_weight": found.heaviest_channel,
+            }
+        if self.slowdowns is not None:
+            columns["slowdown"] = self.slowdowns
+        return pl.DataFrame(columns, nan_to_null=True)
+
+    @table(MappedChannel)
+    def channels(self) -> Mapping[str, Any]:
+        """Return one row per channel: its two vertices and its load. Those of hosts come last."""
+        return channels_of(self.mapped, self.routed)
+
+    @table(MappedNode)
+    def nodes(self) -> Mapping[str, Any]:
+        """Return one row per node: what it sends, and its saturation (estimate and bound)."""
+        return nodes_of(self.mapped, self.node_of)
+
+    @table(RandomMapping)
+    def random_table(self) -> Mapping[str, Any]:
+        """Return one row per random mapping, with the same figures as the mapping's own."""
+        rows = [each.row() for each in self.random]
+        return {each.name: [row[each.name] for row in rows] for each in leaves(RandomMapping)}
+
+    @table(ContentionCount)
+    def path_contention(self) -> Mapping[str, Any]:
+        """Return how many paths meet how many others: of this mapping, and of all random ones.
+
+        One row per mapping (``own`` or ``random``) and path contention level that occurs.
+        """
+        own = counted_contention(self.mapped)
+        return contention_counts({"own": own, "random": self.random_path_contention})
+
+    # The picture.
+
+    def footer(self) -> list[str]:
+        """Return what was analyzed."""
+        name = subject(self.app, self.topology, mapping_name(self.asked["mapping"]))
+        estimated = self.own.saturation.worst_node is not None
+        return [f"{name}; {self.routing}" + "; * estimate" * estimated]
+
+    def arranged(self) -> list[Any]:
+        """Return the network by channel load beside the bar of loads and the random mappings."""
+        from netloom.drawing.frame import column
+
+        drawn = self.parts()
+        channels = drawn.pop("channels")
+        beside = [drawn[name] for name in ("loads", "saturation") if name in drawn]
+        beside = beside or list(drawn.values())
+        return [channels, column(*beside)] if beside else [channels]
+
+    def parts(self) -> dict[str, Any]:
+        """Return the network by load, what loads do to nodes, and random mappings beside."""
+        from netloom.drawing.loads import along, load_bar, met_by_paths, one_among
+        from netloom.drawing.networks import Delays
+        from netloom.questions.network_chart import LOAD, ON, loaded_chart, network_again
+
+        channels, limits, known = self.channels(), self.own.saturation, self.delays_from
+        net = network_again(self.network, self.asked, channels)
+        delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
+        title = self.load_unit + ON
+        parts = {"channels": loaded_chart(net, channels, LOAD, title, delays=delays)}
+        seen = [limits.worst_node, limits.average_node, limits.upper_bound]
+        compared = self._compared()
+        others = compared.others if compared else []
+        where = along([*seen, self.offered, self.split_bound, *others])
+        if any(each is not None for each in seen):
+            parts["loads"] = load_bar(where, self._spans(), self.offered, self._delayed())
+        if compared:
+            bound = self.split_bound or limits.upper_bound
+            names = {f"this mapping {load_share(compared.own)}": compared.own}
+            if compared.limit != "upper_bound" and bound is not None:
+                names[f"its limit {load_share(bound)}"] = bound
+            parts["saturation"] = one_among(where, others, names, compared.said)
+        counts = self.path_contention()
+        if counts.height:  # nobody counts it where pairs have several paths
+            parts["path contention"] = met_by_paths(counts)
+        return parts
+
+    def channel_loads(self) -> tuple[str, Floats]:
+        """Return what channels carry, over bandwidth where that differs, and in which unit."""
+        from netloom.questions.network_chart import times_of
+
+        return self.load_unit, times_of(self.channels())
+
+    @property
+    def delays_from(self) -> tuple[float, float, float] | None:
+        """When the busiest channel delays, when it is full, and the load that both are of.
+
+        The first two are parts of its time at the load that is offered: without one, at the highest
+        that can be offered and carried. What never contends delays nowhere before a channel is
+        full, nor is anything else said where contention begins is unknown. None if the limit is
+        unknown.
+        """
+        begins, full = self.own.saturation.worst_node, self.own.saturation.upper_bound
+        if not full:
+            return None
+        if self.standing.level == "contention-free" or begins is None:
+            begins = full
+        at = self.offered or min(1.0, full)
+        return begins / at, full / at, at
+
+    def _spans(self) -> list[tuple[str, float, str]]:
+        """Return what loads do, where that ends, and to how many nodes: what is not known is ""."""
+        limits, found, begin, known = self.own.saturation, list[tuple[str, float, str]](), 0.0, True
+        for name, many, load, star in (
+            ("no node delayed", "none", limits.worst_node, "*"),
+            ("some delayed", "some", limits.average_node, "*"),
+            ("most delayed", "most", limits.upper_bound, ""),
+        ):
+            known = known and load is not None
+            if load is not None and load > begin:
+                said = f"{name if known else 'delays not known'} to {load_share(load)}{star}"
+                found.append((said, load, many if known else ""))
+                begin = load
+        if (split := self.split_bound) is not None:
+            said = f"if half-way traffic goes both ways, to {load_share(split)}"
+            found.append((said, split, ""))
+        return found
+
+    def _delayed(self) -> str:
+        """Return whom the offered load delays, or from where on the first node is delayed."""
+        limits, offered = self.own.saturation, self.offered
+        if offered is None:
+            stands = (words[0].format(load_share(each)) for _, each, words in _stands(limits))
+            return next(stands)
+        at = f"▼ {percent(offered)} load"
+        for limit, many in (
+            (limits.worst_node, "no node"),
+            (limits.average_node, "some nodes"),
+            (limits.upper_bound, "most nodes"),
+        ):
+            if limit is None:
+                return f"What {at} delays is not known"
+            if offered <= limit:
+                return f"{at} delays {many}*"
+        return f"{at} cannot be carried{self._one_way()}"
+
+    def _compared(self) -> Compared | None:
+        """Return by which limit this mapping stands beside random ones. None if by none."""
+        random = self.random_table()
+        for limit, own, (said, less, more) in _stands(self.own.saturation):
+            others = random[f"saturation_{limit}"]
+            if random.height and not others.has_nulls():
+                higher, lower = int((others > own).sum()), int((others < own).sum())
+                rank = f"{less} than in {higher}" if higher > lower else f"{more} than in {lower}"
+                many = counted(random.height, "random mapping")
+                words = f"{said.format(load_share(own))}, {rank} of {many} (grey)"
+                return Compared(limit, own, others.to_list(), words)
+        return None
+
+
+class Compared(NamedTuple):
+    """A limit of the load of this mapping, the same of random ones, and what is said of both."""
+
+    limit: str
+    own: float
+    others: list[float]
+    said: str
+
+
+def _stands(limits: Limits) -> Iterator[tuple[str, float, tuple[str, str, str]]]:
+    """Yield the limits that are known, best first, and words: with less, and with more."""
+    for limit, load, *words in (
+        ("worst_node", limits.worst_node, "The first node is delayed at {} load*", "earlier",
+         "later"),
+        ("average_node", limits.average_node, "Most nodes are delayed from {} load* on", "earlier",
+         "later"),
+        ("upper_bound", limits.upper_bound, "At most {} load is carried", "less", "more"),
+    ):  # fmt: skip
+        if load is not None:
+            said, less, more = words
+            yield limit, load, (said, less, more)
+
+
+def carried(unit: str, amount: float) -> str:
+    """Return an amount of traffic with its unit, such as ``load_unit`` names.
+
+    Examples
+    --------
+    >>> carried("bytes", 12_299_755), carried("messages", 1), carried("paths", 2.5)
+    ('12.3 MB', '1 message', '2.5 paths')
+    """
+    return size(amount) if unit == "bytes" else counted(number(amount), unit[:-1])
+
+
+def shares(*values: float) -> list[str]:
+    r"""Return shares in percent, with as few digits as tell them apart: two, or more.
+
+    From 100 % on all digits before the point are told.
+
+    Examples
+    --------
+    >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781)]
+    ['28 %', '58 %']
+    >>> [each.replace("\xa0", " ") for each in shares(1.8168, 3.63)]
+    ['182 %', '363 %']
+    >>> [each.replace("\xa0", " ") for each in shares(0.5776, 0.5781)]
+    ['57.76 %', '57.81 %']
+    """
+    for digits in range(2, 17):
+        rounded = [
+            float(f"{each:.{digits}g}") if each < 1 else round(each, max(digits - 1, 2))
+            for each in values
+        ]
+        if len(set(rounded)) == len(set(values)):
+            break
+    if digits <= 3:
+        return list(map(percent, rounded))
+    return [f"{100 * each:.{digits}g}\u00a0%" for each in values]
+
+
+def load_share(value: float | None) -> str:
+    r"""Return a limit of the load in percent, as sentences, tables and pictures have it alike.
+
+    Examples
+    --------
+    >>> load_share(0.2776).replace("\xa0", " "), load_share(None)
+    ('28 %', '–')
+    """
+    return percent(None) if value is None else shares(value)[0]
+
+
+def _times(ratio: float) -> str:
+    """Return a ratio to two digits, or more where these are 1, or more than half as a part."""
+    if 0.995 <= ratio <= CLOSE:
+        return "as much as"
+    if ratio >= 0.995:
+        return f"{number(float(f'{ratio:.{2 if ratio >= 1.05 else 3}g}'))}×"
+    return f"{number(round(100 * ratio))}\u00a0% of"
+
+
+def _about(share: float) -> str:
+    """Return a share in percent to two digits."""
+    return percent(float(f"{share:.2g}"))
+
+
+def _in_us(time: float | None) -> str:
+    """Return a time behind another one, if it is known."""
+    return "" if time is None else f", {seconds(time * 1e-6)}"
+
+
+def _made_by(users: Users, load: str) -> Iterator[str]:
+    """Say which pairs, or which sender or receiver, make most of the load."""
+    pairs = users.pairs
+    if users.count == 1:
+        yield f"one pair of ranks, {pairs[0].source}→{pairs[0].target}, makes all of {load}"
+        return
+    sums = list(accumulate(each.share for each in pairs))
+    few = next((many for many, made in enumerate(sums, start=1) if made > MOST_OF_IT), None)
+    if few is not None and sums[few - 1] >= STRONG * few / users.count:
+        named = [(f"{each.source}→{each.target}", _about(each.share)) for each in pairs[:few]]
+        if few == 1:
+            yield f"ranks {named[0][0]} make {named[0][1]} of {load}"
+            return
+        yield f"ranks {listed([f'{ends} ({part})' for ends, part in named])} make most of {load}"
+        return
+    for user, said, way in ((users.sender, "sends", "to"), (users.receiver, "receives", "from")):
+        if user.share > MOST_OF_IT and user.pairs > 1:
+            partners = counted(user.pairs, "rank")
+            yield f"rank {user.task} {said} {_about(user.share)} of {load}, {way} {partners}"
+            return
+
+
+def _taper(each: Taper) -> str:
+    """Say how routers of one level are oversubscribed."""
+    below, above = each.channels_below, each.channels_above
+    who, others = short_switch_name(each.router), each.routers - 1
+    if others:
+        who += f" and {counted(others, 'router')} like it"
+    have = "have" if others else "has"
+    rates = ""
+    if (each.below, each.above) != (below, above):  # else the counts say it
+        rates = f", of bandwidth {number(each.below)} and {number(each.above)} in all"
+    return (
+        f"Oversubscribed {number(each.ratio)}:1: {who} {have} {counted(below, 'channel')} from "
+        f"below and {counted(above, 'uplink')}{rates}."
+    )
+
+
+MOST_RANDOM = 25
+"""Random mappings to compare with by default, at least one."""
+
+WORK, PATH_WORK = 3 * 2**30, 300
+"""What they may cost in all (about 5 seconds), and what a path does. See ``_work``."""
+
+
+@dataclass(frozen=True, eq=False)
+class MappedNetwork:
+    """What a question names, read and built once: hand it on rather than name it again.
+
+    Attributes
+    ----------
+    node_of
+        int32[num_tasks], where each task runs.
+    """
+
+    graph: ProcessGraph
+    network: Topology
+    machine: Machine | None
+    routing: Routing
+    node_of: Ints
+
+    def measured(self, weight: str) -> MappedProgram:
+        """Measure the paths of the mapping. Those inside nodes have no channels."""
+        weights = weights_of(self.graph, weight)
+        return measured_program(self.graph, self.network, self.routing, self.node_of, weights)
+
+
+def prepare(question: AnalyzeQuestion) -> MappedNetwork:
+    """Read the program, build the network and its routing, and place the tasks."""
+    network, on_machine = network_of(question)
+    places = num_places(question, network)
+    graph = read_program(
+        question.app,
+        messages=question.messages,
+        parts=question.parts,
+        tasks=places,
+        seed=question.seed,
+    )
+    routing = _routing(question.routing, network)
+    node_of = placed(question, graph, network)
+    return MappedNetwork(graph, network, on_machine, routing, node_of)
+
+
+def _routing(
+    routing: str | Routing | Callable[[Topology, int, int], Iterable[int | str]], network: Topology
+) -> Routing:
+    if isinstance(routing, str):
+        return parse_routing(routing, network)
+    return routes_by(network, routing) if callable(routing) else routing
+
+
+@asks(
+    AnalyzeQuestion,
+    prepare=prepare,
+    title="Contention analysis",
+    example="netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot hot.png",
+    page="will-it-contend.md",
+    outputs=(PLOT, SAVE_MAPPING, rank_file_output()),
+)
+def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
+    """Find where a mapped program contends and what limits it, without simulating.
+
+    Patterns named without a size are of all hosts, or of all that --nodes allows: all-to-all,
+    ring, shift:1,5,17 or random-permutation. Several shifts are analyzed as one program in which
+    each task sends to several. "shifts" in JSON has each of them on its own. If hosts hang on
+    routers, channel loads are of channels between routers, those of hosts' channels apart, and the
+    busiest channel is the one of all that works longest.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> found = analyze("hypercube:10", "mesh:32x32", random_mappings=0)
+    >>> found.own.channel_load.max
+    21
+    """
+    graph, network, routing, on = ready.graph, ready.network, ready.routing, ready.machine
+    with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
+        mapped = ready.measured(question.weight)
+    loads, limit, own = mapped.contention, mapped.limit, mapped.figures()
+    offered = _offered(question, mapped, on)
+    standing = standing_of(limit, offered, paths_meet=mapped.paths_meet, hosted=not network.direct)
+    names = tuple(network.name_of(node) for node in standing.affected_nodes)
+    slowdowns = None
+    if offered is not None and mapped.by_path is not None and limit.estimated:
+        slowdowns = slowdown(mapped.by_path, limit, offered)
+    alike = _alike(question, ready)
+    random, met, limited = _random_mappings(question, ready, 0 if alike else MOST_RANDOM)
+    routed = followed(mapped, routing)
+    cycle = _deadlock(network, routing)
+    in_bytes = question.weight == "bytes"
+    return Analysis(
+        app=graph.name,
+        topology=network.name,
+        tasks=graph.num_tasks,
+        num_nodes=network.num_nodes,
+        hosts=network.num_hosts,
+        routers=network.num_routers,
+        num_channels=network.num_network_channels,
+        num_paths=int(mapped.moving.sum()),
+        local_edges=int((~mapped.moving).sum()),
+        inside_nodes=mapped.inside_nodes,
+        routing=str(routing),
+        weight=question.weight,
+        own=own,
+        host_channel_load=Spread.of(loads.host_channel_load) if loads.hosted else None,
+        bottleneck=Bottleneck.of(
+            mapped, (on.flit_bytes if on else 1) if in_bytes else None, on.cycle_us if on else None
+        ),
+        offered=offered,
+        slowdown=_slowdown(slowdowns, mapped.weights),
+        standing=replace(standing, affected=names),
+        busiest_channel=BusiestChannel.of(network, loads),
+        busiest_router=BusiestRouter.of(network, loads),
+        bounds=_bounds(mapped),
+        oversubscription=None if network.direct else tuple(tapers(network)),
+        mean_message=_mean_message(mapped, on),
+        random_mapping=RandomMappings(
+            mappings=len(random),
+            limited_by_work=limited,
+            alike=alike or None,
+            figures=_over_random(own, random),
+            table_3_1=None if question.nodes is not None else _estimate(graph, network, routing),
+            expected=_expected(question, graph, network, routing),
+        ),
+        deadlock_free=None if cycle is None else not cycle,
+        deadlock_cycle=tuple(network.channel_name(channel) for channel in cycle or ()),
+        note=_half_way_note(mapped, routing),
+        left_out=_left_out(mapped, routing),
+        shifts=shift_by_shift(mapped, routing),
+        causes=causes_of(mapped, routing, routed),
+        network=network,
+        graph=graph,
+        node_of=ready.node_of,
+        mapped=mapped,
+        routed=routed,
+        random=random,
+        random_path_contention=met,
+        slowdowns=slowdowns,
+        provenance=provenance_of(question, "analyze", network),
+    )
+
+
+def _offered(question: AnalyzeQuestion, mapped: MappedProgram, on: Machine | None) -> float | None:
+    """Offered traffic, from whichever way it was told."""
+    if question.run_seconds is None and question.instructions_per_message is None:
+        return question.offered
+    if on is None:
+        raise InputError("on", "no machine", f"one of {', '.join(machine_names())} for this load")
+    graph, moving = mapped.graph, mapped.moving
+    sent = np.bincount(mapped.source[moving], graph.bytes[moving])
+    if question.run_seconds is not None:
+        mean_sent = float(sent.sum() / np.count_nonzero(sent))
+        return offered_by_run(mean_sent, question.run_seconds * 1e6, on.bandwidth_bytes_per_us)
+    assert question.instructions_per_message is not None
+    assert question.mips is not None
+    message_bytes = float(sent.sum() / graph.messages[moving].sum())
+    return offered_by_program(
+        message_bytes,
+        question.instructions_per_message / question.mips,
+        float(on.message_time_us(message_bytes)),
+        on.bandwidth_bytes_per_us,
+    )
+
+
+def _slowdown(slowdowns: Floats | None, weights: Floats) -> Slowdown | None:
+    """Return the mean (by weight) and the maximum of the paths' slow-down, if that is known."""
+    if slowdowns is None:
+        return None
+    known = ~np.isnan(slowdowns)
+    mean = float(np.average(slowdowns[known], weights=weights[known]))
+    return Slowdown(mean=mean, max=float(slowdowns[known].max()))
+
+
+def _bounds(mapped: MappedProgram) -> Bounds:
+    """Return what no routing can beat for this mapping."""
+    busiest = float(mapped.contention.channel_time.max())
+    return bounds_of(mapped.topology, mapped.source, mapped.target, mapped.weights, busiest)
+
+
+def _mean_message(mapped: MappedProgram, on: Machine | None) -> MeanMessage | None:
+    graph, moving, by_path = mapped.graph, mapped.moving, mapped.by_path
+    messages = graph.messages[moving]
+    if not messages.sum():
+        return None
+    mean = float(graph.bytes[moving].sum() / messages.sum())
+    if by_path is None:
+        return MeanMessage(bytes=mean)
+    hops = float(np.average(by_path.path_length[moving], weights=messages))
+    flits = float(np.ceil(mean / (on.flit_bytes if on else 1)))
+    took = float(on.message_time_us(mean, hops)) if on and on.message_costs else None
+    return MeanMessage(bytes=mean, hops=hops, cycles=hops + max(flits - 1, 0), us=took)
+
+
+def _half_way_note(mapped: MappedProgram, routing: Routing) -> str | None:
+    """Return what to know before comparing with a simulation."""
+    cube = mapped.topology.routers
+    if not isinstance(cube, Cube) or not str(routing).startswith("dimension-order"):
+        return None
+    ends = legs(mapped.topology, mapped.source, mapped.target)
+    both = half_way_round(cube, ends.entry, ends.exit)
+    if not both.any():
+        return None
+    paths = counted(int(both.sum()), "path", ",")
+    return (
+        f"{paths} go half-way round a ring. All take the + direction here, simulated packets "
+        "take either."
+    )
+
+
+def _left_out(mapped: MappedProgram, routing: Routing) -> str | None:
+    """Return which figures are not known, and why. None where all are."""
+    if mapped.by_path is None:
+        return UNCOUNTED if routing.several else TOO_MANY
+    return None if mapped.limit.estimated else UNEVEN
+
+
+def _alike(question: AnalyzeQuestion, ready: MappedNetwork) -> bool:
+    """Return whether every mapping gives this one's traffic between nodes.
+
+    So it is if each task sends the same to every other, and tasks fill all places.
+    """
+    graph, tasks = ready.graph, ready.graph.num_tasks
+    weights = weights_of(graph, question.weight)
+    moving = graph.source != graph.target
+    return bool(
+        moving.sum() == tasks * (tasks - 1)
+        and weights[moving].min(initial=np.inf) == weights[moving].max(initial=-np.inf)
+        and tasks == num_places(question, ready.network)
+        and np.bincount(ready.node_of).max() == question.tasks_per_node
+    )
+
+
+def _random_mappings(
+    question: AnalyzeQuestion, ready: MappedNetwork, most: int
+) -> tuple[tuple[RandomMapping, ...], Ints, bool]:
+    """Measure seeded random mappings: figures of each, and how often each ν occurs in all.
+
+    Also returns whether there were fewer because more would have taken too long. None with given
+    routes, which exist for the pairs of nodes of one mapping only. ``most`` if nobody says how
+    many.
+    """
+    graph, network, asked = ready.graph, ready.network, question.random_mappings
+    rows, counts = list[RandomMapping](), np.zeros(1, np.int64)
+    mappings = 0 if isinstance(ready.routing, SourceRoutes) else most if asked is None else asked
+    for seed in track(range(1, mappings + 1), "random mappings"):
+        if seed > mappings:
+            break
+        where = placing(question) | {"seed": question.seed + seed}
+        node_of = place_program("random", graph, network, **where)
+        if not network.crosses(node_of[graph.source], node_of[graph.target]).any():
+            continue  # several tasks a node: nothing is left that crosses the network
+        mapped = replace(ready, node_of=node_of).measured(question.weight)
+        if asked is None and not rows:
+            mappings = min(max(WORK // _work(mapped, ready.routing), 1), MOST_RANDOM)
+        rows.append(RandomMapping(seed=question.seed + seed, own=mapped.figures()))
+        more = counted_contention(mapped)
+        longest = max(len(counts), len(more))
+        counts = np.pad(counts, (0, longest - len(counts)))
+        counts[: len(more)] += more
+    return tuple(rows), counts, asked is None and 0 < mappings < MOST_RANDOM
+
+
+def _work(mapped: MappedProgram, routing: Routing) -> int:
+    """Return what measuring one mapping costs, in units of 1 to 2.5 ns.
+
+    Dimension order is counted path by path. Other paths are compared channel by channel, each with
+    all others there.
+    """
+    found = mapped.contention
+    work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
+    if mapped.by_path is None:
+        return max(work, 1)
+    if not isinstance(routing, DimensionOrder):
+        work += int((found.channel_load.astype(np.float64) ** 2).sum())
+    return max(work, 1)
+
+
+def _over_random(own: MappedFigures, random: Sequence[RandomMapping]) -> RandomFigures:
+    """Return each figure over random mappings. An estimate that some lack is left out."""
+    found = dict[str, OfRandom]()
+    for each in leaves(MappedFigures) if random else ():
+        values = [each.of(one.own) for one in random]
+        if None not in values:
+            better = -1 if each.name.startswith("saturation") else 1
+            mine = better * each.of(own)
+            found[each.name] = OfRandom(
+                mean=float(np.mean(values)),
+                min=min(values),
+                max=max(values),
+                beaten=sum(better * value > mine for value in values),
+            )
+    return RandomFigures(**found)
+
+
+def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshEstimate | None:
+    """Table 3.1, which is for dimension order on square meshes."""
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
+        return None
+    if any(own[0].wraps) or len(own[0].sides) != 2 or len(set(own[0].sides)) > 1:
+        return None
+    return estimate_mesh(network.num_hosts, graph.num_edges / graph.num_tasks)
+
+
+def _expected(
+    question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
+) -> Expectation | None:
+    """Exact expectations of a random mapping, where they are known."""
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
+        return None
+    if not network.even:
+        return None
+    if question.nodes is not None or question.tasks_per_node > 1 or network.num_hosts < 4:
+        return None
+    with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
+        return expect_random(own[0], routing, graph.source, graph.target)
+
+
+def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
+    """Return a cycle of channels that can deadlock, () if there is none, None if unknown."""
+    try:
+        return find_deadlock(network, routing)
+    except InputError:  # too large to search, which is no reason to say nothing else
+        return None
