@@ -32,7 +32,7 @@ def unbacked(sentence, figures):
 
 def _numbers(data):
     if isinstance(data, dict):
-        data = [each for name, each in data.items() if name not in ("verdict", "provenance")]
+        data = [each for name, each in data.items() if name != "provenance"]
     if isinstance(data, list):
         for each in data:
             yield from _numbers(each)
