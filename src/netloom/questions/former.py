@@ -182,9 +182,11 @@ def old_attribute(answer: Any, verb: str, name: str) -> Any:
         for old, new in FORMER.get(verb, {}).items():
             if "." not in old and _filled(old, units) == name:
                 warnings.warn(f"{name} is now {new}", DeprecationWarning, stacklevel=3)
-                found = answer.to_json()
-                for part in new.split("."):
-                    found = found[part]
+                found, path = answer, _filled(new, vars(answer)).split(".")
+                if not hasattr(answer, path[0]):  # it stands in a group of figures
+                    found = answer.to_json()
+                for part in path:
+                    found = found[part] if isinstance(found, dict) else getattr(found, part)
                 return found
     raise AttributeError(f"{type(answer).__name__} has no figure '{name}'")
 

@@ -88,7 +88,7 @@ def test_the_first_mark_is_the_channel_that_the_answer_names(on):
     if loads.max() <= 1.05 * loads.mean():
         pytest.skip("all channels carry the same")
     first = int(np.argmax(loads))
-    name = found.topology.channel_name(first).replace(" -> ", " → ")
+    name = found.network.channel_name(first).replace(" -> ", " → ")
     assert found.to_dict()["busiest_channel"]["name"].replace(" -> ", " → ") == name
     assert name in texts
     after = texts[texts.index(name) + 1 :] + texts
