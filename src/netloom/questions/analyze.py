@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import model_validator
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, derived, figure, leaves, unseen
+from netloom.base.figures import FLITS, SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, listed, load_share, number, percent, shares

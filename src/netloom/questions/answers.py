@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.base.arrays import Floats
     from netloom.questions.verdicts import Measure, Verdict
 
 A = TypeVar("A", bound="Answer")
@@ -114,6 +115,10 @@ class Answer(Figures):
 
     def measure(self) -> Measure | None:
         """Return what decides between this answer and others."""
+        return None
+
+    def channel_loads(self) -> tuple[str, Floats] | None:
+        """Return the loads that its picture shows, with their unit, for one scale on a page."""
         return None
 
     # What follows.

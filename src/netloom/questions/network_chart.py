@@ -70,13 +70,12 @@ def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
 def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]]:
     """Return the mean and the largest load of answers by what loads are, and how many answers.
 
-    They are those whose questions have ``channel_loads`` beside their pictures.
+    They are those that have ``channel_loads``.
     """
     found: dict[str, list[Floats]] = {}
     for record in records:
-        if loads_of := record.kind.hook("chart", "channel_loads"):
-            unit, loads = loads_of(record)
-            found.setdefault(unit + ON, []).append(loads)
+        if (told := record.answer.channel_loads()) is not None:
+            found.setdefault(told[0] + ON, []).append(told[1])
     joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
     return {
         title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0, many)
