@@ -177,7 +177,7 @@ class TorusBroadcastPrediction(Told, CurveAnswer):
     @property
     def observations(self) -> tuple[PredictedRate, ...]:
         """What is known of each rate."""
-        runs = {run.rate: run for run in (self.simulated.points if self.simulated else ())}
+        runs = {run.rate: run for run in (self.simulated.runs if self.simulated else ())}
         points = []
         for place, rate in enumerate(self.rates):
             run, found = runs.get(rate), None

@@ -208,7 +208,7 @@ class TransactionSimulation(Answer):
         InputError
             If it was not asked to keep these times.
         """
-        if self.run is None or self.run.kept is None:
+        if self.kept is not None or self.run.kept is None:
             raise InputError("perfetto", "no times of messages", "timeline=True")
         return nodes_timeline(self.network, self.run.kept, self.program, contexts=self.contexts)
 
