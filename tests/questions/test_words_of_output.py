@@ -6,9 +6,10 @@ import pytest
 from rich.console import Console
 
 from netloom.base.errors import InputError
-from netloom.base.words import arrows, folded, load_share, rounded
+from netloom.base.words import arrows, folded, rounded
 from netloom.cli.edge import run_guarded
 from netloom.experiments.runner import _time
+from netloom.questions.analyze import load_share
 from netloom.questions.base import Question, option, range_of
 from netloom.questions.map.words import _from_to, _possible
 from netloom.questions.shown import plain_table, show

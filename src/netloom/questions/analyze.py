@@ -101,7 +101,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.questions.recorded import Recorded
     from netloom.routing import Paths
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
@@ -767,6 +766,12 @@ class Analysis(Answer):
         }
         return {name: drawn for name, drawn in parts.items() if drawn is not None}
 
+    def channel_loads(self) -> tuple[str, Floats]:
+        """Return what channels carry, over bandwidth where that differs, and in which unit."""
+        from netloom.questions.network_chart import times_of
+
+        return self.load_unit, times_of(self.channels())
+
     @property
     def delays_from(self) -> tuple[float, float, float] | None:
         """When the busiest channel delays, when it is full, and the load that both are of.
@@ -783,14 +788,6 @@ class Analysis(Answer):
             begins = full
         at = self.offered or min(1.0, full)
         return begins / at, full / at, at
-
-
-def channel_loads(record: Recorded) -> tuple[str, Floats]:
-    """Return in which unit channels of an answer are loaded, and their times, for one scale."""
-    from netloom.questions.network_chart import times_of
-
-    found = Analysis.from_json(record.figures, kept=record.tables)
-    return found.load_unit, times_of(found.channels())
 
 
 def carried(unit: str, amount: float) -> str:

@@ -70,12 +70,15 @@ def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
 def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]]:
     """Return the mean and the largest load of answers by what loads are, and how many answers.
 
-    They are those that have ``channel_loads``.
+    They are the answers that have ``channel_loads``.
     """
     found: dict[str, list[Floats]] = {}
     for record in records:
         if (told := record.answer.channel_loads()) is not None:
             found.setdefault(told[0] + ON, []).append(told[1])
+        elif record.verb == "find_mapping":
+            loads = times_of(record.tables["channels"])
+            found.setdefault(load_title(record), []).append(loads)
     joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
     return {
         title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0, many)
@@ -90,6 +93,13 @@ def times_of(channels: pl.DataFrame) -> Floats:
         return loads
     rate = channels["bandwidth"].to_numpy()
     return loads if (rate == rate[:1]).all() else loads / rate
+
+
+def load_title(record: Recorded) -> str:
+    """Return what the loads of a mapped program are."""
+    from netloom.questions.map.words import unit_of
+
+    return unit_of(record.figures) + ON
 
 
 def topology_of(record: Recorded) -> Topology | None:

@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 
 from netloom.base.units import SIZE
-from netloom.base.words import counted, load_share, number
+from netloom.base.words import counted, number
 from netloom.drawing.axes import AFTER, MINE, ROOM, Axis, axis, panel, words
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
 from netloom.drawing.colours import BEST, THIS
 from netloom.drawing.frame import layered, room
 from netloom.drawing.names import GAP, width_of
-from netloom.questions.analyze import carried
+from netloom.questions.analyze import carried, load_share
 from netloom.questions.map.words import began, between_routers, unit_of
-from netloom.questions.network_chart import LOAD, ON, channels_chart, times_of
+from netloom.questions.network_chart import LOAD, ON, channels_chart, load_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,11 +95,6 @@ def parts(record: Recorded) -> dict[str, Part]:
     return {**networks(record), "objective": changes(record), "falling": falling(record)}
 
 
-def channel_loads(record: Recorded) -> tuple[str, Floats]:
-    """Return in which unit channels of an answer are loaded, and their times, for one scale."""
-    return unit_of(record.figures), times_of(record.tables["channels"])
-
-
 def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
     """Return the network by channel load before and after, on one scale, and their difference.
 
@@ -111,7 +106,7 @@ def networks(record: Recorded, width: float | None = None) -> dict[str, Part]:
     if all(map(len, loads.values())):
         most = max(float(each.max()) for each in loads.values())
         scale = min(float(each.mean()) for each in loads.values()), most or 1.0
-    title = unit_of(record.figures) + ON
+    title = load_title(record)
     drawn: dict[str, Part] = {
         when: channels_chart(
             record, channels.filter(mapping=when), LOAD, title, scale=scale, width=width, when=said
@@ -136,7 +131,7 @@ def _loads(record: Recorded) -> dict[str, Floats]:
 
 def falling(record: Recorded) -> alt.LayerChart:
     """Return the loads of all channels in falling order, before and after, on one pair of axes."""
-    unit = unit_of(record.figures)
+    unit = load_title(record).removesuffix(ON)
     loads = {LINES[when]: np.sort(load)[::-1] for when, load in _loads(record).items()}
     highest = max((float(load[0]) for load in loads.values() if len(load)), default=0.0)
     by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)

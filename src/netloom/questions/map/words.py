@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.base.units import seconds, size
-from netloom.base.words import counted, load_share, number, shares
-from netloom.questions.analyze import Analysis, carried
+from netloom.base.words import counted, number
+from netloom.questions.analyze import Analysis, carried, load_share, shares
 from netloom.questions.map.answer import CLOSE, LATENCY, WORTH
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import IN_ORDER, percent, plain_table, short_name, size_of, subject
