@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from netloom.base.figures import TYPES, leaves, object_schema, schema, titled_schema
+from netloom.base.figures import TYPES, leaves, object_schema, places, schema, titled_schema
 from netloom.questions import former
-from netloom.questions.answers import tables_of
+from netloom.questions.answers import Answer, tables_of
 from netloom.questions.register import all_kinds
 
 if TYPE_CHECKING:
     from netloom.base.figures import Figures
-    from netloom.questions.answers import Answer
-    from netloom.questions.register import Kind
 
 PROVENANCE = {
     "type": "object",
@@ -57,7 +55,7 @@ def results_schema() -> dict[str, Any]:
     forms: dict[str, Any] = {}
     answers = []
     for kind in all_kinds():
-        forms[kind.words] = {"title": kind.title} | _answer(kind)
+        forms[kind.words] = {"title": kind.title} | _answer(cast("type[Answer]", kind.answer), kind.verb)
         answers.append({"$ref": f"#/$defs/{kind.words}"})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -67,10 +65,12 @@ def results_schema() -> dict[str, Any]:
     }
 
 
-def _answer(kind: Kind) -> dict[str, Any]:
+def _answer(answer: type[Answer], verb: str) -> dict[str, Any]:
     """Return what an answer's JSON is: its one observation, or several as ``points``."""
-    answer, verb = cast("type[Answer]", kind.answer), kind.verb
     whole = schema(answer)
+    for each in places(answer):
+        if each.nested and issubclass(each.nested, Answer):
+            whole["properties"][each.name]["anyOf"][0] = _answer(each.nested, "")
     points = whole["properties"].pop("points", None)
     required = [name for name in whole["required"] if name not in ("points", "verdict")]
     found = whole | {"required": [*required, "verdict", "provenance"]}
