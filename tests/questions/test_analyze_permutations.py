@@ -4,8 +4,8 @@ import pytest
 
 from netloom import analyze_permutations
 from netloom.base.errors import InputError
+from netloom.base.words import percent
 from netloom.questions.recorded import record
-from netloom.questions.shown import percent
 
 
 def test_a_leaf_spine():

@@ -9,9 +9,9 @@ from rich.console import Console
 
 import netloom as nl
 from netloom import InputError, check_fabric, topology
+from netloom.cli.show import show_lines
 from netloom.questions.recorded import record
 from netloom.questions.register import kind_of
-from netloom.questions.shown import show
 from netloom.routing import parse_routing
 from netloom.topology import without
 
@@ -22,7 +22,7 @@ MINHOP = "lfts:examples/dgx-40-minhop.lfts"
 def page(found):
     """The page of an answer, as letters."""
     console = Console(width=80, record=True, file=StringIO(), force_terminal=True)
-    show([*found.verdict.text(80), "", *found.lines()], console)
+    show_lines([*found.verdict.text(80), "", *found.lines()], console)
     return console.export_text()
 
 

@@ -6,10 +6,9 @@ import pytest
 
 import netloom as nl
 from netloom.base.figures import plain
-from netloom.base.words import number
+from netloom.base.words import number, percent
 from netloom.questions.recorded import record
 from netloom.questions.register import all_kinds
-from netloom.questions.shown import percent
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 

@@ -1,73 +1,31 @@
-"""Tables and lines on terminals of any width: nothing is cut, and no number is broken."""
-
-from io import StringIO
+"""Tables on terminals of any width: nothing is cut, and no number is broken."""
 
 import pytest
-from rich.console import Console
 
-from netloom.questions.shown import plain_table, show
+from netloom.questions.terminal import column, columns_drawn
 
-HEADS = ("network", "offered", "latency\nmean", "p99", "a rather long head", "busiest channel")
-ROWS = [("mesh:8x8", "0.123", "12,345", "99,999", "1.23\u00a0M", "row 3 to row 4"),
-        ("torus:16x16x16", "0.4", "1", "2", "27.8\u00a0%", "(0,6) → (0,7)")]  # fmt: skip
-
-
-def shown(width, lines, **options):
-    out = StringIO()
-    show(lines, Console(width=width, file=out, highlight=False, color_system=None, **options))
-    return out.getvalue()
-
-
-def table():
-    made = plain_table(HEADS, words=("network",))
-    for row in ROWS:
-        made.add_row(*row)
-    return made
+COLUMNS = [
+    column("network", ["mesh:8x8", "torus:16x16x16"], words=True),
+    column("offered", ["0.123", "0.4"], "flits/node/cycle"),
+    column("latency mean", ["12,345", "1"], "cycles"),
+    column("p99", ["99,999", "2"]),
+    column("a rather long head", ["1.23\u00a0M", "27.8\u00a0%"]),
+    column("busiest channel", ["row 3 to row 4", "(0,6) → (0,7)"], words=True),
+]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 110, 200])
 def test_tables_keep_their_numbers_and_their_first_column(width):
-    out = shown(width, [table()], force_terminal=True)
-    assert all(len(line.rstrip()) <= width for line in out.splitlines())
+    lines = columns_drawn(COLUMNS, width)
+    out = "\n".join(lines)
+    assert all(len(line) <= width for line in lines)
     assert "…" not in out
-    for row in ROWS:
-        for cell in row[:5]:
-            assert cell in out
-    parts = out.count("network")
-    assert parts == 1 or width < 80
-    assert out.count("torus:16x16x16") == parts
+    for each in COLUMNS[:5]:
+        assert all(cell.strip() in out for cell in each.cells)
+    assert out.count("network") == out.count("torus:16x16x16") <= len(COLUMNS)
 
 
-def test_heads_give_way_before_a_table_is_parted():
-    heads = ("rate", "steps\nmean", "throughput", "wait buffer\nmean", "refused by a PE", "")
-    made = plain_table(heads)
-    made.add_row("0.6", "29.6", "0.436", "1.72", "24.8\u00a0%", "overloaded")
-    whole = max(map(len, map(str.rstrip, shown(200, [made]).splitlines())))
-    for width in range(whole - 9, whole):
-        out = shown(width, [made], force_terminal=True)
-        assert out.count("rate") == 1
-        assert all(len(line.rstrip()) <= width for line in out.splitlines())
-        for word in ("throughput", "buffer", "refused", "0.436", "24.8\u00a0%", "overloaded"):
-            assert word in out
-
-
-def test_a_terminal_breaks_lines_between_words_and_a_file_has_them_whole():
-    said = "Rows are busier than columns, and the third row is the busiest of all of them."
-    wrapped = shown(40, [said], force_terminal=True).splitlines()
-    assert max(map(len, wrapped)) <= 41
-    assert " ".join(" ".join(wrapped).split()) == said
-    assert shown(40, [said]) == said + "\n"
-
-
-def test_a_part_that_hardly_fits_is_not_cropped():
-    traffic = "flits/node\n/cycle"
-    heads = (
-        "switching", f"saturates at\n{traffic}", *(f"{each}\n{traffic}" for each in "abc"),
-        f"most accepted\n{traffic}", "idle latency\ncycles", "",
-    )  # fmt: skip
-    made = plain_table(heads, ("switching", ""))
-    made.add_row("wormhole", "1", "2", "3", "4", "5", "10", "never")
-    for width in range(40, 130):
-        out = shown(width, [made], force_terminal=True)
-        assert {"10", "never", "latency", "5"} <= set(out.split())
-        assert all(len(line.rstrip()) <= width for line in out.splitlines())
+def test_each_part_of_a_wide_table_has_all_its_keys():
+    lines = columns_drawn(COLUMNS, 60, keys=2)
+    out = "\n".join(lines)
+    assert out.count("mesh:8x8") == out.count("0.123") > 1

@@ -1,16 +1,13 @@
 """Verdicts of simulations, asked in many ways: the form of each, its mark, and its numbers."""
 
-import io
 import re
 import shlex
 from copy import deepcopy
 
 import pytest
-from rich.console import Console
 
 import netloom as nl
 from netloom.questions.register import by_verb, kind_of
-from netloom.questions.shown import show
 from tests.questions.test_verdicts import (  # noqa: F401 (asked of these answers, too)
     test_a_verdict_follows_from_the_figures_alone,
     test_every_answer_has_a_short_verdict_with_a_number,
@@ -303,18 +300,13 @@ def test_the_command_that_comes_next_is_understood(found):
 @pytest.mark.parametrize("width", [60, 80, 110, 200])
 def test_no_number_of_a_table_is_cut(asked, width):
     answer = asked[1]
-    screen = Console(width=width, color_system=None, force_terminal=True)
-    with screen.capture() as shown:
-        show(by_verb(answer.provenance.verb).lines(answer), screen)
-    text = shown.get()
-    assert "…" not in text
-    for line in text.splitlines():
-        assert len(line.rstrip()) <= width, line
-    with (whole := Console(width=1000, color_system=None)).capture() as shown:
-        show(by_verb(answer.provenance.verb).lines(answer), whole)
-    words = set(shown.get().replace("\n", " ").split())
-    numbers = {each for each in text.split() if re.fullmatch(r"[\d,.]+", each)}
-    assert numbers == {each for each in words if re.fullmatch(r"[\d,.]+", each)}
+    lines = answer.lines(width)
+    assert all(len(line) <= width for line in lines)
+    numbers, all_of_them = (
+        {each for each in " ".join(some).split() if re.fullmatch(r"[\d,.]+", each)}
+        for some in (lines, answer.lines(1000))
+    )
+    assert numbers == all_of_them
 
 
 def test_a_channel_with_room_is_not_where_a_network_saturates(tmp_path):
@@ -333,6 +325,4 @@ def test_a_channel_with_room_is_not_where_a_network_saturates(tmp_path):
 )
 def test_one_flit_is_no_flits(length, said):
     found = nl.simulate("line:2", load=0.1, packet_flits=length, cycles=200)
-    out = io.StringIO()
-    show(by_verb("simulate").lines(found), Console(file=out, width=400))
-    assert said in out.getvalue()
+    assert said in " ".join(found.lines(400))

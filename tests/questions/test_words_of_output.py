@@ -8,11 +8,12 @@ from rich.console import Console
 from netloom.base.errors import InputError
 from netloom.base.words import arrows, folded, rounded
 from netloom.cli.edge import run_guarded
+from netloom.cli.show import show_lines
 from netloom.experiments.runner import _time
 from netloom.questions.analyze import load_share
 from netloom.questions.base import Question, option, range_of
 from netloom.questions.map import Objective, _from_to, _share
-from netloom.questions.shown import plain_table, show
+from netloom.questions.terminal import column, columns_drawn
 from netloom.questions.verdicts import Verdict
 from netloom.topology import mesh, topology, without
 
@@ -39,15 +40,11 @@ def test_no_line_ends_between_a_number_and_its_unit(width):
 
 
 @pytest.mark.parametrize("width", range(30, 90, 3))
-def test_nor_does_a_line_of_figures_or_a_cell(width):
-    screen = terminal(width)
-    table = plain_table(("name", "what it is"), words=("what it is",))
-    table.columns[1].no_wrap = False
-    table.add_row("first", SENTENCE)
-    show([f"[bold]•[/] {SENTENCE}", "", table], screen)
-    lines = screen.file.getvalue().splitlines()
+def test_nor_does_a_cell(width):
+    names = column("name", ["first"], words=True)
+    lines = columns_drawn([names, column("what it is", [SENTENCE], words=True)], width)
     assert not {*starts(lines)} & {*UNITS}
-    assert sum(line.count("408 µs") for line in lines) == 2
+    assert sum(line.count("408 µs") for line in lines) == 1
 
 
 def test_units_are_kept_and_words_are_not():
@@ -57,9 +54,7 @@ def test_units_are_kept_and_words_are_not():
 
 def test_arrows_are_one_sign_in_output(capsys):
     screen = terminal(60)
-    table = plain_table(("channel",))
-    table.add_row("h0 -> leaf0")
-    show(["busiest: (0,0) -> (0,1), 6->7", table, "a port 1 -> b port 2"], screen)
+    show_lines(["busiest: (0,0) -> (0,1), 6->7", "h0 -> leaf0", "a port 1 -> b port 2"], screen)
     said = screen.file.getvalue()
     assert "->" not in said
     assert "(0,0)→(0,1), 6→7" in said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import FLITS, SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds, size
-from netloom.base.words import counted, listed, load_share, number, percent, shares
+from netloom.base.words import counted, folded, listed, load_share, number, percent, shares
 from netloom.bounds import Bounds, Taper, bounds_of, tapers
 from netloom.contention import (
     Verdict as Standing,
@@ -573,7 +572,7 @@ class Analysis(Answer):
         random = self.random_mapping.figures
         of_paths = terminal_table(spreads_beside(self.own, random, self.load_unit), self, width)
         of_loads = terminal_table(limits_beside(self.own, random, self.node), self, width)
-        footnote = wrap(self._footnote(), width)
+        footnote = folded(self._footnote(), width)
         return [*of_paths, "", *of_loads, *footnote, "", *super().figure_lines(width)]
 
     def _footnote(self) -> str:

@@ -55,7 +55,8 @@ def results_schema() -> dict[str, Any]:
     forms: dict[str, Any] = {}
     answers = []
     for kind in all_kinds():
-        forms[kind.words] = {"title": kind.title} | _answer(cast("type[Answer]", kind.answer), kind.verb)
+        answer = cast("type[Answer]", kind.answer)
+        forms[kind.words] = {"title": kind.title} | _answer(answer, kind.verb)
         answers.append({"$ref": f"#/$defs/{kind.words}"})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, wraps
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from netloom.base.errors import InputError
@@ -21,7 +20,7 @@ from netloom.base.figures import (
     unseen,
 )
 from netloom.base.provenance import Provenance
-from netloom.base.words import arrows
+from netloom.base.words import arrows, folded
 from netloom.questions import former, terminal
 from netloom.questions.register import by_verb, command_line, kind_of
 
@@ -252,11 +251,7 @@ class Answer(Figures):
     def remark_lines(self, width: int = 80) -> list[str]:
         """Return its remarks, each after a bullet."""
         more = [
-            line
-            for each in self.remarks()
-            for line in wrap(
-                f"• {arrows(each)}", width, subsequent_indent="  ", break_on_hyphens=False
-            )
+            line for each in self.remarks() for line in folded(f"• {arrows(each)}", width, "", "  ")
         ]
         return [""] * bool(more) + more
 

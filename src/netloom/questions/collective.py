@@ -13,7 +13,7 @@ from netloom.base import units
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
-from netloom.base.words import counted, listed, number
+from netloom.base.words import counted, listed, number, percent
 from netloom.drawing.programs import happened_to, timeline_of
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
@@ -38,7 +38,7 @@ from netloom.questions.outputs import (
     table_output,
 )
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, ended, order_named, percent, size_of, subject
+from netloom.questions.shown import arrow, ended, order_named, size_of, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
 from netloom.questions.timelines import perfetto_output
 from netloom.questions.verdicts import Grade, Verdict

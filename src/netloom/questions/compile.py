@@ -18,7 +18,7 @@ from netloom.base.progress import patience
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.drawing.save import check_writable, make_folder
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table as table_of
@@ -28,7 +28,7 @@ from netloom.questions.named import entering, network_of, placed, provenance_of,
 from netloom.questions.outputs import Output, picture_output
 from netloom.questions.plans import phases_timeline, plan_output
 from netloom.questions.register import asks
-from netloom.questions.shown import percent, size_of, subject
+from netloom.questions.shown import size_of, subject
 from netloom.questions.timelines import PERFETTO
 from netloom.questions.verdicts import Verdict
 

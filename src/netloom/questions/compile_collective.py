@@ -14,7 +14,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
-from netloom.base.words import counted, folded, listed, number
+from netloom.base.words import counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
@@ -35,7 +35,7 @@ from netloom.questions.named import find_network, provenance_of
 from netloom.questions.outputs import PLOT, Output
 from netloom.questions.plans import NEAR, ScheduleSpeed, part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
-from netloom.questions.shown import percent, size_of, subject
+from netloom.questions.shown import size_of, subject
 from netloom.questions.timelines import PERFETTO
 from netloom.questions.verdicts import Verdict
 

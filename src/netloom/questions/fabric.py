@@ -13,7 +13,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
-from netloom.base.words import counted, listed, number
+from netloom.base.words import counted, listed, number, percent
 from netloom.fabrics.figures import (
     PROVED,
     Cable,
@@ -40,7 +40,7 @@ from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import ended, percent, short_name
+from netloom.questions.shown import ended, short_name
 from netloom.questions.verdicts import MARKS, Grade, Mark, Measure, Verdict
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable

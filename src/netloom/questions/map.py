@@ -6,7 +6,6 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf, isfinite
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
-from netloom.base.words import counted, number
+from netloom.base.words import counted, folded, load_share, number, percent, shares
 from netloom.contention import load_to_compare
 from netloom.contention.mapped import ContentionCount, MappedChannel, weights_of
 from netloom.mapping import (
@@ -43,7 +42,7 @@ from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_route
 from netloom.mapping.search.objectives import hosts_count, measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
-from netloom.questions.analyze import Analysis, MappedNetwork, carried, load_share, shares
+from netloom.questions.analyze import Analysis, MappedNetwork, carried
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import MOST, ask, option
 from netloom.questions.fields import (
@@ -60,7 +59,7 @@ from netloom.questions.fields import (
 from netloom.questions.named import entering, network_of, provenance_of, read_program
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
-from netloom.questions.shown import IN_ORDER, percent, short_name, size_of, subject
+from netloom.questions.shown import IN_ORDER, short_name, size_of, subject
 from netloom.questions.verdicts import Mark, Measure, Verdict
 from netloom.routing import parse_routing, write_routes
 from netloom.routing.hosted import between_routers
@@ -704,7 +703,7 @@ class ProgramMapping(Answer):
         alone = not self.objective.scale and not self.times
         rows = [Row(of=each, objective=None if alone else each.objective) for each in self.starts]
         found = terminal.table(rows, self, width, plainly=lambda name: NAMES.get(name, name))
-        return [*found, *wrap(self._footnote(), width)]
+        return [*found, *folded(self._footnote(), width)]
 
     def _footnote(self) -> str:
         """Return what the figures of the table are."""

@@ -185,33 +185,6 @@ def _network(
         return None
 
 
-def channels_chart(
-    record: Recorded,
-    channels: pl.DataFrame,
-    load: str,
-    title: str,
-    *,
-    scale: tuple[float, float] | None = None,
-    width: float | None = None,
-    before: Floats | None = None,
-    when: str = "",
-    delays: Delays | None = None,
-) -> NetworkChart:
-    """Return the network of a record by what its channels carry. See ``network_chart``.
-
-    Parameters
-    ----------
-    channels
-        A row per channel, in their order: the rows of one load of its table ``channels``.
-    load, title, scale, width, before, when, delays
-        The column that is shown, and as for ``network_chart``.
-    """
-    return loaded_chart(
-        topology_of(record) if load in channels.columns and channels.height else None,
-        channels, load, title, scale=scale, width=width, before=before, when=when, delays=delays,
-    )  # fmt: skip
-
-
 def loaded_chart(
     network: Topology | None, channels: pl.DataFrame, load: str, title: str, **more: Any
 ) -> NetworkChart:

@@ -11,14 +11,14 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import whole_number
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import percent, short_name
+from netloom.questions.shown import short_name
 from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:

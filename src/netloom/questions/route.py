@@ -11,7 +11,7 @@ from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import real_number
 from netloom.base.units import size
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.drawing.names import base_names
 from netloom.fabrics.balancing import Candidate, balanced
 from netloom.fabrics.figures import (
@@ -55,7 +55,7 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.register import asks
-from netloom.questions.shown import ended, interval, percent, short_name
+from netloom.questions.shown import ended, interval, short_name
 from netloom.questions.verdicts import Mark, Verdict
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import MOST_LANES

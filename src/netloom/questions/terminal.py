@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from itertools import zip_longest
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.figures import Figures, Leaf, leaves, say, shown, unit_of
-from netloom.base.words import give_or_take, number
+from netloom.base.words import folded, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,7 +102,7 @@ class Column(NamedTuple):
 
 def column(title: str, values: Sequence[Any], unit: str = "", *, words: bool = False) -> Column:
     """Return a column of values. What is no number stands as it is, None as a dash."""
-    head = wrap(title, HEAD, break_long_words=False)
+    head = folded(title, HEAD)
     if words:
         return Column(head, ["" if each is None else str(each) for each in values], words=True)
     told = any(isinstance(each, str) for each in values)
@@ -156,7 +155,7 @@ def _drawn(columns: Sequence[Column], width: int) -> list[str]:
     lines = []
     for cells in zip(*rows, strict=True):
         folded = [
-            wrap(cell, wide, break_on_hyphens=False) if len(cell) > wide else [cell]
+            folded(cell, wide) if len(cell) > wide else [cell]
             for cell, wide in zip(cells, wides, strict=True)
         ]
         for parts in zip_longest(*folded, fillvalue=""):
@@ -199,7 +198,7 @@ def paired(rows: Sequence[tuple[str, str, str]], width: int = 80) -> list[str]:
     found = []
     for name, said, limit in rows:
         room = max(width - left - len(GAP), NARROWEST)
-        lines = wrap(said, room, break_long_words=False, break_on_hyphens=False) or [""]
+        lines = folded(said, room) or [""]
         first = f"{lines[0].rjust(middle)}{GAP}{limit}".rstrip() if limited else lines[0]
         found.append(f"{name:<{left}}{GAP}{first}")
         found += [" " * (left + len(GAP)) + each for each in lines[1:]]

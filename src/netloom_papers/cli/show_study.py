@@ -9,9 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.base.words import number
+from netloom.base.words import number, percent
 from netloom.cli.show import console, show_again, show_lines, show_verdict
-from netloom.questions.shown import percent
 from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:

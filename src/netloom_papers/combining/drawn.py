@@ -11,8 +11,7 @@ from netloom.base.words import counted, number
 from netloom.drawing.axes import BESIDE, DASHED, DOTTED, Axis, End, Look, axis, panel, words
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import NARROW, layered, room
-from netloom.drawing.names import GAP, width_of
-from netloom.questions.shown import band_named
+from netloom.drawing.names import GAP, band_named, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,13 +8,12 @@ from netloom.base.figures import Figures, figure, framed
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import check_size
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.questions import terminal
 from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import percent
 from netloom.questions.verdicts import Verdict
 from netloom_papers.combining.runs import (
     DISCERNIBLE,

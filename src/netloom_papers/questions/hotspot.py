@@ -13,7 +13,7 @@ from netloom.base.figures import SHARE, Figures, figure, framed, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
-from netloom.base.words import counted, give_or_take, number
+from netloom.base.words import counted, give_or_take, number, percent
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_positive
@@ -21,7 +21,6 @@ from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import percent
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.intervals import interval_over_runs
 from netloom.simulation.side_by_side import run_all

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from netloom.base.words import number
+from netloom.base.words import number, percent
 from netloom.drawing.axes import DASHED, DOTTED, MODEL, End, Look, axis, panel
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, REFERENCE, THIS
-from netloom.questions.shown import band_named, percent
+from netloom.drawing.names import band_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

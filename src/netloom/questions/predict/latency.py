@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.questions.answers import table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.channels import USED, ChannelUse, channel_uses
@@ -50,7 +50,7 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, order_named, percent, subject
+from netloom.questions.shown import arrow, order_named, subject
 from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound

@@ -8,11 +8,10 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure
-from netloom.base.words import counted, give_or_take
+from netloom.base.words import counted, give_or_take, percent
 from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
 from netloom.questions.fields import Measured, refuse
-from netloom.questions.shown import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,6 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, Figures, figure
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
-from netloom.questions.columns import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, Rates, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
@@ -170,32 +169,6 @@ class PreparedFlows:
         return found | {"routing": self.routes or self.routing}
 
 
-def _packet_flits(found: Any) -> int | None:
-    network = found.network
-    return network.packet_flits if network.engine_name == "network" else None
-
-
-def _of_machine(name: str) -> Callable[[Any], float | None]:
-    return lambda found: getattr(found.network.machine, name, None)
-
-
-NETWORK = Columns(
-    Column("topology", kind=str, value="network.topology.name"),
-    Column("nodes", kind=int, value="network.topology.num_hosts"),
-    Column("channels", kind=int, value="network.topology.num_network_channels"),
-    Column("failures", kind=dict, value=lambda found: broken_parts(found.network.topology)),
-    Column("engine", kind=str, value="network.engine_name"),
-    Column("routing", kind=str, value="network.routing_name"),
-    Column("router", kind=dict, value="network.router_fields"),
-    Column("packet_flits", kind=int, value=_packet_flits),
-    Column("switch_cycles", unit=CYCLES, kind=int, value="network.switch_cycles"),
-    Column("flit_bytes", value=_of_machine("flit_bytes")),
-    Column("cycle_us", value=_of_machine("cycle_us")),
-    Column("seed", kind=int, value="network.seed"),
-)
-"""What answers say of the network that ran them, their ``network``."""
-
-
 class OnSimulated(Figures):
     """What answers say of the network that ran them, and of its engine."""
 
@@ -292,17 +265,6 @@ class OnEngine(OnSimulated, OnRouters):
     def how(self) -> str:
         """The router, the routing and the size of the network, in words."""
         return f"{self.router['name']}, {self.routing}; {self.size}"
-
-
-FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "routing") + Columns(
-    Column("sharing", kind=str, value="network.sharing"),
-    Column("injection", kind=str, value="network.injection"),
-    Column("tolerance", value="network.tolerance"),
-    Column("end_channels", kind=bool, value="network.links.end_channels"),
-    Column("clock", kind=dict, value="network.clock_dict"),
-    Column("seed", kind=int, value="network.seed"),
-)
-"""What answers say of the network on which they ran flows, their ``network``."""
 
 
 def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> PreparedFlows:

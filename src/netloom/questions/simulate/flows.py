@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, frame, say, unseen
 from netloom.base.progress import counting
 from netloom.base.units import LARGEST, parse_bytes
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.fields import (
@@ -38,7 +38,7 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, ended, order_named, percent, subject
+from netloom.questions.shown import arrow, ended, order_named, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
 from netloom.questions.verdicts import Grade, Mark, Measure, Verdict

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from netloom.base.words import number
-from netloom.questions.shown import percent
+from netloom.base.words import number, percent
 
 SLOW = 3.0
 """Latency, in times that of the idle network, from which a network counts as saturated."""

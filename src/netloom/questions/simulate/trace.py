@@ -16,14 +16,14 @@ from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves
 from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, parse_bytes, parse_seconds
-from netloom.base.words import counted, listed
+from netloom.base.words import counted, listed, percent
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, clock_of, known_clock, refuse
 from netloom.questions.named import computing, mapping_name, network_of, provenance_of
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, order_named, percent, subject
+from netloom.questions.shown import arrow, order_named, subject
 from netloom.questions.simulate.engines import (
     OTHERS,
     OnFlows,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.base.words import counted, give_or_take, listed, number, share
-from netloom.questions.shown import percent
+from netloom.base.words import counted, give_or_take, listed, number, percent, share
 from netloom.questions.verdicts import Verdict
 from netloom.report.page.curves import deviations, name_fields, runs_said
 from netloom.report.page.figure import table_of

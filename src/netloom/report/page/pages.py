@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.figures import head_of
-from netloom.base.words import counted, listed, load_share, number, rounded
+from netloom.base.words import counted, listed, load_share, number, percent, rounded
 from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
 from netloom.questions.network_chart import one_scale
 from netloom.questions.recorded import Recorded, key_columns
 from netloom.questions.register import command_line, kind_of
-from netloom.questions.shown import ended, percent, short_name
+from netloom.questions.shown import ended, short_name
 from netloom.questions.verdicts import Verdict
 from netloom.report.page.curve_verdicts import Tile, common_load
 from netloom.report.page.curves import deviations, find_curves, name_fields

@@ -10,7 +10,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, framed, leaves
-from netloom.base.words import counted, listed, number
+from netloom.base.words import counted, listed, number, percent
 from netloom.questions import terminal
 from netloom.questions.answers import Answer
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
@@ -27,7 +27,7 @@ from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
 from netloom.questions.register import asks
-from netloom.questions.shown import order_named, percent, short_name
+from netloom.questions.shown import order_named, short_name
 from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known
 from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.questions.answers import table
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
@@ -26,7 +26,6 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
-from netloom.questions.shown import percent
 from netloom.questions.verdicts import Verdict
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 

@@ -10,7 +10,7 @@ import numpy as np
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, leaves, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.drawing.colours import BEST, THIS
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
@@ -20,7 +20,6 @@ from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternT
 from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import percent
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import Backlog, longer, note_of

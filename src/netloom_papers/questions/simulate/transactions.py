@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import patience
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.drawing.colours import BEST, THIS
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, option
@@ -20,7 +20,7 @@ from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import entering, num_places, placed, provenance_of, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import percent, subject
+from netloom.questions.shown import subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.programs import left_out
