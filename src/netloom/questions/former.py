@@ -94,11 +94,10 @@ FORMER: dict[str, dict[str, str]] = {
         "requested_steps": "provenance.configuration.steps",
         "rise": "provenance.configuration.rise",
         "seed": "provenance.seed",
+    },
     "find_mapping": {
-        "before.bottleneck.channel_weight": "before.weighted_channel_load.max",
         "before.causes.uplinks.load": "before.busiest_channel.load",
         "before.causes.uplinks.rate": "before.busiest_channel.bandwidth",
-        "after.bottleneck.channel_weight": "after.weighted_channel_load.max",
         "after.causes.uplinks.load": "after.busiest_channel.load",
         "after.causes.uplinks.rate": "after.busiest_channel.bandwidth",
     },
