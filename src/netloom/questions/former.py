@@ -95,6 +95,12 @@ FORMER: dict[str, dict[str, str]] = {
         "rise": "provenance.configuration.rise",
         "seed": "provenance.seed",
     },
+    "find_mapping": {
+        "before.causes.uplinks.load": "before.busiest_channel.load",
+        "before.causes.uplinks.rate": "before.busiest_channel.bandwidth",
+        "after.causes.uplinks.load": "after.busiest_channel.load",
+        "after.causes.uplinks.rate": "after.busiest_channel.bandwidth",
+    },
 }
 """Old place -> new place, by the Python function that asks."""
 
@@ -182,9 +188,11 @@ def old_attribute(answer: Any, verb: str, name: str) -> Any:
         for old, new in FORMER.get(verb, {}).items():
             if "." not in old and _filled(old, units) == name:
                 warnings.warn(f"{name} is now {new}", DeprecationWarning, stacklevel=3)
-                found = answer.to_json()
-                for part in new.split("."):
-                    found = found[part]
+                found, path = answer, _filled(new, vars(answer)).split(".")
+                if not hasattr(answer, path[0]):  # it stands in a group of figures
+                    found = answer.to_json()
+                for part in path:
+                    found = found[part] if isinstance(found, dict) else getattr(found, part)
                 return found
     raise AttributeError(f"{type(answer).__name__} has no figure '{name}'")
 
