@@ -171,6 +171,10 @@ class Spent(Figures):
     receive: Number | None = figure("receiving", TIME, lead=True)
 
 
+WAITS = ("processor_wait", "source_wait", "contention")
+"""The parts that are waits."""
+
+
 class Link(Spent):
     """A link of the critical path: an entry of the trace, of which a multicast gives several."""
 

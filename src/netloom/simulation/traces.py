@@ -17,6 +17,7 @@ from netloom.simulation.agenda import run_program
 from netloom.simulation.crossed import busiest_links, mean_rates, moved_rows
 from netloom.simulation.figures import (
     MOST_LISTED,
+    WAITS,
     BusyPart,
     CriticalEntries,
     Link,
@@ -436,10 +437,6 @@ class Parts(NamedTuple):
     message: Times
     contention: Times
     receive: Times
-
-
-WAITS = ("processor_wait", "source_wait", "contention")
-"""The parts that are waits."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,7 @@ from netloom.questions.verdicts import Grade, Mark, Measure, Verdict
 from netloom.simulation.figures import (
     SIZE,
     TIME,
+    WAITS,
     BusyPart,
     CriticalEntries,
     Link,
@@ -312,8 +313,6 @@ class TraceReplay(Answer):
 
     def _other_path(self) -> str:
         """Say that less time would be saved than the critical path waits, where that is so."""
-        from netloom.simulation.traces import WAITS
-
         waits = sum(getattr(self.critical_path, part, None) or 0 for part in WAITS)
         saved = (self.finish or 0) - (self.ideal_finish or 0)
         return "* if nothing waited, another path would be critical" * (waits > saved)
@@ -341,8 +340,8 @@ class TraceReplay(Answer):
         found = {"where": self._place(), "why": made_of and f"critical path: {made_of}"}
         if split := self.parallelism:
             whole = sum(split.values())
-            most = sorted((name for name in split if split[name]), key=split.__getitem__)
-            said = " · ".join(f"{percent(split[name] / whole)} {name}" for name in reversed(most))
+            most = sorted(filter(split.get, split), key=split.__getitem__, reverse=True)
+            said = " · ".join(f"{percent(split[name] / whole)} {name}" for name in most)
             found["split"] = f"critical path by parallelism: {said}"
         between = [each for each in self.busiest if each.between == "routers"]
         if self.utilisation.max and between:
@@ -375,7 +374,7 @@ class TraceReplay(Answer):
         return arrow(name)
 
     def remarks(self) -> Iterator[str]:
-        """Yield how it was run, and what to know of that."""
+        """Yield how it ran, and a note on the run."""
         yield f"{self.setup.size}, {self.setup.routing}"
         yield self.how
         yield from [self.note] if self.note else []
