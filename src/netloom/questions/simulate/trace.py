@@ -452,9 +452,13 @@ class TraceReplay(Answer):
         assert self.run is not None
         in_cycles = self.routers.cycle_us if self.routers else None
         return trace_timeline(
-            self.run, self.run.topology, unit=self.time_unit, size=self.size_unit,
-            unit_us=1e6 if self.time_unit == "seconds" else in_cycles, crossed=self.crossed,
-        )  # fmt: skip
+            self.run,
+            self.run.topology,
+            unit=self.time_unit,
+            size=self.size_unit,
+            unit_us=1e6 if self.time_unit == "seconds" else in_cycles,
+            crossed=self.crossed,
+        )
 
     def arranged(self) -> list[Any]:
         """Return nodes and busy channels over time above the critical path, beside the channels."""
@@ -487,10 +491,14 @@ class TraceReplay(Answer):
         waits = [getattr(self.critical_path, part, None) or 0 for part in held]
         titles = [each.told.head for each in leaves(Spent) if each.name in held]
         rows = [
-            Bar(short, time / scale, f"{say(time, unit)}, {percent(time / whole)}",
-                THIS if short in titles else REFERENCE)
+            Bar(
+                short,
+                time / scale,
+                f"{say(time, unit)}, {percent(time / whole)}",
+                THIS if short in titles else REFERENCE,
+            )
             for _, time, _, short in spent
-        ]  # fmt: skip
+        ]
         said = "Nothing is known of the critical path"
         if whole:
             said = f"{percent(sum(waits) / whole)} of the critical path waits for channels"
