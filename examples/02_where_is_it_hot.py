@@ -5,7 +5,7 @@ import netloom as nl
 network = nl.topology("mesh:8x8")
 found = nl.analyze("examples/lammps-64.mtx", network, mapping="random", random_mappings=0)
 
-channels = found.channels().with_row_index("channel").sort("weighted_channel_load")
+channels = found.channels().sort("weighted_channel_load")
 for row in channels.tail(3).reverse().iter_rows(named=True):
     name = network.channel_name(row["channel"])
     print(f"{name}: {row['channel_load']} paths, {row['weighted_channel_load']:,.0f} bytes")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netloom.questions.compile import compile_phases as compile_phases
     from netloom.questions.compile_collective import compile_collective as compile_collective
     from netloom.questions.fabric import check_fabric as check_fabric
-    from netloom.questions.map.question import find_mapping as find_mapping
+    from netloom.questions.map import find_mapping as find_mapping
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
     from netloom.questions.plans import verify_plan as verify_plan
     from netloom.questions.predict.latency import predict_latency as predict_latency

@@ -2,9 +2,11 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
+from netloom import simulate_broadcast
 from netloom.cli import main
 
 
@@ -144,9 +146,12 @@ def test_the_parts_of_a_latency_add_up(netloom):
 
 
 def test_what_was_interrupted_ends_with_130(netloom, monkeypatch):
-    from netloom_papers.questions.simulate.broadcast.question import BroadcastSimulation
+    from netloom_papers.questions.predict.torus_broadcast import question
 
-    monkeypatch.setattr(BroadcastSimulation, "interrupted", property(lambda self: True))
+    def interrupted(*asked, **fields):
+        return replace(simulate_broadcast(*asked, **fields), interrupted=True)
+
+    monkeypatch.setattr(question, "simulate_broadcast", interrupted)
     code, out, _ = netloom("torus-broadcast --k 4 --rate 0.001 --simulate --cycles 2000")
     assert code == 130
     assert "interrupted: what was simulated by then" in out

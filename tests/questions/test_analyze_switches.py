@@ -126,12 +126,11 @@ def test_oversubscription_says_bandwidths_where_the_counts_do_not():
     """Four hosts a leaf; one uplink carries twice what a host's channel does."""
     routers = topology("leaf-spine:2x1x4").routers
     net = attach_hosts(routers, np.repeat([0, 1], 4), name="taper", bandwidth=0.5)
-    words = said(analyze("ring:8", net, random_mappings=0))
-    assert "Oversubscribed 2:1: leaf0 and 1 router like it have 4 channels" in words
-    assert "1 uplink, of bandwidth 2 and 1 in all." in words
-    even = said(analyze("ring:8", "leaf-spine:2x1x4", random_mappings=0))
-    assert "Oversubscribed 4:1" in even
-    assert "1 uplink." in even
+    (taper,) = analyze("ring:8", net, random_mappings=0).oversubscription
+    assert (taper.router, taper.routers, taper.ratio) == ("leaf0", 2, 2)
+    assert (taper.channels_below, taper.channels_above, taper.below, taper.above) == (4, 1, 2, 1)
+    (even,) = analyze("ring:8", "leaf-spine:2x1x4", random_mappings=0).oversubscription
+    assert (even.ratio, even.channels_below, even.channels_above) == (4, 4, 1)
 
 
 def test_several_paths_a_pair():
@@ -177,7 +176,7 @@ def test_shifts_of_a_full_tree():
     assert [each["channel_load"]["max"] for each in data["shifts"]] == [1, 1, 1]
     assert data["channel_load"]["max"] <= 3
     assert quick("shift:5", "fat-tree:4x3").to_dict()["shifts"] is None
-    assert "one after the other" in said(quick("shift:1,5,17", "fat-tree:4x3"))
+    assert "One shift after the other" in said(quick("shift:1,5,17", "fat-tree:4x3"))
 
 
 def test_an_all_to_all_on_a_slim_fly():

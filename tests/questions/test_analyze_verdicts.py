@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom import analyze, analyze_permutations, simulate
-from netloom.questions.analyze import shares
+from netloom.base.words import shares
 from netloom.questions.register import by_verb
 from netloom.routing import paths
 from netloom.topology import topology

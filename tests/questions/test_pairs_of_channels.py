@@ -46,7 +46,7 @@ def test_a_channel_under_the_pointer_tells_its_pairs():
     assert len(rows) >= 256
     pairs = {row["channel"]: row["tips"] for row in rows}
     first = record(found).tables["channels"].sort("weighted_channel_load", descending=True)
-    name = found.topology.channel_name(
+    name = found.network.channel_name(
         int(found.mapped.contention.weighted_channel_load.argmax())
     ).replace(" -> ", " → ")
     assert pairs[name] == first["pairs"][0]

@@ -126,6 +126,13 @@ def test_a_curve_goes_to_where_it_saturates():
     assert predict_latency("mesh:4x4", offered=0.95).saturated
 
 
+def test_a_store_of_an_older_release_has_its_picture():
+    found = predict_latency("mesh:3x3", offered=[0.1, 0.2])
+    older = {"channels": found.channels().drop("channel"), "table": found.table()}
+    kept = type(found).from_json(record(found).figures, kept=older)
+    assert kept.parts()["channels"].to_dict() == found.parts()["channels"].to_dict()
+
+
 def test_other_networks():
     broken = predict_latency("torus:4x4", failed_channels="0-1", offered=0.1)
     assert broken.to_dict()["failures"]["channels"]

@@ -12,12 +12,11 @@ from typer.testing import CliRunner
 
 from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.base.errors import InputError
-from netloom.base.words import held_together, number
+from netloom.base.words import held_together, load_share, number
 from netloom.cli.experiment import report as report_command
 from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
-from netloom.questions.analyze import load_share
 from netloom.questions.register import Recorded, record
 from netloom.questions.shown import percent
 from netloom.questions.simulate.load import detail

@@ -192,7 +192,7 @@ class Figures:
                 asked = (one for one in places(inner) if not (one.told.optional or one.derived))
                 known = all(one.path[0] in data for one in asked if one.path)
                 value = data if known else None
-            elif each.maybe and inner is not None and _unknown(value):
+            elif each.maybe and inner is not None and _unknown(inner, value):
                 value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
                 if each.named:
@@ -209,8 +209,10 @@ class Figures:
         return {each.name: each.plain(each.of(self)) for each in leaves(type(self))}
 
 
-def _unknown(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(each is None for each in value.values())
+def _unknown(kind: type[Figures], data: Any) -> bool:
+    """Return whether all figures of a record are null in JSON."""
+    tops = [each.path[0] for each in places(kind) if each.path]
+    return isinstance(data, Mapping) and all(data.get(each) is None for each in tops)
 
 
 @dataclasses.dataclass(frozen=True)

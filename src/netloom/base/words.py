@@ -178,3 +178,49 @@ def listed(words: Sequence[str], most: int = 6, last: str = "and") -> str:
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
+def percent(value: float | None) -> str:
+    """Return a fraction as a percentage. ``–`` where there is none."""
+    if value is None or value - value != 0:
+        return "–"
+    if 0 < abs(value) < 1e-5:
+        return "below 0.001\u00a0%"
+    return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
+
+
+def shares(*values: float) -> list[str]:
+    r"""Return shares in percent, with as few digits as tell them apart: two, or more.
+
+    From 100 % on all digits before the point are told.
+
+    Examples
+    --------
+    >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781)]
+    ['28 %', '58 %']
+    >>> [each.replace("\xa0", " ") for each in shares(1.8168, 3.63)]
+    ['182 %', '363 %']
+    >>> [each.replace("\xa0", " ") for each in shares(0.5776, 0.5781)]
+    ['57.76 %', '57.81 %']
+    """
+    for digits in range(2, 17):
+        rounded = [
+            float(f"{each:.{digits}g}") if each < 1 else round(each, max(digits - 1, 2))
+            for each in values
+        ]
+        if len(set(rounded)) == len(set(values)):
+            break
+    if digits <= 3:
+        return list(map(percent, rounded))
+    return [f"{100 * each:.{digits}g}\u00a0%" for each in values]
+
+
+def load_share(value: float | None) -> str:
+    r"""Return a limit of the load in percent, as sentences, tables and pictures have it alike.
+
+    Examples
+    --------
+    >>> load_share(0.2776).replace("\xa0", " "), load_share(None)
+    ('28 %', '–')
+    """
+    return percent(None) if value is None else shares(value)[0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.base.figures import Figures, derived
+from netloom.base.figures import Figures, derived, figure
 from netloom.bounds.demand import leading_out
 from netloom.routing.ways import dimensions
 from netloom.topology import Cube
@@ -312,14 +312,14 @@ class Taper(Figures):
         Their bandwidth in all, flits/cycle.
     """
 
-    router: str
-    routers: int
-    channels_below: int
-    channels_above: int
-    below: float
-    above: float
+    router: str = figure(lead=True)
+    routers: int = figure("routers like it", head="like it", lead=True)
+    channels_below: int = figure(head="channels below", lead=True)
+    channels_above: int = figure(head="uplinks", lead=True)
+    below: float = figure("bandwidth below", head="bandwidth below", lead=True)
+    above: float = figure("bandwidth above", head="bandwidth above", lead=True)
 
-    @derived("oversubscription")
+    @derived("oversubscription", head="over- subscribed", lead=True)
     def ratio(self) -> float:
         """Oversubscription: above 1, not all that is below can send upwards at once."""
         return self.below / self.above

@@ -124,8 +124,8 @@ class Bottleneck(Figures):
 class BusiestRouter(Figures):
     """The router through which most goes."""
 
-    name: str
-    load: float = figure(unit=LOADS)
+    name: str = figure("busiest router", lead=True)
+    load: float = figure("what goes through it", LOADS, lead=True)
 
     @classmethod
     def of(cls, topology: Topology, loads: ChannelLoads) -> BusiestRouter | None:
@@ -145,8 +145,10 @@ class BusiestRouter(Figures):
 class ShiftLoad(Figures):
     """What one shift of a program such as ``shift:1,5,17`` loads on its own."""
 
-    shift: int
-    channel_load: Spread = figure("paths on a channel between routers", "paths")
+    shift: int = figure(lead=True)
+    channel_load: Spread = figure(
+        "paths on a channel between routers", "paths", flat="channel_load_", lead=True
+    )
     busiest_channel: BusiestChannel
 
 

@@ -38,8 +38,8 @@ FEW = 3
 class Spread(Figures):
     """The mean of what paths or channels have, and the most that one has."""
 
-    mean: float
-    max: Number | None = figure(key=True)
+    mean: float = figure(lead=True)
+    max: Number | None = figure(key=True, lead=True)
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Self:
@@ -251,6 +251,68 @@ def weights_of(graph: ProcessGraph, weight: Any) -> Floats:
         wanted += f", or another weight than {weight}" if graph.num_edges else ""
         raise InputError(graph.name, f"no {weight} sent from a task to another", wanted)
     return found
+
+
+class Slowdown(Figures):
+    """By what contention lengthens the communication of a path (estimates)."""
+
+    mean: float = figure(lead=True)
+    max: float = figure(lead=True)
+
+    @classmethod
+    def of(cls, slowdowns: Floats, weights: Floats) -> Slowdown:
+        """Return the mean, by weight, of what is known, and the maximum."""
+        known = ~np.isnan(slowdowns)
+        mean = float(np.average(slowdowns[known], weights=weights[known]))
+        return cls(mean=mean, max=float(slowdowns[known].max()))
+
+
+class MeanMessage(Figures):
+    """The mean message's size and hops, and its time without contention.
+
+    Cycles are those of wormhole switching (eq. 1.3) at one hop and one flit per cycle. µs are the
+    machine's own α + βL, if published.
+    """
+
+    bytes: float
+    hops: float | None = figure(default=None, optional=True)
+    cycles: float | None = figure(default=None, optional=True)
+    us: float | None = figure(unit="µs", default=None, optional=True)
+
+    @classmethod
+    def of(cls, mapped: MappedProgram, flit_bytes: Number) -> MeanMessage | None:
+        """Return that of a program whose paths are measured. None if it sends none."""
+        graph, moving = mapped.graph, mapped.moving
+        messages = graph.messages[moving]
+        if not messages.sum():
+            return None
+        mean = float(graph.bytes[moving].sum() / messages.sum())
+        if mapped.by_path is None:
+            return cls(bytes=mean)
+        hops = float(np.average(mapped.by_path.path_length[moving], weights=messages))
+        flits = float(np.ceil(mean / flit_bytes))
+        return cls(bytes=mean, hops=hops, cycles=hops + max(flits - 1, 0))
+
+
+def paths_of(mapped: MappedProgram, host_of: Ints, slowdowns: Floats | None) -> dict[str, Any]:
+    """Return columns with a row per path: tasks, hosts, weights, and contention if known."""
+    graph, found = mapped.graph, mapped.by_path
+    columns: dict[str, Any] = {
+        "source_task": graph.source,
+        "target_task": graph.target,
+        "source_node": host_of[graph.source],
+        "target_node": host_of[graph.target],
+        "bytes": graph.bytes,
+        "messages": graph.messages,
+    }
+    if found is not None:
+        columns |= {
+            "path_length": found.path_length,
+            "logical_path_length": found.logical_path_length,
+            "path_contention": found.path_contention,
+            "heaviest_channel_weight": found.heaviest_channel,
+        }
+    return columns if slowdowns is None else columns | {"slowdown": slowdowns}
 
 
 class MappedChannel(Figures):

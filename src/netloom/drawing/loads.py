@@ -2,66 +2,177 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.words import counted, load_share, percent
 from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel
 from netloom.drawing.bars import THICK
 from netloom.drawing.colours import OTHERS, REFERENCE, THIS
 from netloom.drawing.frame import fitting, layered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
 OWN, RANDOM = "this mapping", "random mappings"
 LOOKS = {OWN: MINE, RANDOM: Look(REFERENCE, (6, 4))}
 OFFERED = "offered by the average node (share of a channel)"
 
-DELAYED = {"none": OTHERS[1], "some": OTHERS[0], "most": THIS}
-"""The colors of loads, by how many nodes they delay. What is not known is grey."""
+DELAYED = {
+    "worst_node": ("no node delayed", OTHERS[1]),
+    "average_node": ("some delayed", OTHERS[0]),
+    "upper_bound": ("most delayed", THIS),
+}
+"""Limits of load, what holds up to there, and its color."""
+
+STANDS = {
+    "worst_node": ("The first node is delayed at {} load*", "earlier", "later"),
+    "average_node": ("Most nodes are delayed from {} load* on", "earlier", "later"),
+    "upper_bound": ("At most {} load is carried", "less", "more"),
+}
+"""Limits by which mappings are compared, the first that is known, and words for less and more."""
 
 WIDTH, DOT = 400.0, 9.0
 
 
-def along(loads: Iterable[float | None]) -> Axis:
-    """Return the axis of loads: to 100 %, or to the largest that is drawn."""
-    last = max(1.0, *(each for each in loads if each is not None))
-    return Axis("percent", OFFERED, 0.0, last, share=True)
+SPLIT = "if half-way traffic goes both ways,"
 
 
-def _panel(loads: Axis, height: float) -> Panel:
-    return Panel(loads, Axis("row", "", 0.0, 1.0), fitting(WIDTH), height)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoadLimits:
+    """Loads that limit a mapped program, to be drawn.
 
-
-def load_bar(
-    loads: Axis, spans: Sequence[tuple[str, float, str]], offered: float | None, title: str
-) -> alt.LayerChart:
-    """Return loads as a bar of spans, with a mark where they are offered.
-
-    ``spans``: what loads do, where that ends, and to how many nodes (see ``DELAYED``). Beyond the
-    last one nothing can be carried.
+    Attributes
+    ----------
+    worst_node, average_node, upper_bound
+        Where the first node and most nodes are delayed, and what can be carried at most.
+    split
+        The last one if half-way traffic goes both ways.
+    offered
+        What the average node offers.
+    random
+        A row per random mapping, with ``saturation_worst_node`` and so on.
     """
-    where, begin = _panel(loads, THICK), 0.0
-    if not spans or spans[-1][1] < loads.high:
-        spans = [*spans, ("cannot be carried", loads.high, "")]
-    ends, colours, layers = dict[str, tuple[float, float]](), dict[str, str](), list[alt.Chart]()
-    for name, end, many in spans:
-        ends[name], colours[name] = (begin, end), DELAYED.get(many, REFERENCE)
-        look: dict[str, Any] = {"style": "part", "color": colours[name]}
-        if not many:
-            look = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
-        layers.append(_span(where, begin, end, name).mark_rect(**look))
-        begin = end
-    if offered is not None:
-        mark = alt.Chart(pl.DataFrame({"percent": [offered]})).mark_point(
-            style="ink", filled=True, size=170, opacity=1, shape="triangle-down"
+
+    worst_node: float | None
+    average_node: float | None
+    upper_bound: float | None
+    split: float | None
+    offered: float | None
+    random: pl.DataFrame
+
+    @property
+    def compared(self) -> tuple[str, float, list[float]] | None:
+        """The first limit that is known of all mappings: its name, this one's, and random ones'."""
+        for limit in STANDS:
+            own = getattr(self, limit)
+            others = self.random[f"saturation_{limit}"]
+            if own is not None and len(others) and not others.has_nulls():
+                return limit, own, others.to_list()
+        return None
+
+    def _panel(self, height: float) -> Panel:
+        """Return the axis of loads: to 100 %, or to the largest that is drawn."""
+        seen = [self.worst_node, self.average_node, self.upper_bound, self.offered, self.split]
+        seen += self.compared[2] if self.compared else []
+        last = max(1.0, *(each for each in seen if each is not None))
+        along = Axis("percent", OFFERED, 0.0, last, share=True)
+        return Panel(along, Axis("row", "", 0.0, 1.0), fitting(WIDTH), height)
+
+    def _spans(self, last: float) -> Iterator[tuple[str, float, str]]:
+        """Yield what loads do, where that ends, and its color. What is not known is grey."""
+        begin, known = 0.0, True
+        for limit, (name, colour) in DELAYED.items():
+            load: float | None = getattr(self, limit)
+            known = known and load is not None
+            if load is not None and load > begin:
+                star = "*" * (limit != "upper_bound")
+                said = f"{name if known else 'delays not known'} to {load_share(load)}{star}"
+                yield said, load, colour if known else REFERENCE
+                begin = load
+        if self.split is not None:
+            yield f"{SPLIT} to {load_share(self.split)}", self.split, REFERENCE
+            begin = self.split
+        if begin < last:
+            yield "cannot be carried", last, REFERENCE
+
+    def _delayed(self) -> str:
+        """Return whom the offered load delays, or from where on the first node is delayed."""
+        if self.offered is None:
+            limit = next(each for each in STANDS if getattr(self, each) is not None)
+            return STANDS[limit][0].format(load_share(getattr(self, limit)))
+        at = f"▼ {percent(self.offered)} load"
+        for limit, many in zip(DELAYED, ("no node", "some nodes", "most nodes"), strict=True):
+            load = getattr(self, limit)
+            if load is None:
+                return f"What {at} delays is not known"
+            if self.offered <= load:
+                return f"{at} delays {many}*"
+        way = " with half-way traffic in one direction"
+        return f"{at} cannot be carried{way * (self.offered <= (self.split or 0.0))}"
+
+    def bar(self) -> alt.LayerChart | None:
+        """Return loads as a bar: up to where none, some and most nodes are delayed."""
+        if all(getattr(self, limit) is None for limit in DELAYED):
+            return None
+        where, begin = self._panel(THICK), 0.0
+        ends, colours = dict[str, tuple[float, float]](), dict[str, str]()
+        layers = list[alt.Chart]()
+        for name, end, colour in self._spans(where.x.high):
+            ends[name], colours[name] = (begin, end), colour
+            look: dict[str, Any] = {"style": "part", "color": colour}
+            if colour == REFERENCE:
+                look = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
+            layers.append(_span(where, begin, end, name).mark_rect(**look))
+            begin = end
+        if self.offered is not None:
+            mark = alt.Chart(pl.DataFrame({"percent": [self.offered]})).mark_point(
+                style="ink", filled=True, size=170, opacity=1, shape="triangle-down"
+            )
+            layers.append(mark.encode(x=where.x.encoding(alt.X), y=alt.value(7)))
+        drawn = [*layers, *where.above(ends, colours)]
+        return layered(drawn, self._delayed(), where.width, THICK)
+
+    def among_random(self) -> alt.LayerChart | None:
+        """Return the limit of each random mapping as a grey dot, this mapping's as a diamond."""
+        if self.compared is None:
+            return None
+        limit, own, others = self.compared
+        where = self._panel(0)
+        stacked, tallest = _stacked(others, where)
+        height = max(tallest * DOT + 26, 60.0)
+        where = replace(where, height=height)
+        dots = pl.DataFrame(
+            {
+                "percent": [x for x, _ in stacked],
+                "down": [height - 6 - DOT * y for _, y in stacked],
+                "whose": [RANDOM] * len(stacked),
+            }
         )
-        layers.append(mark.encode(x=where.x.encoding(alt.X), y=alt.value(7)))
-    return layered([*layers, *where.above(ends, colours)], title, where.width, THICK)
+        base = alt.Chart(dots).encode(x=where.x.encoding(alt.X), tooltip=["whose", "percent"])
+        drawn: list[alt.Chart] = [
+            base.mark_circle(color=REFERENCE, size=46, opacity=1).encode(
+                y=alt.Y("down:Q", scale=None, axis=None)
+            ),
+            alt.Chart(pl.DataFrame({"percent": [own], "whose": [OWN]}))
+            .mark_point(shape="diamond", size=170, filled=True, color=THIS, opacity=1)
+            .encode(x=where.x.encoding(alt.X), y=alt.value(height - 6), tooltip=["whose:N"]),
+        ]
+        spans = {f"{OWN} {load_share(own)}": (own, own)}
+        colours, bound = dict.fromkeys(spans, THIS), self.split or self.upper_bound
+        if limit != "upper_bound" and bound is not None:
+            drawn += where.rule(bound)
+            spans[f"its limit {load_share(bound)}"] = (bound, bound)
+        said, less, more = STANDS[limit]
+        higher, lower = sum(each > own for each in others), sum(each < own for each in others)
+        rank = f"{less} than in {higher}" if higher > lower else f"{more} than in {lower}"
+        title = f"{said.format(load_share(own))}, {rank} of {counted(len(others), RANDOM[:-1])}"
+        layers = [*drawn, *where.above(spans, colours)]
+        return layered(layers, f"{title} (grey)", where.width, height)
 
 
 def _span(where: Panel, begin: float, end: float, name: str) -> alt.Chart:
@@ -74,40 +185,6 @@ def _span(where: Panel, begin: float, end: float, name: str) -> alt.Chart:
         tooltip=["nodes:N", "percent:Q", "end:Q"],
     )
     return drawn
-
-
-def one_among(
-    loads: Axis, others: Sequence[float], own: Mapping[str, float], title: str
-) -> alt.LayerChart:
-    """Return the limit of each random mapping as a grey dot, this mapping's as a red diamond.
-
-    ``own``: the names of its limits, and the limits. The first one is compared, another is a line.
-    """
-    (name, mine), *limits = own.items()
-    where = _panel(loads, 0)
-    stacked, tallest = _stacked(others, where)
-    height = max(tallest * DOT + 26, 60.0)
-    where = replace(where, height=height)
-    dots = pl.DataFrame(
-        {
-            "percent": [x for x, _ in stacked],
-            "down": [height - 6 - DOT * y for _, y in stacked],
-            "whose": [RANDOM] * len(stacked),
-        }
-    )
-    base = alt.Chart(dots).encode(x=where.x.encoding(alt.X), tooltip=["whose", "percent"])
-    drawn: list[alt.Chart] = [
-        base.mark_circle(color=REFERENCE, size=46, opacity=1).encode(
-            y=alt.Y("down:Q", scale=None, axis=None)
-        ),
-        alt.Chart(pl.DataFrame({"percent": [mine], "whose": [OWN]}))
-        .mark_point(shape="diamond", size=170, filled=True, color=THIS, opacity=1)
-        .encode(x=where.x.encoding(alt.X), y=alt.value(height - 6), tooltip=["whose:N"]),
-    ]
-    for _, limit in limits:
-        drawn += where.rule(limit)
-    drawn += where.above({each: (at, at) for each, at in own.items()}, {name: THIS})
-    return layered(drawn, title, where.width, height)
 
 
 def _stacked(values: Iterable[float], where: Panel) -> tuple[list[tuple[float, int]], int]:
@@ -124,11 +201,13 @@ def _stacked(values: Iterable[float], where: Panel) -> tuple[list[tuple[float, i
     return found, len(rows)
 
 
-def met_by_paths(counts: pl.DataFrame) -> alt.LayerChart:
+def met_by_paths(counts: pl.DataFrame) -> alt.LayerChart | None:
     """Return the share of paths that meet at most so many others, also under random mappings.
 
     ``counts`` has columns ``mapping`` (``own`` or ``random``), ``path_contention`` and ``paths``.
     """
+    if counts.is_empty():  # nobody counts it where pairs have several paths
+        return None
     both = {"own": OWN, "random": RANDOM}
     names = {key: whose for key, whose in both.items() if counts.filter(mapping=key).height}
     table = pl.concat([_steps(whose, counts.filter(mapping=key)) for key, whose in names.items()])

@@ -14,7 +14,7 @@ from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze import Analysis
 from netloom.questions.fabric import LOAD
-from netloom.questions.map.words import unit_of
+from netloom.questions.map import ProgramMapping
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.register import command_line
@@ -138,7 +138,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
 def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a program in rank order, and as it was mapped: perhaps on routes of its own."""
-    from netloom.questions.map.question import prepare
+    from netloom.questions.map import prepare
 
     found: Any = answer
     task = prepare(asked(record))
@@ -150,9 +150,10 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
     for name, places, routing, when in both if changed else both[:1]:
         sent = entering(task.graph, task.network, places, weight)[0]
+        unit = ProgramMapping.from_json(record.figures).load_unit
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=unit_of(record.figures), name=name, known=_loads(record, when),
+            unit=unit, name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 

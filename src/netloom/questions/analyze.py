@@ -5,27 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import model_validator
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves, unseen
-from netloom.base.progress import patience, track
+from netloom.base.figures import SHARE, derived, figure, leaves, unseen
+from netloom.base.progress import patience
 from netloom.base.units import seconds, size
-from netloom.base.words import counted, listed, number
+from netloom.base.words import counted, listed, load_share, number, percent, shares
 from netloom.bounds import Bounds, Taper, bounds_of, tapers
-from netloom.contention import (
-    Expectation,
-    MeshEstimate,
-    estimate_mesh,
-    expect_random,
-    offered_by_program,
-    offered_by_run,
-    slowdown,
-)
 from netloom.contention import Verdict as Standing
+from netloom.contention import offered_by_program, offered_by_run, slowdown
 from netloom.contention import verdict as standing_of
 from netloom.contention.busiest import (
     Bottleneck,
@@ -41,22 +33,35 @@ from netloom.contention.busiest import (
 )
 from netloom.contention.mapped import (
     ContentionCount,
-    Limits,
     MappedChannel,
     MappedFigures,
     MappedNode,
     MappedProgram,
+    MeanMessage,
+    Slowdown,
     Spread,
     channels_of,
     contention_counts,
     counted_contention,
     measured_program,
     nodes_of,
+    paths_of,
     weights_of,
 )
 from netloom.machines import Machine, machine_names
 from netloom.mapping.allocation import place_program
-from netloom.mapping.layouts.parts import cube_of_hosts
+from netloom.mapping.at_random import (
+    MOST_RANDOM,
+    RandomMapping,
+    RandomMappings,
+    all_alike,
+    estimated,
+    expected,
+    limits_beside,
+    measured_at_random,
+    over_random,
+    spreads_beside,
+)
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import MOST, option
 from netloom.questions.columns import FLITS
@@ -81,29 +86,20 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, percent, subject
+from netloom.questions.shown import arrow, subject
 from netloom.questions.terminal import table as terminal_table
 from netloom.questions.verdicts import Measure, Verdict
-from netloom.routing import (
-    DimensionOrder,
-    Routing,
-    SourceRoutes,
-    find_deadlock,
-    half_way_round,
-    parse_routing,
-    routes_by,
-)
-from netloom.routing.hosted import legs
-from netloom.topology import Cube, Topology
+from netloom.routing import Routing, find_deadlock, parse_routing, routes_by
 from netloom.topology.names import short_switch_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
     from netloom.routing import Paths
+    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
 LOAD = "Offered load (said at most one way)"
@@ -173,85 +169,6 @@ class AnalyzeQuestion(
         return self
 
 
-class Slowdown(Figures):
-    """By what contention lengthens the communication of a path (estimates)."""
-
-    mean: float
-    max: float
-
-
-class MeanMessage(Figures):
-    """The mean message's size and hops, and its time without contention.
-
-    Cycles are those of wormhole switching (eq. 1.3) at one hop and one flit per cycle. µs are the
-    machine's own α + βL, if published.
-    """
-
-    bytes: float
-    hops: float | None = figure(default=None, optional=True)
-    cycles: float | None = figure(default=None, optional=True)
-    us: float | None = figure(unit="µs", default=None, optional=True)
-
-
-class OfRandom(Figures):
-    """A figure over random mappings, and how many of them this mapping beats."""
-
-    mean: float
-    min: Number
-    max: Number
-    beaten: int
-
-
-class RandomFigures(Figures):
-    """Those of ``MappedFigures`` that all random mappings have."""
-
-    path_length_mean: OfRandom | None = figure(default=None, optional=True)
-    path_length_max: OfRandom | None = figure(default=None, optional=True)
-    logical_path_length_mean: OfRandom | None = figure(default=None, optional=True)
-    logical_path_length_max: OfRandom | None = figure(default=None, optional=True)
-    channel_load_mean: OfRandom | None = figure(default=None, optional=True)
-    channel_load_max: OfRandom | None = figure(default=None, optional=True)
-    weighted_channel_load_mean: OfRandom | None = figure(default=None, optional=True)
-    weighted_channel_load_max: OfRandom | None = figure(default=None, optional=True)
-    path_contention_mean: OfRandom | None = figure(default=None, optional=True)
-    path_contention_max: OfRandom | None = figure(default=None, optional=True)
-    hop_bytes: OfRandom | None = figure(default=None, optional=True)
-    dilation: OfRandom | None = figure(default=None, optional=True)
-    saturation_average_node: OfRandom | None = figure(default=None, optional=True)
-    saturation_worst_node: OfRandom | None = figure(default=None, optional=True)
-    saturation_upper_bound: OfRandom | None = figure(default=None, optional=True)
-
-
-class RandomMappings(Figures):
-    """The random mappings that this one is compared with.
-
-    Attributes
-    ----------
-    limited_by_work
-        Whether more would have taken too long: nobody said how many.
-    alike
-        Whether all mappings are alike, so that none need be measured.
-    table_3_1
-        Table 3.1 of the thesis for a random mapping. None but on square 2D meshes.
-    expected
-        Exact means over all random mappings. None on general graphs or with several tasks per node.
-    """
-
-    mappings: int
-    limited_by_work: bool
-    alike: bool | None = figure(optional=True)
-    figures: RandomFigures = figure(at=".")
-    table_3_1: MeshEstimate | None = figure(optional=True)
-    expected: Expectation | None = figure(optional=True)
-
-
-class RandomMapping(Figures):
-    """One random mapping, with the figures by which mappings are compared."""
-
-    seed: int
-    own: MappedFigures = figure(at=".")
-
-
 UNEVEN = (
     "estimates of saturation and slow-down, which are for channels of one bandwidth; the upper "
     "bound holds for any"
@@ -297,51 +214,21 @@ ESTIMATE, SAME = "* estimate.", "the same as"
 
 GIVE_LOAD = "Give the load for a yes or no: --offered 0.2"
 
-CUTS = {
+PARTS = {
     "host": "what host {name} {sends} over its own channels",
-    "coordinates": "what {leaves} {name}",
-    "router": "what {leaves} {name} {for_} other routers",
-    "subtree": "what {leaves} {name}",
-    "group": "what {leaves} {name}",
-    "half": "what {leaves} {name} {for_} the other half of the hosts",
+    "router": "what {leaves} {name} {to} other routers",
+    "half": "what {leaves} {name} {to} the other half of the hosts",
 }
-"""What a cut is, in words."""
+"""What a cut is, in words. All others: what leaves a part, or enters it."""
 
 WAYS = {
-    "out": {"sends": "sends", "leaves": "leaves", "for_": "for"},
-    "in": {"sends": "receives", "leaves": "enters", "for_": "from"},
+    "out": {"sends": "sends", "leaves": "leaves", "to": "for"},
+    "in": {"sends": "receives", "leaves": "enters", "to": "from"},
 }
 """Words for both ways over a cut."""
 
-HELPS = {
-    "host": "less traffic of this host, or more bandwidth at it,",
-    "coordinates": "a mapping that keeps more inside this part, or more channels from it",
-    "router": "a mapping that keeps more inside the router, or more channels from it",
-    "subtree": "a mapping that keeps more inside the subtree, or more channels from it",
-    "group": "a mapping that keeps more inside the group, or more channels from it",
-    "half": "a mapping that keeps more inside each half, or more channels between them",
-}
-"""What helps where a cut is the limit."""
-
-
-class Beside(Figures):
-    """A figure of this mapping beside that of random ones, as a terminal shows both."""
-
-    what: str = figure(" ", lead=True)
-    mean: Number | None = figure(lead=True)
-    max: Number | None = figure(lead=True)
-    random_mean: Number | None = figure("random mean", lead=True)
-    random_max: Number | None = figure("random max", lead=True)
-    beaten: int | None = figure("better than", lead=True)
-
-
-class LoadBeside(Figures):
-    """A limit of the load beside that of random mappings, as a terminal shows both."""
-
-    what: str = figure(" ", lead=True)
-    load: float | None = figure("load", SHARE, lead=True)
-    random: float | None = figure("random mean", SHARE, lead=True)
-    beaten: int | None = figure("better than", lead=True)
+INSIDE = {"coordinates": "this part", "half": "each half"}
+"""What keeps more inside, if a cut's load is to fall. All others: the kind of the cut."""
 
 
 class Analysis(Answer):
@@ -388,12 +275,17 @@ class Analysis(Answer):
     inside_nodes: float = figure("traffic inside nodes", SHARE, table=False)
     routing: str = figure(table=False)
     weight: str = figure(table=False)
-    slowdown: Slowdown | None = figure("slow-down", flat="slowdown_")
+    slowdown: Slowdown | None = figure(
+        "slow-down by contention (estimate)",
+        "times",
+        flat="slowdown_",
+        lead=True,
+    )
     bottleneck: Bottleneck = figure(flat="bottleneck_")
     busiest_channel: BusiestChannel = figure()
-    busiest_router: BusiestRouter | None = figure()
+    busiest_router: BusiestRouter | None = figure(flat="busiest_router_", lead=True)
     bounds: Bounds | None = figure("what no routing can beat")
-    oversubscription: tuple[Taper, ...] | None = figure()
+    oversubscription: tuple[Taper, ...] | None = figure("oversubscription, level by level")
     mean_message: MeanMessage | None = figure()
     standing: Standing = figure(at="verdict", flat="")
     random_mapping: RandomMappings = figure("random mappings")
@@ -401,11 +293,13 @@ class Analysis(Answer):
     deadlock_cycle: tuple[str, ...] = figure()
     note: str | None = figure(table=False)
     left_out: str | None = figure(table=False)
-    shifts: tuple[ShiftLoad, ...] | None = figure("each shift on its own")
+    shifts: tuple[ShiftLoad, ...] | None = figure("one shift after the other")
     causes: Causes = figure(at=".")
     own: MappedFigures = figure(at=".")
     offered: float | None = figure(unit=FLITS)
-    host_channel_load: Spread | None = figure("paths on a host's channel", "paths")
+    host_channel_load: Spread | None = figure(
+        "paths on a host's channel", "paths", flat="host_channel_load_", lead=True
+    )
     network: Topology = unseen()
     graph: ProcessGraph | None = unseen()
     node_of: Ints = unseen()
@@ -673,51 +567,11 @@ class Analysis(Answer):
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the figures beside those of random mappings, and what they are."""
-        of_paths = terminal_table([*self._beside()], self, width)
-        of_loads = terminal_table([*self._loads_beside()], self, width)
-        return [*of_paths, "", *of_loads, *wrap(self._footnote(), width)]
-
-    def _beside(self) -> Iterator[Beside]:
-        own, random = self.own, self.random_mapping.figures
-        met, d = own.path_contention, own.logical_path_length
-        rows: list[tuple[str, Spread | None, OfRandom | None, OfRandom | None]] = [
-            ("path length D, hops", own.path_length, random.path_length_mean,
-             random.path_length_max),
-            ("logical path length d", d, random.logical_path_length_mean,
-             random.logical_path_length_max),
-            ("channel load χ, paths", own.channel_load, random.channel_load_mean,
-             random.channel_load_max),
-            (f"channel load, {self.load_unit}", own.weighted_channel_load,
-             random.weighted_channel_load_mean, random.weighted_channel_load_max),
-            ("paths met by a path, ν", met, random.path_contention_mean,
-             random.path_contention_max),
-        ]  # fmt: skip
-        for what, found, mean, most in rows:
-            twice = found is own.weighted_channel_load and self.load_unit == "paths"
-            if found is not None and not twice:
-                yield Beside(
-                    what=what,
-                    mean=found.mean,
-                    max=found.max,
-                    random_mean=mean.mean if mean else None,
-                    random_max=most.mean if most else None,
-                    beaten=most.beaten if most else None,
-                )
-
-    def _loads_beside(self) -> Iterator[LoadBeside]:
-        own, random = self.own.saturation, self.random_mapping.figures
-        for what, load, other in (
-            (f"first {self.node} delayed *", own.worst_node, random.saturation_worst_node),
-            (f"most {self.node}s delayed *", own.average_node, random.saturation_average_node),
-            ("most load carried", own.upper_bound, random.saturation_upper_bound),
-        ):
-            if load is not None:
-                yield LoadBeside(
-                    what=what,
-                    load=load,
-                    random=other.mean if other else None,
-                    beaten=other.beaten if other else None,
-                )
+        random = self.random_mapping.figures
+        of_paths = terminal_table(spreads_beside(self.own, random, self.load_unit), self, width)
+        of_loads = terminal_table(limits_beside(self.own, random, self.node), self, width)
+        footnote = wrap(self._footnote(), width)
+        return [*of_paths, "", *of_loads, *footnote, "", *super().figure_lines(width)]
 
     def _footnote(self) -> str:
         """Return what the figures of the table are."""
@@ -734,104 +588,88 @@ class Analysis(Answer):
         return " ".join(notes)
 
     def remarks(self) -> Iterator[str]:
-        """Yield what the verdict and the table do not say."""
-        neck, channel, message = self.bottleneck, self.busiest_channel, self.mean_message
+        """Yield what the verdict and the figures do not say."""
+        neck, channel = self.bottleneck, self.busiest_channel
         what = f"{counted(self.tasks, 'task', ',')} and {counted(self.num_paths, 'path', ',')}"
-        yield f"{what} on {self._size()}, {self.routing}."
+        parts = [counted(self.hosts, self.node), counted(self.num_channels, "channel")]
+        if self.busiest_router is not None:
+            parts.insert(1, counted(self.routers, "router"))
+        yield f"{what} on {', '.join(parts)}, {self.routing}."
         busy = ""
         if channel.name == neck.channel and neck.channel_busy_cycles is not None:
-            took = _in_us(neck.channel_busy_us)
-            busy = f", busy for {counted(number(neck.channel_busy_cycles), 'cycle')}{took}"
+            busy = f", busy for {counted(number(neck.channel_busy_cycles), 'cycle')}"
+            if neck.channel_busy_us is not None:
+                busy += f", {seconds(neck.channel_busy_us * 1e-6)}"
         many = counted(number(channel.paths), "path")
         yield f"Busiest channel: {arrow(channel.name)}, {many}{busy}."
-        yield from self._of_routers()
+        if self.bounds is not None:
+            yield self._of_bounds(self.bounds)
         if affected := self.standing.affected:
             others = len(affected) - FEW
             more = f" and {number(others)} more" if others > 0 else ""
             what = "Delayed first" if self.offered is None else "Delayed"
             yield f"{what}: {', '.join(affected[:FEW])}{more}."
-        if self.slowdown:
-            mean, worst = number(self.slowdown.mean), number(self.slowdown.max)
-            yield (
-                f"Communication takes {mean}× its time without contention on average, {worst}× on "
-                "the worst path (estimates)."
-            )
-        if message and message.hops is not None and self._counts_messages():
-            took = f"{number(message.cycles)} cycles{_in_us(message.us)}"
-            over = f"{size(message.bytes)} over {number(message.hops)} hops"
-            yield f"Mean message: {over}, {took} without contention."
+        if self.mean_message and self.mean_message.hops is not None and self._counts_messages():
+            yield self._of_message(self.mean_message)
         yield from self._of_random()
         if self.local_edges:
             where = "On one host" if self.asked["count_inside_nodes"] else "Inside nodes"
             yield f"{where}, without a channel: {counted(self.local_edges, 'edge')}."
         if self.shifts:
-            loads = [number(each.channel_load.max) for each in self.shifts]
-            yield (
-                f"The table is of all {len(loads)} shifts at once; one after the other, the "
-                f"busiest channel between routers has {listed(loads)} paths."
-            )
+            yield f"The first table is of all {len(self.shifts)} shifts at once."
         if self.left_out:
             yield f"Left out: {self.left_out}."
         if self.note:
             yield self.note
         if self.deadlock_cycle:
             first = arrow(self.deadlock_cycle[0])
-            yield (
-                f"Needs virtual channels: without them {len(self.deadlock_cycle)} channels can "
-                f"deadlock, beginning with {first}."
-            )
+            many = counted(len(self.deadlock_cycle), "channel")
+            yield f"Needs virtual channels: without them {many} can deadlock, the first {first}."
 
-    def _size(self) -> str:
-        """Return how many nodes, or hosts and routers, and channels the network has."""
-        channels = counted(self.num_channels, "channel")
-        if self.busiest_router is None:
-            return f"{counted(self.hosts, 'node')}, {channels}"
-        return f"{counted(self.hosts, 'host')}, {counted(self.routers, 'router')}, {channels}"
+    def _of_bounds(self, bounds: Bounds) -> str:
+        """Say which cut is the limit, and what would help."""
+        cut, name = bounds.limit, short_switch_name(bounds.limit.name)
+        part = PARTS.get(cut.kind, "what {leaves} {name}").format(name=name, **WAYS[cut.way])
+        over = f"{carried(self.load_unit, cut.weight)} over bandwidth {number(cut.bandwidth)}"
+        bound = f"The bound is {part}: {over}."
+        if bounds.ratio > CLOSE:
+            better = "A routing that spreads paths more evenly, or another mapping,"
+            return f"{bound} {better} may come nearer."
+        helps = "less traffic of this host, or more bandwidth at it,"
+        if cut.kind != "host":
+            more = "between them" if cut.kind == "half" else "from it"
+            inside = INSIDE.get(cut.kind, f"the {cut.kind}")
+            helps = f"a mapping that keeps more inside {inside}, or more channels {more}"
+        return f"{bound} No routing can do better; {helps} would help."
 
     def _counts_messages(self) -> bool:
         """Return whether the program says how many messages it sends."""
         return self.graph is not None and bool((self.graph.messages > 1).any())
 
-    def _of_routers(self) -> Iterator[str]:
-        """Yield lines on the bound, the busiest router, and the taper of the network."""
-        router, bounds, hosts = self.busiest_router, self.bounds, self.host_channel_load
-        if router is None:
-            return
-        if bounds is not None:
-            cut, close = bounds.limit, bounds.ratio <= CLOSE
-            part = CUTS[cut.kind].format(name=short_switch_name(cut.name), **WAYS[cut.way])
-            over = f"{carried(self.load_unit, cut.weight)} over bandwidth {number(cut.bandwidth)}"
-            helps = f"No routing can do better; {HELPS[cut.kind]} would help."
-            nearer = (
-                "A routing that spreads paths more evenly, or another mapping, may come nearer."
-            )
-            yield f"The bound is {part}: {over}. {helps if close else nearer}"
-        load = carried(self.load_unit, router.load)
-        yield f"Busiest router: {short_switch_name(router.name)}, {load} pass through."
-        if hosts is not None:
-            mean = counted(number(hosts.mean), "path")
-            yield f"Channels of hosts: {mean} on average, at most {number(hosts.max)}."
-        yield from (_taper(each) for each in self.oversubscription or () if each.ratio > 1)
+    def _of_message(self, mean: MeanMessage) -> str:
+        took = f"{number(mean.cycles)} cycles"
+        if mean.us is not None:
+            took += f", {seconds(mean.us * 1e-6)}"
+        over = f"{size(mean.bytes)} over {number(mean.hops)} hops"
+        return f"Mean message: {over}, {took} without contention."
 
     def _of_random(self) -> Iterator[str]:
         """Say how many random mappings there were time for, and what is known of all mappings."""
-        random, expected = self.random_mapping, self.random_mapping.expected
+        random, of_all = self.random_mapping, self.random_mapping.expected
         if random.alike:
-            yield (
-                "All mappings are alike: each task sends the same to every other, no place is left."
-            )
+            said = "each task sends the same to every other, no place is left"
+            yield f"All mappings are alike: {said}."
         elif random.limited_by_work:
             many = counted(random.mappings, "random mapping")
-            said = f"{many}: more would have taken too long (--random-mappings N takes N)."
-            if expected is not None:
-                about = "about " * (expected.channel_load_max_by != "enumeration")
-                said += (
-                    f" Over all of them, exactly: path length {number(expected.path_length_mean)}, "
-                    f"channel load {number(expected.channel_load_mean)}, path contention "
-                    f"{number(expected.path_contention_mean)} on average; largest channel load "
-                    f"{about}{number(expected.channel_load_max)}."
+            yield f"{many}: more would have taken too long (--random-mappings N takes N)."
+            if of_all is not None:
+                about = "about " * (of_all.channel_load_max_by != "enumeration")
+                yield (
+                    f"Over all mappings, exactly: path length {number(of_all.path_length_mean)}, "
+                    f"channel load {number(of_all.channel_load_mean)}, path contention "
+                    f"{number(of_all.path_contention_mean)} on average; largest channel load "
+                    f"{about}{number(of_all.channel_load_max)}."
                 )
-            yield said
 
     # Tables.
 
@@ -854,25 +692,7 @@ class Analysis(Answer):
         """Return one row per path: tasks, nodes, weights, contention, and slow-down if known."""
         import polars as pl
 
-        found, graph = self.mapped.by_path, self.mapped.graph
-        columns = {
-            "source_task": graph.source,
-            "target_task": graph.target,
-            "source_node": self.node_of[graph.source],
-            "target_node": self.node_of[graph.target],
-            "bytes": graph.bytes,
-            "messages": graph.messages,
-        }
-        if found is not None:
-            columns |= {
-                "path_length": found.path_length,
-                "logical_path_length": found.logical_path_length,
-                "path_contention": found.path_contention,
-                "heaviest_channel_weight": found.heaviest_channel,
-            }
-        if self.slowdowns is not None:
-            columns["slowdown"] = self.slowdowns
-        return pl.DataFrame(columns, nan_to_null=True)
+        return pl.DataFrame(paths_of(self.mapped, self.node_of, self.slowdowns), nan_to_null=True)
 
     @table(MappedChannel)
     def channels(self) -> Mapping[str, Any]:
@@ -919,7 +739,7 @@ class Analysis(Answer):
 
     def parts(self) -> dict[str, Any]:
         """Return the network by load, what loads do to nodes, and random mappings beside."""
-        from netloom.drawing.loads import along, load_bar, met_by_paths, one_among
+        from netloom.drawing.loads import LoadLimits, met_by_paths
         from netloom.drawing.networks import Delays
         from netloom.questions.network_chart import LOAD, ON, loaded_chart, network_again
 
@@ -927,23 +747,21 @@ class Analysis(Answer):
         net = network_again(self.network, self.asked, channels)
         delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
         title = self.load_unit + ON
-        parts = {"channels": loaded_chart(net, channels, LOAD, title, delays=delays)}
-        seen = [limits.worst_node, limits.average_node, limits.upper_bound]
-        compared = self._compared()
-        others = compared.others if compared else []
-        where = along([*seen, self.offered, self.split_bound, *others])
-        if any(each is not None for each in seen):
-            parts["loads"] = load_bar(where, self._spans(), self.offered, self._delayed())
-        if compared:
-            bound = self.split_bound or limits.upper_bound
-            names = {f"this mapping {load_share(compared.own)}": compared.own}
-            if compared.limit != "upper_bound" and bound is not None:
-                names[f"its limit {load_share(bound)}"] = bound
-            parts["saturation"] = one_among(where, others, names, compared.said)
-        counts = self.path_contention()
-        if counts.height:  # nobody counts it where pairs have several paths
-            parts["path contention"] = met_by_paths(counts)
-        return parts
+        loads = LoadLimits(
+            worst_node=limits.worst_node,
+            average_node=limits.average_node,
+            upper_bound=limits.upper_bound,
+            split=self.split_bound,
+            offered=self.offered,
+            random=self.random_table(),
+        )
+        parts = {
+            "channels": loaded_chart(net, channels, LOAD, title, delays=delays),
+            "loads": loads.bar(),
+            "saturation": loads.among_random(),
+            "path contention": met_by_paths(self.path_contention()),
+        }
+        return {name: drawn for name, drawn in parts.items() if drawn is not None}
 
     def channel_loads(self) -> tuple[str, Floats]:
         """Return what channels carry, over bandwidth where that differs, and in which unit."""
@@ -968,78 +786,6 @@ class Analysis(Answer):
         at = self.offered or min(1.0, full)
         return begins / at, full / at, at
 
-    def _spans(self) -> list[tuple[str, float, str]]:
-        """Return what loads do, where that ends, and to how many nodes: what is not known is ""."""
-        limits, found, begin, known = self.own.saturation, list[tuple[str, float, str]](), 0.0, True
-        for name, many, load, star in (
-            ("no node delayed", "none", limits.worst_node, "*"),
-            ("some delayed", "some", limits.average_node, "*"),
-            ("most delayed", "most", limits.upper_bound, ""),
-        ):
-            known = known and load is not None
-            if load is not None and load > begin:
-                said = f"{name if known else 'delays not known'} to {load_share(load)}{star}"
-                found.append((said, load, many if known else ""))
-                begin = load
-        if (split := self.split_bound) is not None:
-            said = f"if half-way traffic goes both ways, to {load_share(split)}"
-            found.append((said, split, ""))
-        return found
-
-    def _delayed(self) -> str:
-        """Return whom the offered load delays, or from where on the first node is delayed."""
-        limits, offered = self.own.saturation, self.offered
-        if offered is None:
-            stands = (words[0].format(load_share(each)) for _, each, words in _stands(limits))
-            return next(stands)
-        at = f"▼ {percent(offered)} load"
-        for limit, many in (
-            (limits.worst_node, "no node"),
-            (limits.average_node, "some nodes"),
-            (limits.upper_bound, "most nodes"),
-        ):
-            if limit is None:
-                return f"What {at} delays is not known"
-            if offered <= limit:
-                return f"{at} delays {many}*"
-        return f"{at} cannot be carried{self._one_way()}"
-
-    def _compared(self) -> Compared | None:
-        """Return by which limit this mapping stands beside random ones. None if by none."""
-        random = self.random_table()
-        for limit, own, (said, less, more) in _stands(self.own.saturation):
-            others = random[f"saturation_{limit}"]
-            if random.height and not others.has_nulls():
-                higher, lower = int((others > own).sum()), int((others < own).sum())
-                rank = f"{less} than in {higher}" if higher > lower else f"{more} than in {lower}"
-                many = counted(random.height, "random mapping")
-                words = f"{said.format(load_share(own))}, {rank} of {many} (grey)"
-                return Compared(limit, own, others.to_list(), words)
-        return None
-
-
-class Compared(NamedTuple):
-    """A limit of the load of this mapping, the same of random ones, and what is said of both."""
-
-    limit: str
-    own: float
-    others: list[float]
-    said: str
-
-
-def _stands(limits: Limits) -> Iterator[tuple[str, float, tuple[str, str, str]]]:
-    """Yield the limits that are known, best first, and words: with less, and with more."""
-    for limit, load, *words in (
-        ("worst_node", limits.worst_node, "The first node is delayed at {} load*", "earlier",
-         "later"),
-        ("average_node", limits.average_node, "Most nodes are delayed from {} load* on", "earlier",
-         "later"),
-        ("upper_bound", limits.upper_bound, "At most {} load is carried", "less", "more"),
-    ):  # fmt: skip
-        if load is not None:
-            said, less, more = words
-            yield limit, load, (said, less, more)
-
 
 def carried(unit: str, amount: float) -> str:
     """Return an amount of traffic with its unit, such as ``load_unit`` names.
@@ -1050,43 +796,6 @@ def carried(unit: str, amount: float) -> str:
     ('12.3 MB', '1 message', '2.5 paths')
     """
     return size(amount) if unit == "bytes" else counted(number(amount), unit[:-1])
-
-
-def shares(*values: float) -> list[str]:
-    r"""Return shares in percent, with as few digits as tell them apart: two, or more.
-
-    From 100 % on all digits before the point are told.
-
-    Examples
-    --------
-    >>> [each.replace("\xa0", " ") for each in shares(0.2776, 0.5781)]
-    ['28 %', '58 %']
-    >>> [each.replace("\xa0", " ") for each in shares(1.8168, 3.63)]
-    ['182 %', '363 %']
-    >>> [each.replace("\xa0", " ") for each in shares(0.5776, 0.5781)]
-    ['57.76 %', '57.81 %']
-    """
-    for digits in range(2, 17):
-        rounded = [
-            float(f"{each:.{digits}g}") if each < 1 else round(each, max(digits - 1, 2))
-            for each in values
-        ]
-        if len(set(rounded)) == len(set(values)):
-            break
-    if digits <= 3:
-        return list(map(percent, rounded))
-    return [f"{100 * each:.{digits}g}\u00a0%" for each in values]
-
-
-def load_share(value: float | None) -> str:
-    r"""Return a limit of the load in percent, as sentences, tables and pictures have it alike.
-
-    Examples
-    --------
-    >>> load_share(0.2776).replace("\xa0", " "), load_share(None)
-    ('28 %', '–')
-    """
-    return percent(None) if value is None else shares(value)[0]
 
 
 def _times(ratio: float) -> str:
@@ -1101,11 +810,6 @@ def _times(ratio: float) -> str:
 def _about(share: float) -> str:
     """Return a share in percent to two digits."""
     return percent(float(f"{share:.2g}"))
-
-
-def _in_us(time: float | None) -> str:
-    """Return a time behind another one, if it is known."""
-    return "" if time is None else f", {seconds(time * 1e-6)}"
 
 
 def _made_by(users: Users, load: str) -> Iterator[str]:
@@ -1128,29 +832,6 @@ def _made_by(users: Users, load: str) -> Iterator[str]:
             partners = counted(user.pairs, "rank")
             yield f"rank {user.task} {said} {_about(user.share)} of {load}, {way} {partners}"
             return
-
-
-def _taper(each: Taper) -> str:
-    """Say how routers of one level are oversubscribed."""
-    below, above = each.channels_below, each.channels_above
-    who, others = short_switch_name(each.router), each.routers - 1
-    if others:
-        who += f" and {counted(others, 'router')} like it"
-    have = "have" if others else "has"
-    rates = ""
-    if (each.below, each.above) != (below, above):  # else the counts say it
-        rates = f", of bandwidth {number(each.below)} and {number(each.above)} in all"
-    return (
-        f"Oversubscribed {number(each.ratio)}:1: {who} {have} {counted(below, 'channel')} from "
-        f"below and {counted(above, 'uplink')}{rates}."
-    )
-
-
-MOST_RANDOM = 25
-"""Random mappings to compare with by default, at least one."""
-
-WORK, PATH_WORK = 3 * 2**30, 300
-"""What they may cost in all (about 5 seconds), and what a path does. See ``_work``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -1233,10 +914,17 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     slowdowns = None
     if offered is not None and mapped.by_path is not None and limit.estimated:
         slowdowns = slowdown(mapped.by_path, limit, offered)
-    alike = _alike(question, ready)
-    random, met, limited = _random_mappings(question, ready, 0 if alike else MOST_RANDOM)
+    many, places = question.random_mappings, num_places(question, network)
+    alike = all_alike(mapped, ready.node_of, places, question.tasks_per_node)
+
+    def place(seed: int) -> Ints:
+        return place_program("random", graph, network, **placing(question) | {"seed": seed})
+
+    asked = 0 if alike and many is None else many
+    random, met = measured_at_random(mapped, routing, place, question.seed, asked)
     routed = followed(mapped, routing)
-    cycle = _deadlock(network, routing)
+    causes = causes_of(mapped, routing, routed)
+    cycle, whole = _deadlock(network, routing), question.nodes is None
     in_bytes = question.weight == "bytes"
     return Analysis(
         app=graph.name,
@@ -1257,7 +945,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
             mapped, (on.flit_bytes if on else 1) if in_bytes else None, on.cycle_us if on else None
         ),
         offered=offered,
-        slowdown=_slowdown(slowdowns, mapped.weights),
+        slowdown=None if slowdowns is None else Slowdown.of(slowdowns, mapped.weights),
         standing=replace(standing, affected=names),
         busiest_channel=BusiestChannel.of(network, loads),
         busiest_router=BusiestRouter.of(network, loads),
@@ -1266,18 +954,18 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         mean_message=_mean_message(mapped, on),
         random_mapping=RandomMappings(
             mappings=len(random),
-            limited_by_work=limited,
+            limited_by_work=asked is None and 0 < len(random) < MOST_RANDOM,
             alike=alike or None,
-            figures=_over_random(own, random),
-            table_3_1=None if question.nodes is not None else _estimate(graph, network, routing),
-            expected=_expected(question, graph, network, routing),
+            figures=over_random(own, random),
+            table_3_1=estimated(mapped, routing) if whole else None,
+            expected=expected(mapped, routing) if whole and question.tasks_per_node == 1 else None,
         ),
         deadlock_free=None if cycle is None else not cycle,
         deadlock_cycle=tuple(network.channel_name(channel) for channel in cycle or ()),
-        note=_half_way_note(mapped, routing),
+        note=_half_way_note(causes),
         left_out=_left_out(mapped, routing),
         shifts=shift_by_shift(mapped, routing),
-        causes=causes_of(mapped, routing, routed),
+        causes=causes,
         network=network,
         graph=graph,
         node_of=ready.node_of,
@@ -1312,15 +1000,6 @@ def _offered(question: AnalyzeQuestion, mapped: MappedProgram, on: Machine | Non
     )
 
 
-def _slowdown(slowdowns: Floats | None, weights: Floats) -> Slowdown | None:
-    """Return the mean (by weight) and the maximum of the paths' slow-down, if that is known."""
-    if slowdowns is None:
-        return None
-    known = ~np.isnan(slowdowns)
-    mean = float(np.average(slowdowns[known], weights=weights[known]))
-    return Slowdown(mean=mean, max=float(slowdowns[known].max()))
-
-
 def _bounds(mapped: MappedProgram) -> Bounds:
     """Return what no routing can beat for this mapping."""
     busiest = float(mapped.contention.channel_time.max())
@@ -1328,33 +1007,19 @@ def _bounds(mapped: MappedProgram) -> Bounds:
 
 
 def _mean_message(mapped: MappedProgram, on: Machine | None) -> MeanMessage | None:
-    graph, moving, by_path = mapped.graph, mapped.moving, mapped.by_path
-    messages = graph.messages[moving]
-    if not messages.sum():
-        return None
-    mean = float(graph.bytes[moving].sum() / messages.sum())
-    if by_path is None:
-        return MeanMessage(bytes=mean)
-    hops = float(np.average(by_path.path_length[moving], weights=messages))
-    flits = float(np.ceil(mean / (on.flit_bytes if on else 1)))
-    took = float(on.message_time_us(mean, hops)) if on and on.message_costs else None
-    return MeanMessage(bytes=mean, hops=hops, cycles=hops + max(flits - 1, 0), us=took)
+    found = MeanMessage.of(mapped, on.flit_bytes if on else 1)
+    if found is None or found.hops is None or on is None or not on.message_costs:
+        return found
+    return replace(found, us=float(on.message_time_us(found.bytes, found.hops)))
 
 
-def _half_way_note(mapped: MappedProgram, routing: Routing) -> str | None:
+def _half_way_note(causes: Causes) -> str | None:
     """Return what to know before comparing with a simulation."""
-    cube = mapped.topology.routers
-    if not isinstance(cube, Cube) or not str(routing).startswith("dimension-order"):
+    if causes.half_way is None:
         return None
-    ends = legs(mapped.topology, mapped.source, mapped.target)
-    both = half_way_round(cube, ends.entry, ends.exit)
-    if not both.any():
-        return None
-    paths = counted(int(both.sum()), "path", ",")
-    return (
-        f"{paths} go half-way round a ring. All take the + direction here, simulated packets "
-        "take either."
-    )
+    paths = counted(causes.half_way.paths, "path", ",")
+    way = "All take the + direction here, simulated packets take either."
+    return f"{paths} go half-way round a ring. {way}"
 
 
 def _left_out(mapped: MappedProgram, routing: Routing) -> str | None:
@@ -1362,109 +1027,6 @@ def _left_out(mapped: MappedProgram, routing: Routing) -> str | None:
     if mapped.by_path is None:
         return UNCOUNTED if routing.several else TOO_MANY
     return None if mapped.limit.estimated else UNEVEN
-
-
-def _alike(question: AnalyzeQuestion, ready: MappedNetwork) -> bool:
-    """Return whether every mapping gives this one's traffic between nodes.
-
-    So it is if each task sends the same to every other, and tasks fill all places.
-    """
-    graph, tasks = ready.graph, ready.graph.num_tasks
-    weights = weights_of(graph, question.weight)
-    moving = graph.source != graph.target
-    return bool(
-        moving.sum() == tasks * (tasks - 1)
-        and weights[moving].min(initial=np.inf) == weights[moving].max(initial=-np.inf)
-        and tasks == num_places(question, ready.network)
-        and np.bincount(ready.node_of).max() == question.tasks_per_node
-    )
-
-
-def _random_mappings(
-    question: AnalyzeQuestion, ready: MappedNetwork, most: int
-) -> tuple[tuple[RandomMapping, ...], Ints, bool]:
-    """Measure seeded random mappings: figures of each, and how often each ν occurs in all.
-
-    Also returns whether there were fewer because more would have taken too long. None with given
-    routes, which exist for the pairs of nodes of one mapping only. ``most`` if nobody says how
-    many.
-    """
-    graph, network, asked = ready.graph, ready.network, question.random_mappings
-    rows, counts = list[RandomMapping](), np.zeros(1, np.int64)
-    mappings = 0 if isinstance(ready.routing, SourceRoutes) else most if asked is None else asked
-    for seed in track(range(1, mappings + 1), "random mappings"):
-        if seed > mappings:
-            break
-        where = placing(question) | {"seed": question.seed + seed}
-        node_of = place_program("random", graph, network, **where)
-        if not network.crosses(node_of[graph.source], node_of[graph.target]).any():
-            continue  # several tasks a node: nothing is left that crosses the network
-        mapped = replace(ready, node_of=node_of).measured(question.weight)
-        if asked is None and not rows:
-            mappings = min(max(WORK // _work(mapped, ready.routing), 1), MOST_RANDOM)
-        rows.append(RandomMapping(seed=question.seed + seed, own=mapped.figures()))
-        more = counted_contention(mapped)
-        longest = max(len(counts), len(more))
-        counts = np.pad(counts, (0, longest - len(counts)))
-        counts[: len(more)] += more
-    return tuple(rows), counts, asked is None and 0 < mappings < MOST_RANDOM
-
-
-def _work(mapped: MappedProgram, routing: Routing) -> int:
-    """Return what measuring one mapping costs, in units of 1 to 2.5 ns.
-
-    Dimension order is counted path by path. Other paths are compared channel by channel, each with
-    all others there.
-    """
-    found = mapped.contention
-    work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
-    if mapped.by_path is None:
-        return max(work, 1)
-    if not isinstance(routing, DimensionOrder):
-        work += int((found.channel_load.astype(np.float64) ** 2).sum())
-    return max(work, 1)
-
-
-def _over_random(own: MappedFigures, random: Sequence[RandomMapping]) -> RandomFigures:
-    """Return each figure over random mappings. An estimate that some lack is left out."""
-    found = dict[str, OfRandom]()
-    for each in leaves(MappedFigures) if random else ():
-        values = [each.of(one.own) for one in random]
-        if None not in values:
-            better = -1 if each.name.startswith("saturation") else 1
-            mine = better * each.of(own)
-            found[each.name] = OfRandom(
-                mean=float(np.mean(values)),
-                min=min(values),
-                max=max(values),
-                beaten=sum(better * value > mine for value in values),
-            )
-    return RandomFigures(**found)
-
-
-def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshEstimate | None:
-    """Table 3.1, which is for dimension order on square meshes."""
-    own = cube_of_hosts(network)
-    if own is None or not isinstance(routing, DimensionOrder):
-        return None
-    if any(own[0].wraps) or len(own[0].sides) != 2 or len(set(own[0].sides)) > 1:
-        return None
-    return estimate_mesh(network.num_hosts, graph.num_edges / graph.num_tasks)
-
-
-def _expected(
-    question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
-) -> Expectation | None:
-    """Exact expectations of a random mapping, where they are known."""
-    own = cube_of_hosts(network)
-    if own is None or not isinstance(routing, DimensionOrder):
-        return None
-    if not network.even:
-        return None
-    if question.nodes is not None or question.tasks_per_node > 1 or network.num_hosts < 4:
-        return None
-    with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
-        return expect_random(own[0], routing, graph.source, graph.target)
 
 
 def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:

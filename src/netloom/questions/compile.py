@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from operator import methodcaller
 from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
 from time import perf_counter
@@ -61,94 +62,74 @@ MOST_CHANNELS = 20_000
 MAP_COLUMNS, MAP_SIDE = 6, 210.0
 """Phases side by side, and how wide each is."""
 
-PROGRAM = "Program"
-HELD = "What the network holds"
-HOW = "How it is compiled"
-COSTS = "Costs of the machine, in clocks (those of iWarp)"
-
 USED = {"out": "plan.json", "programs": "nodes/"}
 """What writes a plan, so that it can be used."""
+
+
+_OF_PROGRAM = partial(option, panel="Program")
+_HELD = partial(option, panel="What the network holds")
+_HOW = partial(option, panel="How it is compiled")
+_COST = partial(option, panel="Costs of the machine, in clocks (those of iWarp)")
+_CLOCKS = partial(_COST, unit=CLOCKS, ge=0, le=MOST)
 
 
 class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetwork):
     """A pattern that is known in advance, to be cut into phases."""
 
-    words: int | None = option(
+    words: int | None = _OF_PROGRAM(
         "Words of every connection, instead of the pattern's bytes.",
         default=None,
         ge=0,
         le=MOST_WORDS,
-        panel=PROGRAM,
     )
-    word_bytes: int = option(
-        "Size of a word.", unit="bytes", default=4, ge=1, le=MAX_ELEMENTS, panel=PROGRAM
-    )
-    order: str | PathLike[str] | list[Any] | None = option(
+    word_bytes: int = _OF_PROGRAM("Size of a word.", unit="bytes", default=4, ge=1, le=MAX_ELEMENTS)
+    order: str | PathLike[str] | list[Any] | None = _OF_PROGRAM(
         "Order of connections: a file of lines such as '0 1 < 2 3' (0→1 before 2→3), or "
         "pairs of edges.",
         default=None,
-        panel=PROGRAM,
         file=True,
     )
-    channels: int = option(
+    channels: int = _HELD(
         "Virtual channels for connections, of each node or channel.",
         default=12,
         ge=0,
         le=MAX_ELEMENTS,
-        panel=HELD,
     )
-    per: Literal["node", "channel"] | None = option(
+    per: Literal["node", "channel"] | None = _HELD(
         "Place of virtual channels: node (one per node of a path, ends included) or "
         "channel (one per channel).",
         default=None,
-        panel=HELD,
         shown_default="node; channel if hosts hang on routers",
     )
-    method: Literal["auto", "symmetric", "negotiated", "sequential"] = option(
+    method: Literal["auto", "symmetric", "negotiated", "sequential"] = _HOW(
         "Method: symmetric (regular patterns on tori), negotiated (any), sequential "
         "(the paper's) or auto.",
         default="auto",
-        panel=HOW,
     )
-    objective: Literal["phases", "time"] = option(
+    objective: Literal["phases", "time"] = _HOW(
         "Objective: phases (fewest, then shortest) or time (least for phases and switches).",
         default="phases",
-        panel=HOW,
     )
-    schedule: Literal["auto", "streaming", "shared", "timetable"] = option(
+    schedule: Literal["auto", "streaming", "shared", "timetable"] = _HOW(
         "Schedule of a phase: streaming (all connections at once), shared (one at a "
         "time per processor), timetable (the same, without shared channels) or auto "
         "(streaming or shared, by speed).",
         default="auto",
-        panel=HOW,
     )
-    execute: bool = option(
-        "Simulate phases, and messages in random order, flit by flit.", default=False, panel=HOW
+    execute: bool = _HOW(
+        "Simulate phases, and messages in random order, flit by flit.", default=False
     )
-    sync_clocks: float = option(
-        "Synchronization before a phase.", unit=CLOCKS, default=352.0, ge=0, le=MOST, panel=COSTS
-    )
-    phase_clocks: float = option(
-        "Set-up of a phase.", unit=CLOCKS, default=176.0, ge=0, le=MOST, panel=COSTS
-    )
-    clocks_per_word: float = option(
-        "Time of a word at a processor.", unit=CLOCKS, default=2.0, ge=0, le=MOST, panel=COSTS
-    )
-    channel_clocks_per_word: float = option(
-        "Time of a word on a channel.", unit=CLOCKS, default=2.0, ge=0, le=MOST, panel=COSTS
-    )
-    both_ways: bool = option(
+    sync_clocks: float = _CLOCKS("Synchronization before a phase.", default=352.0)
+    phase_clocks: float = _CLOCKS("Set-up of a phase.", default=176.0)
+    clocks_per_word: float = _CLOCKS("Time of a word at a processor.", default=2.0)
+    channel_clocks_per_word: float = _CLOCKS("Time of a word on a channel.", default=2.0)
+    both_ways: bool = _COST(
         "Let a processor send and receive at the same time.",
         default=True,
         flags=("--both-ways/--one-way",),
-        panel=COSTS,
     )
-    send_clocks: float = option(
-        "Overhead to send a message.", unit=CLOCKS, default=400.0, ge=0, le=MOST, panel=COSTS
-    )
-    receive_clocks: float = option(
-        "Overhead to receive a message.", unit=CLOCKS, default=400.0, ge=0, le=MOST, panel=COSTS
-    )
+    send_clocks: float = _CLOCKS("Overhead to send a message.", default=400.0)
+    receive_clocks: float = _CLOCKS("Overhead to receive a message.", default=400.0)
 
 
 class Connection(Figures):
@@ -476,23 +457,11 @@ class CompiledPhases(Answer):
     @table_of(Phase)
     def phases(self) -> dict[str, Any]:
         """Return one row per phase. ``simulated`` where phases were simulated."""
-        from netloom.phases.timetables import channel_words, processor_words
+        from netloom.phases.timetables import sums_of_phases
 
-        plan, costs = self.plan, self.costs
-        words = plan.connections.words.astype(np.float64)
-        at_nodes = processor_words(plan, words, both_ways=costs.both_ways)
-        on_channels = channel_words(plan) * costs.channel_clocks_per_word
         run = self.simulated.phases if self.simulated else None
-        return {
-            "phase": np.arange(plan.num_phases),
-            "connections": np.bincount(plan.phase, minlength=plan.num_phases),
-            "words": np.bincount(plan.phase, words, plan.num_phases),
-            "channels_used": plan.use().max(axis=1, initial=0),
-            "processor_clocks": at_nodes.max(axis=1, initial=0.0) * costs.clocks_per_word,
-            "channel_clocks": on_channels.max(axis=1, initial=0.0),
-            "makespan": self.timetable.makespan,
-            "lower_bound": self.timetable.lower_bound,
-        } | ({} if run is None else {"simulated": run})
+        simulated = {} if run is None else {"simulated": run}
+        return sums_of_phases(self.plan, self.timetable, self.costs) | simulated
 
     @table_of(Channel)
     def channels(self) -> dict[str, Any]:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Ints
     from netloom.drawing.frame import Part
     from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.few_steps import InSteps
@@ -131,11 +131,11 @@ class Point(Figures):
     steps: int = figure(key=True, lead=True)
     rounds: int = figure(key=True, lead=True)
     chunks: int = figure("chunks per rank", head="chunks", key=True, lead=True)
-    rounds_per_chunk: str = figure(key=True, lead=True)
+    rounds_per_chunk: str = figure(key=True, lead=True, optional=True)
     least_rounds_per_chunk: str = figure("at least", key=True, lead=True)
     proven: bool = figure("proven fewest", key=True, lead=True)
-    finish_seconds: float = figure("time", "seconds", key=True, lead=True)
-    fastest: bool = figure(key=True, lead=True)
+    finish_seconds: float = figure("time", "seconds", key=True, lead=True, optional=True)
+    fastest: bool = figure(key=True, lead=True, optional=True)
 
 
 class StepsBound(Figures):
@@ -346,7 +346,10 @@ class CollectiveSchedule(Answer):
             following = self.again(steps=None) if self.slower else self.again(seconds=None)
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
         lines = {"where": self.speed.bound.replace(" -> ", "→"), "why": self._why()}
-        lines |= {"limits": self._limits(), "proven": "" if self.cut else self.proof}
+        lines |= {
+            "limits": self._limits(),
+            "proven": "" if self.cut and lines["why"] else self.proof,
+        }
         return Verdict(mark, said, "", lines, following, note)
 
     def _said(self) -> tuple[str, str]:
@@ -412,7 +415,7 @@ class CollectiveSchedule(Answer):
         if (few := self.few_steps) is None:
             return
         waits = ", less than in steps that wait for each other" if self.slower else ""
-        yield str(few.formula)
+        yield from filter(None, [few.formula])
         yield f"without --steps: {units.seconds(few.unlimited_seconds, 4)}{waits}"
         if few.undecided:
             some = ", ".join(f"({', '.join(map(str, each))})" for each in few.undecided[:4])
@@ -442,14 +445,13 @@ class CollectiveSchedule(Answer):
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return what crosses each channel, the busiest first."""
-        network, values = self.schedule.network, self.schedule.routes.values
-        sent = np.bincount(values, self._loads()[1], minlength=len(network.rate))
+        network, sent = self.schedule.network, self.schedule.carried
         used = sent / network.rate / self.speed.finish_seconds
         order = np.argsort(-used, kind="stable")
         return {
             "channel": [network.channel_name(channel) for channel in order.tolist()],
             "bytes": sent[order],
-            "messages": np.bincount(values, minlength=len(network.rate))[order],
+            "messages": np.bincount(self.schedule.routes.values, minlength=len(sent))[order],
             "rate": network.rate[order],
             "utilisation": used[order],
         }
@@ -457,30 +459,18 @@ class CollectiveSchedule(Answer):
     @table(Use)
     def use(self) -> dict[str, Any]:
         """Return how much of the busiest channels is used in each part of the time."""
-        schedule, (message, size) = self.schedule, self._loads()
-        network, values = schedule.network, schedule.routes.values
-        sent = np.bincount(values, size, minlength=len(network.rate))
-        busiest = np.argsort(-sent / network.rate, kind="stable")[:MOST_CHANNELS]
-        busiest = busiest[sent[busiest] > 0]
+        schedule, network = self.schedule, self.schedule.network
+        lasting = schedule.carried / network.rate
+        busiest = np.argsort(-lasting, kind="stable")[:MOST_CHANNELS]
         edges = np.linspace(0, self.speed.finish_seconds, BINS + 1)
-        use = []
-        for channel in busiest.tolist():
-            here = values == channel
-            begin, lasting = schedule.start[message[here]], schedule.sending[message[here]]
-            part = np.diff(_carried(edges, begin, lasting, size[here])) / np.diff(edges)
-            use.append(np.minimum(part / network.rate[channel], 1.0))
-        names = [network.channel_name(channel) for channel in busiest.tolist()]
+        busiest = busiest[lasting[busiest] > 0].tolist()
+        names = [network.channel_name(channel) for channel in busiest]
         return {
             "channel": [name for name in names for _ in range(BINS)],
             "begin": np.tile(edges[:-1], len(names)),
             "end": np.tile(edges[1:], len(names)),
-            "use": np.concatenate(use),
+            "use": np.concatenate([schedule.use(channel, edges) for channel in busiest]),
         }
-
-    def _loads(self) -> tuple[Ints, Floats]:
-        """Return the message of each place in the routes, and its bytes."""
-        program, message = self.schedule.program, self.schedule.routes.owners()
-        return message, (program.message_size * self.speed.size)[message]
 
     def footer(self) -> list[str]:
         """Return how near the bound the schedule is, and what limits it."""
@@ -495,21 +485,6 @@ class CollectiveSchedule(Answer):
         from netloom.drawing.use_over_time import use_over_time
 
         return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
-
-
-def _carried(edges: Floats, begin: Floats, lasting: Floats, size: Floats) -> Floats:
-    """Return what a channel has carried at some times, float64[…], bytes.
-
-    Each message adds a slope where it begins and takes it away where it ends.
-    """
-    slope = size / lasting
-    time = np.concatenate([begin, begin + lasting])
-    order = np.argsort(time, kind="stable")
-    time, change = time[order], np.concatenate([slope, -slope])[order]
-    rate = np.cumsum(change)
-    carried = np.append(0.0, np.cumsum(rate[:-1] * np.diff(time)))
-    found: Floats = np.interp(edges, time, carried, left=0.0, right=carried[-1])
-    return found
 
 
 def _write_msccl(answer: Any, path: Path, _: Mapping[str, str]) -> str:

@@ -95,6 +95,12 @@ FORMER: dict[str, dict[str, str]] = {
         "rise": "provenance.configuration.rise",
         "seed": "provenance.seed",
     },
+    "find_mapping": {
+        "before.causes.uplinks.load": "before.busiest_channel.load",
+        "before.causes.uplinks.rate": "before.busiest_channel.bandwidth",
+        "after.causes.uplinks.load": "after.busiest_channel.load",
+        "after.causes.uplinks.rate": "after.busiest_channel.bandwidth",
+    },
 }
 """Old place -> new place, by the Python function that asks."""
 

@@ -52,7 +52,7 @@ class Bisection(Figures):
 
     mean: float = figure("effective bisection bandwidth, of a host's", SHARE, lead=True, key=True)
     ci: tuple[float, ...] | None = figure("ends of the 95 % interval of the mean", SHARE)
-    least: float = figure("the same of the worst matching", SHARE, lead=True)
+    least: float = figure("what the worst matching gets of it", SHARE, lead=True)
     samples: int = figure("matchings", lead=True)
 
     @classmethod

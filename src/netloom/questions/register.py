@@ -374,6 +374,7 @@ OWN: dict[str, str] = {
     "analyze": "netloom.questions.analyze:analyze",
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
     "fabric": "netloom.questions.fabric:check_fabric",
+    "map": "netloom.questions.map:find_mapping",
     "route": "netloom.questions.route:route_fabric",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
     "simulate.saturation": "netloom.questions.simulate.saturation:find_saturation",

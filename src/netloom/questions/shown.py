@@ -11,13 +11,13 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from netloom.base.words import arrows, counted, folded, give_or_take, number
+from netloom.base.words import arrows, counted, folded, give_or_take, number, percent
 from netloom.drawing.names import band_named, base_names
 from netloom.questions.verdicts import MARKS, STYLES, Measure, Verdict
 from netloom.topology.names import short_channel_name
 from netloom.topology.parse import spec_in_words
 
-__all__ = ["MARKS", "STYLES", "Measure", "Verdict", "band_named"]
+__all__ = ["MARKS", "STYLES", "Measure", "Verdict", "band_named", "percent"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -306,15 +306,6 @@ def inside_nodes(figures: Mapping[str, Any]) -> list[str]:
 def interruption(answer: Any, what: str = "known") -> list[str]:
     """Return the line that says that an answer was interrupted. None if it was not."""
     return [f"• interrupted: what was {what} by then"] * answer.interrupted
-
-
-def percent(value: float | None) -> str:
-    """Return a fraction as a percentage. ``–`` where there is none."""
-    if value is None or value - value != 0:
-        return "–"
-    if 0 < abs(value) < 1e-5:
-        return "below 0.001\u00a0%"
-    return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
 
 
 def interval(mean: float | None, half: float | None) -> str:

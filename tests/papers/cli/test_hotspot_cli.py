@@ -73,7 +73,7 @@ def test_the_table_shows_what_the_json_has(netloom):
     assert float(row[3]) == float(f"{stage['wait']['mean']:.3g}")
     assert float(row[-2]) == float(f"{stage['replies']['mean']:.3g}")
     waited = f"{100 * data['discarded']['waiting_share']:.3g}"
-    assert f"requests that await the one before  {waited}\u00a0%" in out
+    assert f"requests that had to wait  {waited}\u00a0%" in out
     assert data["verdict"]["sentence"] in " ".join(out.split())
     assert out.startswith(f"✓ {data['verdict']['sentence'][:60]}")
 

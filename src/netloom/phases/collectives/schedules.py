@@ -173,6 +173,28 @@ class Schedule:
         return float(self.end.max(initial=0.0))
 
     @property
+    def carried(self) -> Floats:
+        """float64[num_channels], the bytes that cross each channel."""
+        size = (self.program.message_size * self.size_bytes)[self.routes.owners()]
+        return np.asarray(np.bincount(self.routes.values, size, len(self.network.rate)), np.float64)
+
+    def use(self, channel: int, edges: Floats) -> Floats:
+        """Return the part of a channel's rate that is used between some times, float64[…].
+
+        Each message adds a slope where it begins and takes it away where it ends.
+        """
+        message = self.routes.owners()[self.routes.values == channel]
+        begin, lasting = self.start[message], self.sending[message]
+        slope = (self.program.message_size * self.size_bytes)[message] / lasting
+        time = np.concatenate([begin, begin + lasting])
+        order = np.argsort(time, kind="stable")
+        time, rate = time[order], np.cumsum(np.concatenate([slope, -slope])[order])
+        carried = np.append(0.0, np.cumsum(rate[:-1] * np.diff(time)))
+        until = np.interp(edges, time, carried, left=0.0, right=carried[-1])
+        used: Floats = np.diff(until) / np.diff(edges) / self.network.rate[channel]
+        return np.minimum(used, 1.0)
+
+    @property
     def padded_bytes(self) -> int:
         """The size with blocks of equally many whole bytes. The times are of the size given."""
         program, ranks = self.program, self.program.num_ranks

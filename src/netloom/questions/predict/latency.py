@@ -153,7 +153,7 @@ class PredictedLoad(Figures):
     utilisation_mean: float = figure("mean channel", USED)
     utilisation_max: float = figure("busiest channel", USED, head="busiest", lead=True)
     tightest: str | None = figure("least to spare")
-    tightest_utilisation: float | None = figure("it is busy", SHARE)
+    tightest_utilisation: float | None = figure("what has least to spare is busy", SHARE)
     simulated: Checked | None = figure(flat="simulated_", lead=True, key=True)
 
 
@@ -663,7 +663,7 @@ def _prepared(
 ) -> tuple[PreparedChannels, Bound, str, int]:
     """Return what the model starts from, what limits the traffic, the routing, and its layers.
 
-    Where hosts hang on routers, the bound is the channels', hosts' included.
+    If hosts hang on routers, the bound is the channels', hosts' included.
     """
     from netloom.models import channel_queueing as model
     from netloom.routing import VirtualChannelRouting, virtual_channel_routing
@@ -757,7 +757,7 @@ def _simulated(
 ) -> tuple[dict[float, dict[str, Any]], bool]:
     """Return what the simulator says of some loads that the network could carry, if asked.
 
-    And whether it was interrupted. Loads of which it measured nothing are left out.
+    Also whether it was interrupted. Loads of which it measured nothing are left out.
     """
     from netloom.questions.simulate.load import simulate
 

@@ -10,10 +10,9 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
-from netloom.base.words import counted, listed, number, rounded
+from netloom.base.words import counted, listed, load_share, number, rounded
 from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
-from netloom.questions.analyze import load_share
 from netloom.questions.network_chart import one_scale
 from netloom.questions.register import Recorded, command_line, key_columns, kind_of
 from netloom.questions.shown import Verdict, ended, percent, short_name

@@ -293,25 +293,17 @@ class HotSpotLoad(Figures):
     queue: QueueLengths = figure("queue", flat="queue_", lead=True)
     wait_buffer: QueueLengths = figure("wait buffer", flat="wait_buffer_", lead=True)
     refused: float = figure(
-        "requests that find the queue full",
-        SHARE,
-        head="refused",
-        at="discarded.full_share",
-        lead=True,
+        "requests refused", SHARE, head="refused", at="discarded.full_share", lead=True
     )
     waited: float = figure(
-        "requests that await the one before",
-        SHARE,
-        head="waited",
-        at="discarded.waiting_share",
-        lead=True,
+        "requests that had to wait", SHARE, head="waited", at="discarded.waiting_share", lead=True
     )
     full: int = figure(at="discarded.full", table=False)
     waiting: int = figure(at="discarded.waiting", table=False)
     finalisation_steps: float = figure("until all are answered", "steps")
     piled_up: float | None = figure("requests that pile up", SHARE)
     fullest: str = figure("longest queues")
-    fullest_mean: float = figure("their mean", "packets")
+    fullest_mean: float = figure("mean of the longest queues", "packets")
     combined_share: float = figure("reach memory in another", SHARE, table=False)
     pe_queue: QueueLengths = figure()
     module_queue: QueueLengths = figure()

@@ -162,7 +162,6 @@ class PredictedRate(Figures):
         """Return what the model says at a rate, and what was simulated there."""
         rate, held = float(found.rate[place]), found.held_vcs[place]
         saturated, part = bool(found.saturated[place]), rate / found.saturation_rate
-        error = next((each for upto, each in ERRORS.items() if part <= upto), None)
 
         def at(values: Any) -> float | None:
             return known(values[place])
@@ -187,10 +186,16 @@ class PredictedRate(Figures):
             channel_wait=at(found.channel_wait),
             blocked=at(found.blocked),
             channel_utilisation=float(found.channel_rate[place]) * found.message_flits,
-            expected_error=error if found.variant == "improved" and not saturated else None,
+            expected_error=None if saturated else expected_error(found.variant, part),
             held_vcs=None if saturated or np.isnan(held).any() else tuple(held.tolist()),
             simulated=simulated,
         )
+
+
+def expected_error(variant: str, part: float) -> float | None:
+    """Return the error of latencies at a part of the saturation. None if it is not known."""
+    known_of = ERRORS if variant == "improved" else {}
+    return next((error for upto, error in known_of.items() if part <= upto), None)
 
 
 class SimulatedNetwork(Figures):
@@ -275,8 +280,9 @@ class TorusBroadcastPrediction(CurveAnswer):
     def _takes(self, point: PredictedRate) -> str:
         """Return a latency with that of the idle network and its expected error."""
         idle = f"{number(self.zero_load_latency)} idle"
-        if point.expected_error is not None:
-            idle += f", model error {rounded(point.expected_error)}"
+        error = expected_error(self.variant, point.rate / self.saturation_rate)
+        if error is not None:
+            idle += f", model error {rounded(error)}"
         return f"{number(point.latency)} cycles at rate {number(point.rate)} ({idle})"
 
     @property

@@ -207,7 +207,7 @@ class TransactionSimulation(Answer):
         InputError
             If it was not asked to keep these times.
         """
-        if self.run is None or self.run.kept is None:
+        if self.kept is not None or self.run.kept is None:
             raise InputError("perfetto", "no times of messages", "timeline=True")
         from netloom.drawing.programs import nodes_timeline
 
