@@ -154,11 +154,6 @@ class PreparedFlows:
         return str(self.routes or self.routing)
 
     @property
-    def clock_dict(self) -> dict[str, Any] | None:
-        """The clock as plain data."""
-        return self.clock.to_dict() if self.clock else None
-
-    @property
     def router_name(self) -> str:
         """How channels are shared, as a person says it."""
         return OnFlows.of(self).how
@@ -292,17 +287,6 @@ class OnEngine(OnSimulated, OnRouters):
     def how(self) -> str:
         """The router, the routing and the size of the network, in words."""
         return f"{self.router['name']}, {self.routing}; {self.size}"
-
-
-FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "routing") + Columns(
-    Column("sharing", kind=str, value="network.sharing"),
-    Column("injection", kind=str, value="network.injection"),
-    Column("tolerance", value="network.tolerance"),
-    Column("end_channels", kind=bool, value="network.links.end_channels"),
-    Column("clock", kind=dict, value="network.clock_dict"),
-    Column("seed", kind=int, value="network.seed"),
-)
-"""What answers say of the network on which they ran flows, their ``network``."""
 
 
 def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> PreparedFlows:
