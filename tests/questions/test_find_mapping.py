@@ -285,7 +285,7 @@ def test_simulation_of_before_and_after():
     most = min(1, found.after.mapped.limit.upper_bound, 1 / busiest)
     assert run.load == pytest.approx(most, abs=0.001)
     assert run.load <= most
-    assert run.before.asked == run.after.asked == (run.load,)
+    assert run.before.loads == run.after.loads == (run.load,)
     told = found.to_dict()["simulated"]
     before, after = (told[when]["worst_node_share"] for when in ("before", "after"))
     assert before < after <= 1.05

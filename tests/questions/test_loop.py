@@ -22,8 +22,8 @@ def test_the_transpose_saturates_where_the_theory_says():
     actual = found.to_dict()["actual"]
     assert actual["worst_node"] == pytest.approx(1 / 11, rel=0.03)
     assert actual["average_node"] == pytest.approx(3 / 23, rel=0.04)
-    assert found.limit.worst_node == pytest.approx(1 / 11)
-    assert found.limit.average_node == pytest.approx(3 / 23)
+    assert found.saturation.worst_node == pytest.approx(1 / 11)
+    assert found.saturation.average_node == pytest.approx(3 / 23)
 
 
 def test_below_saturation_applied_traffic_is_got_but_for_the_way():
@@ -247,8 +247,8 @@ def test_some_messages_that_block_each_other_end_the_run_though_others_go_on():
 
 def test_the_limit_is_of_a_task_also_where_several_share_a_node():
     options = {"applied": 0.9, "loops": 5, "engine": "worm", "choice": "uniform"}
-    one = simulate_loop("mesh:4x4", app="all-to-all:16", **options).limit
-    two = simulate_loop("mesh:4x4", app="all-to-all:32", tasks_per_node=2, **options).limit
+    one = simulate_loop("mesh:4x4", app="all-to-all:16", **options).saturation
+    two = simulate_loop("mesh:4x4", app="all-to-all:32", tasks_per_node=2, **options).saturation
     assert two.upper_bound == pytest.approx(one.upper_bound / 2)  # a node sends what two tasks do
 
 
