@@ -108,13 +108,15 @@ def by_trace(app, on, tmp_path, engine, **how):
 
 def by_loop(app, on, **how):
     ready = prepared("simulate_loop", app=app, on=on, applied=0.1, choice="bytes", **how)
-    return ready.graph.num_edges, float(ready.graph.bytes.sum())
+    graph = ready.program.graph
+    return graph.num_edges, float(graph.bytes.sum())
 
 
 def by_uniform_loop(app, on, **how):
     ready = prepared("simulate_loop", app="uniform", on=on, applied=0.1, **how)
     hosts = ready.network.topology.num_hosts
-    return hosts * (hosts - 1) if ready.graph is None else ready.graph.num_edges, None
+    graph = ready.program.graph
+    return hosts * (hosts - 1) if graph is None else graph.num_edges, None
 
 
 def by_phases(app, on, **how):

@@ -28,7 +28,7 @@ def test_the_transpose_saturates_where_the_theory_says():
 
 def test_below_saturation_applied_traffic_is_got_but_for_the_way():
     found = simulate_loop("mesh:12x12", applied="0.02,0.05", app="transpose:12", loops=30, **WORM)
-    for point in found.points:
+    for point in found.runs:
         assert point.times.average_node == pytest.approx(point.applied, rel=0.06)
         assert point.message_latency < 1.25 * point.unhindered
     assert found.table()["applied"].to_list() == [0.02, 0.05]
@@ -117,12 +117,12 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
     found = simulate_loop("mesh:4x4", app=app, shared=True, **options)
     assert [program.tasks for program in found.points[0].programs] == [8, 6]
     asked = simulate_loop("mesh:4x4", app=app[0], **options)
-    for both, one in zip(found.points, asked.points, strict=True):
+    for both, one in zip(found.runs, asked.runs, strict=True):
         alone = both.programs[0].alone
         assert alone.cycles.tolist() == one.times.cycles.tolist()
         assert one.programs[0].alone is None
     lone = simulate_loop("mesh:4x4", app=app, shared=True, alone=False, **options)
-    assert lone.points[1].times.cycles.tolist() == found.points[1].times.cycles.tolist()
+    assert lone.runs[1].times.cycles.tolist() == found.runs[1].times.cycles.tolist()
     assert lone.points[1].programs[0].slowdown is None
 
 
@@ -131,7 +131,7 @@ def test_programs_that_never_meet_are_not_slowed_down_at_all():
     found = simulate_loop("mesh:4x4", app=app, applied=0.5, loops=20, **WORM)
     assert [program.slowdown for program in found.points[0].programs] == [1.0, 1.0, 1.0]
     assert [program.slowdown_ci95 for program in found.points[0].programs] == [0.0, 0.0, 0.0]
-    first, second, _ = found.points[0].programs  # and yet they do not do the same
+    first, second, _ = found.runs[0].programs  # and yet they do not do the same
     assert first.times.cycles.tolist() != second.times.cycles.tolist()
 
 
@@ -149,7 +149,7 @@ def test_the_interval_of_a_slow_down_is_paired():
         simulate_loop("line:4", app=CROSSING, applied=0.4, loops=200, seed=seed, engine="worm")
         for seed in range(1, 21)
     ]
-    program = [each.points[0].programs[0] for each in found]
+    program = [each.runs[0].programs[0] for each in found]
     ratios = np.array([each.slowdown for each in program])
     halves = np.array([each.slowdown_ci95 for each in program])
     assert ratios.mean() > 1.02
@@ -157,7 +157,6 @@ def test_the_interval_of_a_slow_down_is_paired():
     loops = np.array([each.times.by_loop for each in program])
     apart = 1.96 * loops.std(axis=1) / np.sqrt(loops.shape[1]) / loops.mean(axis=1) * np.sqrt(2)
     assert halves.mean() < 0.8 * apart.mean()
-    assert "± " in repr(found[0])
 
 
 @pytest.mark.parametrize(
@@ -184,7 +183,7 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
     data = found.to_dict()
     assert found.interrupted
     assert data["interrupted"]
-    assert data["points"][0]["actual"]["worst_node"] is None
+    assert data["points"][0]["actual"] is None
     assert "interrupted" in data["points"][0]["note"]
     assert data["points"][0]["message_latency"] > 0
 
@@ -230,7 +229,7 @@ def test_ranks_of_a_recording_that_have_sent_nothing_are_idle(tmp_path):
     both = simulate_loop("mesh:4x4", app=process_graph(2, [0, 1], [1, 0]), **options)
     assert (found.silent_tasks, both.silent_tasks) == (1, 0)
     assert found.point.times.cycles.tolist() == both.point.times.cycles.tolist()
-    assert "1 task that sends nothing over the network" in repr(found)
+    assert "left out: 1 task that sends nothing over the network" in found.remarks()
     several = simulate_loop("mesh:4x4", app=["transpose:2@0-3", f"{file}@4-6"], **options)
     assert several.silent_tasks == 3
     assert [program.tasks for program in several.point.programs] == [2, 2]
@@ -271,7 +270,7 @@ def test_what_stays_on_a_node_makes_no_traffic():
         said = (
             "left out: 8 edges between tasks of one node, which need no network, and 5 tasks that"
         )
-        assert said in repr(found)
+        assert said in " ".join(found.remarks())
     with pytest.raises(InputError, match="pairs: found nothing sent between tasks of different"):
         simulate_loop("line:4", app=graph, mapping=[0] * 8, tasks_per_node=8, applied=0.1)
 
