@@ -448,7 +448,7 @@ def schema(kind: type[Figures]) -> dict[str, Any]:
         else:
             form = {"anyOf": [form, {"type": "null"}], "title": each.title}
         into["properties"][last] = form
-        if not each.told.optional:
+        if not each.told.optional and last not in into["required"]:
             into["required"].append(last)
     return whole
 
