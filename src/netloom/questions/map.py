@@ -448,8 +448,9 @@ class ProgramMapping(Answer):
             return None
         most = min(objective.before, objective.after)
         where = f"busiest channel{self.between} with the mapping found"
-        return Measure(most, carried(self.load_unit, most), f"has {{}} on its {where}",
-                       f"on the {where}")  # fmt: skip
+        return Measure(
+            most, carried(self.load_unit, most), f"has {{}} on its {where}", f"on the {where}"
+        )
 
     @property
     def between(self) -> str:
