@@ -452,7 +452,7 @@ def say(value: Any, unit: str) -> str:
         return number(value)
     if unit == SHARE:
         return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
-    if unit in ("cycles", "flits"):
+    if unit in ("cycles", "flits", "hops"):
         return counted(number(value), unit[:-1])
     if unit in ("seconds", "bytes"):
         return seconds(value) if unit == "seconds" else size(value)

@@ -114,8 +114,10 @@ class Answer(Figures):
         return name
 
     def sentences(self) -> list[str]:
-        """Return what it comes to in words, as pages say it."""
-        return [self.verdict.sentence]
+        """Return what it comes to in words, as pages say it, and what stays off the network."""
+        from netloom.questions.shown import ended, inside_nodes
+
+        return [self.verdict.sentence, *map(ended, inside_nodes(self.to_json()))]
 
     def measure(self) -> Measure | None:
         """Return what decides between this answer and others."""

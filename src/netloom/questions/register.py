@@ -469,7 +469,7 @@ class Kind:
         own = self.hook("words", "sentences")
         found: list[str] = own(record) if own else [record.figures["verdict"]["sentence"]]
         inside = shown.inside_nodes(record.figures)
-        return [*found, *map(shown.ended, inside)]
+        return list(dict.fromkeys([*found, *map(shown.ended, inside)]))
 
     def measure(self, figures: Mapping[str, Any]) -> Measure | None:
         """Return what decides between this answer and others: ``measure`` of ``words.py``, or None.
