@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     )
     from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.question import compile_phases as compile_phases
-    from netloom.questions.fabric.question import check_fabric as check_fabric
-    from netloom.questions.map.question import find_mapping as find_mapping
+    from netloom.questions.fabric import check_fabric as check_fabric
+    from netloom.questions.map import find_mapping as find_mapping
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
     from netloom.questions.predict.latency.question import predict_latency as predict_latency
     from netloom.questions.register import to_pandas as to_pandas

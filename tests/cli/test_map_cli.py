@@ -122,13 +122,13 @@ def test_the_table_shows_what_the_json_has(netloom):
     assert " ".join(data["verdict"]["sentence"].split()) in " ".join(out.split())
     assert "lammps-64 on mesh:8x8" in out
     assert "max-channel-load by bytes: searched for " in out
-    assert "1 round, from " in out
+    assert "1 round, from " in " ".join(out.split())
     lines = out.splitlines()
     for name, row in (("rank order", data["starts"][0]), ("found", data["starts"][-1])):
         line = next(line for line in lines if line.startswith(name))
         cells = re.sub(r"\xa0M", "e6", line.removeprefix(name)).replace("\xa0G", "e9")
-        load, hops, first, _, most, met, _ = cells.replace("\xa0%", "").split()
-        assert float(load) == pytest.approx(row["weighted_channel_load_max"], rel=1e-2)
+        hops, most, load, _, met, first, _ = cells.split()
+        assert 1e6 * float(load) == pytest.approx(row["weighted_channel_load_max"], rel=1e-2)
         assert float(hops) == pytest.approx(row["hop_bytes"], rel=1e-2)
         assert float(first) == pytest.approx(100 * row["saturation_worst_node"], rel=1e-2)
         assert int(most) == row["channel_load_max"]
@@ -138,10 +138,10 @@ def test_the_table_shows_what_the_json_has(netloom):
 
 def test_mixtures_and_layouts_in_words(netloom):
     _, out, _ = netloom("map ring:16 --on mesh:4x4 --objective hop-bytes,saturation --rounds 1")
-    assert "objective" in next(line for line in out.splitlines() if "bytes" in line)
+    assert any(line.endswith("objective") for line in out.splitlines())
     _, out, _ = netloom("map binary-tree:63 --on mesh:8x8 --layout tiles --simulate")
     assert "The layout promises a largest χ of 2 on its own routes; measured: 2." in out
-    assert "Accepted: simulated, of the worst node's traffic at " in out
+    assert "Accepted of the worst node's traffic at " in out
     _, out, _ = netloom("map all-to-all:16 --on mesh:4x4 --layout hilbert")
     assert "The layout promises no largest χ; measured: " in out
 
@@ -211,7 +211,7 @@ def test_mistakes_are_one_line_and_exit_code_2(netloom, tmp_path, arguments, wro
 
 
 def test_ctrl_c_keeps_the_best(netloom, monkeypatch):
-    verb = import_module("netloom.questions.map.question")
+    verb = import_module("netloom.questions.map")
     search = verb.search
     monkeypatch.setattr(
         verb, "search", lambda *a, **kw: replace(search(*a, **kw), interrupted=True)
@@ -238,7 +238,7 @@ def no_search(monkeypatch):
     def search(*_, **__):
         raise AssertionError("searched before all files were checked")
 
-    monkeypatch.setattr(import_module("netloom.questions.map.question"), "search", search)
+    monkeypatch.setattr(import_module("netloom.questions.map"), "search", search)
 
 
 @pytest.mark.usefixtures("no_search")

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.base.errors import InputError
+from netloom.contention import shift_loads
 from netloom.fabrics import figures
-from netloom.fabrics.figures import num_cables, table_figures
+from netloom.fabrics.figures import (
+    fabric_size,
+    num_cables,
+    pairs_reached,
+    table_figures,
+    ways_of,
+)
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable, exits
 from netloom.routing.hosted import legs
@@ -33,8 +40,7 @@ def minhop(net):
 def test_figures_of_minhop(spec, hops, a2a, mean, shift, shift_mean, ebb, free):
     net = topology(spec)
     found = table_figures(net, minhop(net))
-    data = found.to_dict()
-    assert (data["hosts"], data["switches"]) == (net.num_hosts, net.num_routers)
+    data = found.to_json()
     assert data["unrouted"] == 0
     assert data["switch_hops"] == pytest.approx({"mean": hops[0], "max": hops[1]}, abs=5e-5)
     assert data["all_to_all"] == pytest.approx({"max": a2a, "mean": mean, "time": a2a})
@@ -42,7 +48,7 @@ def test_figures_of_minhop(spec, hops, a2a, mean, shift, shift_mean, ebb, free):
     wanted = {"max": shift, "mean": shift_mean, "count": count}
     assert data["shifts"] == pytest.approx(wanted, abs=5e-4)
     half = data["effective_bisection"]
-    assert half["mean"] == pytest.approx(ebb, abs=4 * half["sd"] / np.sqrt(half["samples"]))
+    assert half["mean"] == pytest.approx(ebb, abs=4 / 1.96 * half["error"])
     assert data["deadlock_free"] is free
     assert data["busiest"][0]["paths"] == a2a
 
@@ -51,8 +57,7 @@ def test_a_circle_of_channels():
     net = topology("torus:4x4/1")
     found = table_figures(net, minhop(net), samples=2)
     assert found.circle
-    assert not found.deadlock_free
-    assert found.to_dict()["deadlock_free"] is False
+    assert found.deadlock_free is False
 
 
 @st.composite
@@ -97,9 +102,11 @@ def test_any_table_is_followed_pair_by_pair(drawn, data):
     load, unrouted, longest = all_to_all(net, table.next_channel, pairs, lost)
     found = table_figures(net, table, hosts=hosts, samples=3)
     assert found.paths.tolist() == [load[channel] for channel in range(net.num_network_channels)]
-    assert (found.unrouted, found.switch_hops_max) == (unrouted, longest)
+    assert (found.unrouted, found.switch_hops.max) == (unrouted, longest)
     assert found.routed + found.unrouted == len(source)
-    assert found.shifts.total_load[: len(found.paths)].tolist() == found.paths.tolist()
+    reached = pairs_reached(net, ways_of(net, table, hosts).arrives)
+    shifts = shift_loads(net, table, hosts=hosts, distances=found.distance, reached=reached)
+    assert shifts.total_load[: len(found.paths)].tolist() == found.paths.tolist()
     shared = [exits(net)[p[0]] == p[2] for p in pairs]
     assert all(shared)
 
@@ -107,10 +114,10 @@ def test_any_table_is_followed_pair_by_pair(drawn, data):
 def test_hosts_that_take_part():
     net = topology("leaf-spine:2x1x4")
     found = table_figures(net, minhop(net), hosts=np.array([0, 1, 4]), samples=0)
-    assert found.most_paths == 2
-    assert found.hosts == 3
-    assert len(found.shifts.distance) == 2
-    assert found.bisection is None
+    assert found.all_to_all.max == 2
+    assert fabric_size(net, found.taking).hosts == 3
+    assert len(found.distance) == found.shifts.count == 2
+    assert found.effective_bisection.mean is None
 
 
 def test_busiest_are_those_that_work_longest():
@@ -118,16 +125,15 @@ def test_busiest_are_those_that_work_longest():
     rate = net.channel_bandwidth.copy()
     rate[1] = 0.25
     found = table_figures(replace(net, channel_bandwidth=rate), minhop(net), samples=0)
-    assert found.busiest(1)[0].channel == 1
-    assert found.longest_time == 4 * found.most_paths
+    assert found.busiest[0].cable.channel == 1
+    assert found.all_to_all.time == 4 * found.all_to_all.max
 
 
 def test_of_too_many_shifts_some_are_drawn(monkeypatch):
     monkeypatch.setattr(figures, "MOST_SHIFTED", 100)
     net = topology("leaf-spine:4x2x8")
     found = table_figures(net, minhop(net), samples=0)
-    assert len(found.shifts.distance) == 3
-    assert not found.every_shift
+    assert len(found.distance) == found.shifts.count == 3
     assert found.routed == 32 * 31
 
 

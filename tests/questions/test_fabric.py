@@ -9,8 +9,7 @@ from rich.console import Console
 
 import netloom as nl
 from netloom import InputError, check_fabric, topology
-from netloom.questions.fabric.words import lines, sentences, verdict
-from netloom.questions.register import parts_of, record
+from netloom.questions.register import kind_of, parts_of, record
 from netloom.questions.shown import show
 from netloom.routing import parse_routing
 from netloom.topology import without
@@ -22,8 +21,7 @@ MINHOP = "lfts:examples/dgx-40-minhop.lfts"
 def page(found):
     """The page of an answer, as letters."""
     console = Console(width=80, record=True, file=StringIO(), force_terminal=True)
-    said = verdict(found.to_dict())
-    show([*said.text(80), "", *lines(found)], console)
+    show([*found.verdict.text(80), "", *found.lines()], console)
     return console.export_text()
 
 
@@ -61,7 +59,7 @@ def test_its_page_says_so_within_eighty_columns(dgx):
     whole = " ".join(said.split())
     assert "where A10-P1-IBSPINE-04 port 33 → B09-P1-IBLEAF-01-05 port 39" in whole
     assert "loops none between hosts (1 lane); with the 40 aggregation nodes: B10-P1-" in whole
-    told = " ".join(sentences(record(dgx)))
+    told = " ".join(dgx.sentences())
     assert "2,168 paths" in told
     assert "IBLEAF-03-01" in told
 
@@ -223,9 +221,8 @@ def test_the_picture_names_the_cable_of_the_answer_by_its_ports(dgx):
     assert name in texts
     assert "#" not in "".join(texts)
     (busiest,) = (row for row in rows if row.get("channel") == name and "tips" in row)
-    most = dgx.cause.hosts[:3], dgx.cause.paths[:3]
     assert busiest["tips"] == ", ".join(
-        f"{dgx.network.name_of(host)} ({paths:,})" for host, paths in zip(*most, strict=True)
+        f"{each.name} ({each.paths:,})" for each in dgx.cause.hosts[:3]
     )
 
 
@@ -367,8 +364,8 @@ def test_a_table_of_many_hosts_is_followed_row_by_row():
     found = check_fabric(net, samples=0)
     cause = found.cause
     assert cause is not None
-    assert sum(cause.paths) == found.figures.busiest(1)[0].paths
-    assert np.all(np.diff(cause.paths) <= 0)
+    assert cause.led.sum() == found.figures.busiest[0].paths
+    assert np.all(np.diff(cause.led) <= 0)
 
 
 @pytest.mark.parametrize(
@@ -383,4 +380,4 @@ def test_a_file_without_its_kind_is_named_with_it(file, kind):
 def test_tables_that_are_nearly_best_have_no_next_command(dgx, ratio, advised):
     figures = dgx.to_dict()
     figures["all_to_all"] |= {"ratio": ratio}
-    assert bool(verdict(figures).next) == advised
+    assert bool(kind_of("fabric").verdict(figures).next) == advised

@@ -1,7 +1,6 @@
 import itertools
 import re
 from importlib import import_module
-from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -13,10 +12,10 @@ from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.machines import named_machines
 from netloom.mapping import FoundMapping
+from netloom.mapping.gains import PairedRuns, SimulatedRun, gain_of, paired
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import named
-from netloom.questions.map.answer import PairedRuns, SimulatedMappings, mapping_verdict, paired
 from netloom.routing import DimensionOrder, paths
 from netloom.simulation.network import loaded
 from netloom.topology import graph_topology, mesh, torus, without
@@ -55,11 +54,11 @@ def test_the_objective_is_recounted(lammps):
     assert objective["after"] == heaviest(app, network, lammps.mapping) == lammps.value
     assert objective["bound"] <= objective["after"] < objective["before"]
     assert objective["scale"] == {}
-    assert lammps.verdict.kind == "better"
+    assert lammps.gain.kind == "better"
 
 
 def test_the_table_has_every_mapping_that_it_was_compared_with(lammps):
-    rows = {row["mapping"]: row for row in lammps.starts}
+    rows = {row.mapping: row.row() for row in lammps.starts}
     names = list(rows)
     assert names[0] == "identity"
     assert names[-1] == "result"
@@ -102,16 +101,16 @@ def test_the_same_question_has_the_same_answer(lammps):
 def test_structure_is_found_and_stops_the_search():
     found = find_mapping("mesh:8x8", "torus:8x8", objective="hop-bytes", seconds=60)
     assert found.value == found.bound == 2 * 112
-    assert found.verdict.kind == "bound"
+    assert found.gain.kind == "bound"
     assert found.found.seconds < 30
 
 
 @pytest.mark.parametrize("objective", ["hop-bytes", "path-contention", "saturation"])
 def test_objectives(objective):
     found = find_mapping("binary-tree:15", "mesh:4x4", objective=objective, rounds=2)
-    row = {row["mapping"]: row for row in found.starts}
+    row = {row.mapping: row.row() for row in found.starts}
     before, after = row["identity"], row["result"]
-    assert found.verdict.kind in ("better", "bound")
+    assert found.gain.kind in ("better", "bound")
     sentence = found.to_dict()["verdict"]["sentence"]
     if objective == "hop-bytes":
         assert found.value == after["hop_bytes"] < before["hop_bytes"]
@@ -130,7 +129,7 @@ def test_a_mixture_is_scaled_by_identity():
     found = find_mapping(
         "binary-tree:15", "mesh:4x4", objective="hop-bytes:1,max-channel-load:3", rounds=1
     )
-    rows = {row["mapping"]: row for row in found.starts}
+    rows = {row.mapping: row.row() for row in found.starts}
     scale = found.to_dict()["objective"]["scale"]
     assert scale == {
         "hop-bytes": rows["identity"]["hop_bytes"],
@@ -185,7 +184,7 @@ def test_a_program_that_fits_on_one_node_needs_no_network():
     found = find_mapping("ring:4", "mesh:2x2", tasks_per_node=4, simulate=True, load=0.1, **QUICK)
     assert (found.before, found.after) == (None, None)
     assert found.value == 0
-    assert found.verdict.kind == "bound"
+    assert found.gain.kind == "bound"
     data = found.to_dict()
     assert (data["before"], data["after"]) == (None, None)
     assert data["simulated"]["note"] == "nothing crosses the network before"
@@ -203,14 +202,14 @@ def test_a_layout_beside_what_it_promises():
     assert data["own_routes"]
     assert data["after"]["channel_load"]["max"] == 2
     assert data["objective"]["after"] == 2
-    rows = {row["mapping"]: row for row in found.starts}
+    rows = {row.mapping: row.row() for row in found.starts}
     assert rows["result"]["channel_load_max"] == 2
     assert rows["tiles"]["channel_load_max"] == 3  # under dimension order
     assert rows["identity"]["objective"] == data["before"]["channel_load"]["max"] == 16
     assert (found.found.found_by, found.found.rounds) == ("tiles", 0)
     gray = find_mapping("hypercube:6", "mesh:8x8", layout="gray")
     assert gray.routes is None
-    assert gray.to_dict()["layout"]["measured_channel_load"] == gray.layout.chi_max == 5
+    assert gray.layout.measured_channel_load == gray.layout.promised_channel_load == 5
 
 
 def test_routes_are_chosen_for_the_mapping():
@@ -227,7 +226,7 @@ def test_routes_are_chosen_for_the_mapping():
     assert routed.value == load.max()
     assert np.array_equal(chosen.lengths, placed.after.mapped.contention.path_length)  # minimal
     assert routed.after.to_dict()["weighted_channel_load"]["max"] == routed.value
-    rows = {row["mapping"]: row["objective"] for row in routed.starts}
+    rows = {row.mapping: row.objective for row in routed.starts}
     assert rows["mapping"] == placed.value
     assert rows["result"] == routed.value
     assert routed.to_dict()["virtual_channels"] == 1
@@ -248,7 +247,7 @@ def test_chosen_routes_never_make_an_objective_worse():
 
 def test_a_layout_is_its_own_row_without_routes():
     found = find_mapping("binary-tree:63", "mesh:8x8", layout="tiles", routes=True)
-    rows = {row["mapping"]: row["objective"] for row in found.starts}
+    rows = {row.mapping: row.objective for row in found.starts}
     assert "mapping" not in rows
     assert (rows["tiles"], rows["result"]) == (3, 2)
 
@@ -284,12 +283,12 @@ def test_simulation_of_before_and_after():
     most = min(1, found.after.mapped.limit.upper_bound, 1 / busiest)
     assert run.load == pytest.approx(most, abs=0.001)
     assert run.load <= most
-    assert run.before.asked == run.after.asked == (run.load,)
+    assert {each.provenance.configuration["load"] for each in run.runs.values()} == {run.load}
     told = found.to_dict()["simulated"]
     before, after = (told[when]["worst_node_share"] for when in ("before", "after"))
     assert before < after <= 1.05
     assert told["load"] == run.load
-    rows = run.before.nodes()
+    rows = run.runs["before"].nodes()
     shares = (rows["node_accepted"] / rows["node_offered"]).drop_nans()
     assert before == pytest.approx(shares.min())
     assert told["after"]["accepted"] > told["before"]["accepted"]
@@ -345,22 +344,22 @@ def test_nothing_gained_changes_nothing():
     assert found.unchanged
     assert found.to_dict()["unchanged"]
     assert found.mapping.tolist() == np.repeat(np.arange(16), 4).tolist()
-    assert found.verdict.kind == "none"
+    assert found.gain.kind == "none"
     assert not found.gains
     assert found.to_dict()["verdict"]["sentence"].startswith("Keep rank order: no better mapping")
     assert found.simulated.note == "ranks stay in order: nothing to compare"
-    rows = {row["mapping"]: row for row in found.starts}
+    rows = {row.mapping: row.row() for row in found.starts}
     assert rows["result"] == rows["identity"] | {"mapping": "result"}
 
 
 def test_ties_are_broken_by_hop_bytes():
     """Identity puts one path on each channel, as a snake does, which takes fewer hops."""
     found = find_mapping("line:64", "torus:8x8", **QUICK)
-    rows = {row["mapping"]: row for row in found.starts}
+    rows = {row.mapping: row.row() for row in found.starts}
     assert rows["identity"]["objective"] == found.value == found.bound == 1
     assert (rows["identity"]["hop_bytes"], rows["result"]["hop_bytes"]) == (140, 126)
     assert not found.unchanged
-    assert found.verdict == ("bound", True)
+    assert (found.gain.kind, found.gain.gains) == ("bound", True)
     assert found.to_dict()["verdict"]["sentence"] == (
         "Small gain: the busiest channel's load is as in rank order, but hop-bytes are 10\u00a0% "
         "less (140 → 126)."
@@ -379,17 +378,8 @@ def test_ties_are_ranked_by_the_objective_then_hops_then_contention():
 
 
 def runs(latencies, shares):
-    """Simulations, as far as they are compared: None for a latency past saturation."""
-    return [
-        SimpleNamespace(
-            packet_latency=latency,
-            network=SimpleNamespace(traffic=SimpleNamespace(rate=np.ones(1))),
-            point=SimpleNamespace(
-                run=SimpleNamespace(accepted_worst_node=share, load=1.0, worst_node=0)
-            ),
-        )
-        for latency, share in zip(latencies, shares, strict=True)
-    ]
+    """Runs, as far as they are compared: None for a latency past saturation."""
+    return [SimulatedRun(*each) for each in zip(latencies, shares, strict=True)]
 
 
 def test_the_verdict_listens_to_the_simulation():
@@ -405,10 +395,9 @@ def test_the_verdict_listens_to_the_simulation():
         ([0.999, 0.998, 0.999], "better"),
     ):
         compared = paired(before, runs([9.0] * 3, after))
-        simulated = SimulatedMappings(0.5, None, None, None, compared)
-        told = mapping_verdict(found, None, None, simulated)
-        assert told == (kind, kind == "better")
-        assert simulated.to_dict()["compared"]["kind"] == kind
+        told = gain_of(found, None, None, compared)
+        assert (told.kind, told.gains) == (kind, kind == "better")
+        assert compared.to_json()["kind"] == kind
 
 
 def test_pairs_that_keep_up_are_compared_by_latency():
@@ -431,7 +420,7 @@ def test_an_interrupted_search_is_not_simulated(monkeypatch):
             order, "hop-bytes", 2.0, 1.0, starts, mappings, "identity", 0, 0.1, interrupted=True
         )
 
-    monkeypatch.setattr(import_module("netloom.questions.map.question"), "search", search)
+    monkeypatch.setattr(import_module("netloom.questions.map"), "search", search)
     found = find_mapping("ring:4", "mesh:4", simulate=True)
     assert found.interrupted
     assert found.simulated is None
@@ -487,11 +476,11 @@ def test_verdicts(first, value, bound, kind, gains):
         np.zeros(1, np.int32), "max-channel-load", value, bound, {"identity": first}, {}, "search",
         1, 1.0, interrupted=False,
     )  # fmt: skip
-    assert mapping_verdict(found, None, None) == (kind, gains)
+    told = gain_of(found, None, None)
+    assert (told.kind, told.gains) == (kind, gains)
 
 
 def test_its_face():
     found = find_mapping("ring:6", "mesh:2x3", **QUICK)
-    assert repr(found).startswith("<ring:6 mapped onto mesh:2x3 for max-channel-load, by ")
     assert found.to_dict()["verdict"]["sentence"] in repr(found)
     assert found.node_of is found.mapping

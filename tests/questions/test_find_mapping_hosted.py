@@ -10,9 +10,6 @@ from netloom.base.errors import InputError
 from netloom.base.units import size
 from netloom.contention import measure, measure_loads
 from netloom.mapping import layout_table
-from netloom.questions.map.chart import networks
-from netloom.questions.map.words import lines
-from netloom.questions.register import record
 from netloom.routing import parse_routing, read_routes, write_routes
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
@@ -21,8 +18,14 @@ from netloom.workload import process_graph, read
 LAMMPS = "examples/lammps-64.mtx"
 
 
+def measured(found):
+    """The loads of a mapping that was found."""
+    routing = parse_routing(found.routing, found.network)
+    return measure(found.network, routing, *ends_of(found), found.graph.bytes)
+
+
 def said(found):
-    return "\n".join(str(line) for line in lines(found))
+    return " ".join(" ".join(found.lines()).split())
 
 
 def ends_of(found):
@@ -32,13 +35,13 @@ def ends_of(found):
 
 def test_one_task_a_host_is_judged_by_channels_between_routers():
     found = find_mapping(LAMMPS, "leaf-spine:8x4x8", rounds=2)
-    loads = measure(found.topology, found.routing, *ends_of(found), found.graph.bytes)
+    loads = measured(found)
     assert found.value == loads.weighted_channel_load.max() <= found.found.starts["identity"]
     assert found.value < loads.weighted_host_channel_load.max()
     assert 0.85 * found.found.starts["identity"] < found.bound <= found.value
-    assert "leaf" in found.after.bottleneck()["channel"]
+    assert "leaf" in found.after.bottleneck.channel
     assert "hosts included" not in said(found)
-    title = " ".join(networks(record(found))["after"].to_dict()["title"]["text"])
+    title = " ".join(found.networks()["after"].to_dict()["title"]["text"])
     most = size(loads.weighted_host_channel_load.max())  # pictures have hosts' channels too
     assert re.match(r"After: .* carr(y|ies) .*" + most, title.replace("\u00a0", " "))
 
@@ -46,7 +49,7 @@ def test_one_task_a_host_is_judged_by_channels_between_routers():
 def test_several_tasks_a_host_are_judged_by_hosts_channels_too():
     nodes = np.arange(0, 64, 2)
     found = find_mapping(LAMMPS, "dragonfly:2x4x2", nodes=nodes, tasks_per_node=2, rounds=1)
-    loads = measure(found.topology, found.routing, *ends_of(found), found.graph.bytes)
+    loads = measured(found)
     assert found.value == loads.channel_time.max()
     assert np.isin(found.node_of, nodes).all()
     assert np.bincount(found.node_of).max() == 2
@@ -67,8 +70,8 @@ def test_loads_count_over_bandwidths():
     app = process_graph(4, [0, 1, 2, 3, 0], [2, 3, 0, 1, 1], bytes=[8, 8, 8, 8, 1])
     found = find_mapping(app, uneven(), rounds=2)
     assert 0 < found.bound <= found.value == 1  # pairs that send much are on one leaf
-    loads = measure(found.topology, found.routing, *ends_of(found), app.bytes)
-    times = loads.channel_time[: found.topology.num_network_channels]
+    loads = measured(found)
+    times = loads.channel_time[: found.network.num_network_channels]
     assert found.value == times.max()
     assert "the largest load over bandwidth of channels." in said(found)
     with pytest.raises(InputError, match="saturation on uneven, whose channels differ"):
@@ -80,8 +83,8 @@ def test_loads_count_over_bandwidths():
 @pytest.mark.parametrize("routing", ["nca", "minimal"])
 def test_several_paths_a_pair_count_as_expected(routing):
     found = find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, rounds=1)
-    several = parse_routing(routing, found.topology)
-    loads = measure_loads(found.topology, several, *ends_of(found), found.graph.bytes)
+    several = parse_routing(routing, found.network)
+    loads = measure_loads(found.network, several, *ends_of(found), found.graph.bytes)
     assert found.value == pytest.approx(loads.weighted_channel_load.max())
     assert found.bound <= found.value
     hops = find_mapping(LAMMPS, "leaf-spine:8x4x8", objective="hop-bytes", rounds=1)
@@ -105,11 +108,11 @@ def test_routes_are_chosen_between_routers(tmp_path):
     assert found.value < 0.3 * plain.value
     assert found.virtual_channels == 1
     file = tmp_path / "routes.txt"
-    write_routes(found.topology, found.routes, file)
-    again = read_routes(found.topology, file)
+    write_routes(found.network, found.routes, file)
+    again = read_routes(found.network, file)
     assert np.array_equal(again.routes.channels, found.routes.routes.channels)
     own = analyze(LAMMPS, "leaf-spine:8x4x8", mapping=found.mapping, routing=again)
-    assert own.own["weighted_channel_load_max"] == found.value
+    assert own.own.weighted_channel_load.max == found.value
 
 
 def test_pairs_come_to_a_leaf_each():
@@ -122,7 +125,7 @@ def test_pairs_come_to_a_leaf_each():
         "than in rank order (1 → 0 paths)."
     )
     rows = found.channels()
-    assert rows.height == 2 * found.topology.num_channels
+    assert rows.height == 2 * found.network.num_channels
     assert told["next"].endswith("--rankfile ranks.txt") or not told["next"]
 
 
@@ -137,7 +140,7 @@ def test_all_on_one_host():
 
 def test_what_gains_nothing_is_not_to_be_applied():
     order = find_mapping("mesh:4x4", "mesh:4x4", layout="morton")
-    assert order.verdict.kind == "none"
+    assert order.gain.kind == "none"
     same = find_mapping("mesh:4x4", "mesh:4x4", rounds=1)
     for each in (order, same):
         told = each.to_dict()["verdict"]
@@ -189,6 +192,6 @@ def test_a_layout_on_hosts_keeps_its_own_routes():
         find_mapping("binary-tree:63", on, layout="tiles") for on in ("mesh:8x8", "mesh:8x8/1")
     )
     assert direct.node_of.tolist() == hosted.node_of.tolist()
-    assert direct.promise() == hosted.promise()
+    assert direct.layout.to_json() == hosted.layout.to_json()
     assert hosted.virtual_channels == direct.virtual_channels == 1
     assert hosted.routes.routes.lengths.tolist() == (direct.routes.routes.lengths + 2).tolist()

@@ -5,8 +5,6 @@ import pytest
 
 import netloom as nl
 from netloom.drawing.networks import Traffic
-from netloom.questions.map.chart import falling, footer, networks, parts
-from netloom.questions.register import record
 from netloom.topology import topology
 
 LAMMPS = "examples/lammps-64.mtx"
@@ -24,7 +22,7 @@ def loads(answer):
 
 def test_loads_in_falling_order_show_how_many_channels_were_relieved(mapped):
     before, after = loads(mapped)
-    drawn = falling(record(mapped)).to_dict()
+    drawn = mapped.parts()["falling"].to_dict()
     more = sum(load > after.max() for load in before)
     assert 33 <= more < len(before)
     assert drawn["title"] == f"{more} of 256 channels carried more than the busiest does afterwards"
@@ -38,7 +36,7 @@ def test_loads_in_falling_order_show_how_many_channels_were_relieved(mapped):
 
 def test_what_gains_nothing_is_one_line_with_two_names():
     kept = nl.find_mapping("all-to-all:16", "torus:4x4", rounds=1)
-    drawn = falling(record(kept)).to_dict()
+    drawn = kept.parts()["falling"].to_dict()
     assert drawn["title"] == "The busiest of 64 channels carries as much as in rank order"
     names = [row["said"] for rows in drawn["datasets"].values() for row in rows if "said" in row]
     assert names == ["rank order", "= found"]
@@ -48,7 +46,7 @@ def test_the_busiest_channels_are_seen_before_and_after(mapped):
     """Beside loads that are much higher the network afterwards is neither grey nor thin."""
     shown = {}
     for when in ("before", "after"):
-        chart = networks(record(mapped))[when].to_dict()
+        chart = mapped.networks()[when].to_dict()
         rows = [
             row
             for rows in chart["datasets"].values()
@@ -70,11 +68,11 @@ def test_thickness_is_in_proportion_where_pictures_are_compared():
 
 
 def test_parts_and_footer_say_what_people_know(mapped):
-    kept = record(mapped)
-    rows = [row for rows in parts(kept)["objective"].to_dict()["datasets"].values() for row in rows]
+    changes = mapped.parts()["objective"].to_dict()
+    rows = [row for rows in changes["datasets"].values() for row in rows]
     first = next(row for row in rows if row.get("figure") == "most load on a channel")
     assert first["said"] == "12.3 MB → 3.59 MB"
-    assert footer(kept)[0].endswith("objective max-channel-load; from a random mapping")
+    assert mapped.footer()[0].endswith("objective max-channel-load; from a random mapping")
     timed = nl.find_mapping("all-to-all:8", "graph:examples/my-cluster.txt", rounds=1)
-    rows = parts(record(timed))["objective"].to_dict()["datasets"].values()
+    rows = timed.parts()["objective"].to_dict()["datasets"].values()
     assert "most time between routers" in {row.get("figure") for each in rows for row in each}

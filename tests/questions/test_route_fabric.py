@@ -120,7 +120,6 @@ def test_bounds_stand_beside_figures_of_their_kind():
         Path(__file__).parents[2] / "examples" / "my-cluster.graphml"
     )  # uplinks are twice as fast
     found = nl.route_fabric(f"graph:{path}", samples=2)
-    assert (found.after.most_paths, found.bound.value) == (112, 56.0)
     every = found.to_dict()["all_to_all"]
     assert (every["max"], every["bound"], every["time_bound"], every["ratio"]) == (112, 112, 56, 1)
     assert found.sentences()[0] == (
@@ -133,7 +132,7 @@ def test_tables_are_repaired_after_a_switch_is_gone(tmp_path):
     whole, broken, dump = (tmp_path / name for name in ("whole.txt", "broken.txt", "old.lfts"))
     whole.write_text(scan(topology("leaf-spine:3x3x3")))
     old = nl.route_fabric(f"fabric:{whole}", engine="minhop", samples=2)
-    write_lfts(old.topology, old.forwarding, dump)
+    write_lfts(old.network, old.forwarding, dump)
     blocks = whole.read_text().split("\n\n")
     spine = next(each for each in blocks if '# "spine1" enhanced' in each)
     name = spine.split('"')[1]
@@ -219,7 +218,7 @@ def test_tables_of_a_fabric_with_lids_are_written_next():
 def test_two_tables_are_compared_and_the_picture_names_the_cable_that_changes_most(tmp_path):
     made = nl.route_fabric(DGX, installed=MINHOP, engine="updn", samples=2)
     file = tmp_path / "other.lfts"
-    write_lfts(made.topology, made.forwarding, file)
+    write_lfts(made.network, made.forwarding, file)
     found = nl.route_fabric(DGX, installed=MINHOP, engine=f"lfts:{file}", samples=2)
     data = found.to_dict()
     assert data["all_to_all"] == made.to_dict()["all_to_all"]

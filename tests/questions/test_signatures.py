@@ -56,7 +56,7 @@ import netloom as nl
 nl.simulate("mesh:4x4", lod=0.1)
 nl.simulate("mesh:4x4", load=0.1, vcs="many")
 nl.analyze("ring:4", weight="bytes")
-nl.find_mapping("ring:4", "mesh:2x2", rounds=1).verdict.kind
+nl.find_mapping("ring:4", "mesh:2x2", rounds=1).gain.kind
 nl.simulate("mesh:4x4", load=0.1, vcs=3).stable
 """
 

@@ -20,9 +20,9 @@ def test_every_answer_has_a_picture(asked, tmp_path):
     found = find_mapping(**ASKED[asked])
     chart = chart_of(found)
     drawn = chart.to_dict()
-    assert f"mapped onto {found.topology.name}, " in json.dumps(drawn)  # in the footer
+    assert f"mapped onto {found.topology}, " in json.dumps(drawn)  # in the footer
     said = " ".join(drawn["title"]["text"])
-    assert said.endswith(found.to_dict()["verdict"]["sentence"])
+    assert said.endswith(found.verdict.sentence)
     path = tmp_path / "map.svg"
     chart.save(str(path))
     assert path.read_text().startswith("<svg")

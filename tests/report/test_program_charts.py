@@ -58,7 +58,7 @@ def test_a_loop_s_picture_has_what_the_table_has():
     table = found.table()
     for column in ("average_node", "worst_node"):
         assert set(table[column] / table["applied"]) <= set(shown)
-    assert found.limit.worst_node in shown
+    assert found.saturation.worst_node in shown
 
 
 def test_broken_channels_are_not_drawn():

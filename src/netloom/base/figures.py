@@ -30,7 +30,7 @@ from typing import (
     overload,
 )
 
-from netloom.base.units import TIME, seconds, size
+from netloom.base.units import RATE, SIZE, TIME
 from netloom.base.words import counted, number
 
 if TYPE_CHECKING:
@@ -45,6 +45,13 @@ Number: TypeAlias = int | float
 
 SHARE = "share"
 """The unit of a part of a whole, which people read in per cent."""
+
+
+QUANTITIES = {"seconds": TIME, "bytes": SIZE, "bytes/s": RATE}
+"""Units that people read with prefixes."""
+
+SPREAD = 1e4
+"""Times the least value of a column, from which on no one prefix suits all of it."""
 
 
 class UnitOf(NamedTuple):
@@ -181,7 +188,8 @@ class Figures:
                 value = value.get(part) if isinstance(value, Mapping) else None
             inner = each.nested
             if not each.path and inner is not None:
-                known = all(one.path[0] in data for one in places(inner) if not one.told.optional)
+                asked = (one for one in places(inner) if not (one.told.optional or one.derived))
+                known = all(one.path[0] in data for one in asked if one.path)
                 value = data if known else None
             if (
                 inner is not None
@@ -454,24 +462,29 @@ def say(value: Any, unit: str) -> str:
         return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
     if unit in ("cycles", "flits", "hops"):
         return counted(number(value), unit[:-1])
-    if unit in ("seconds", "bytes"):
-        return seconds(value) if unit == "seconds" else size(value)
+    if unit in QUANTITIES:
+        return QUANTITIES[unit].said(value)
     return f"{number(value)} {unit}"
 
 
 def shown(values: list[Any], unit: str) -> tuple[list[str], str]:
     """Return the cells of a column, and the unit for its head.
 
+    Where no one prefix suits all of them, each cell has its own unit.
+
     Examples
     --------
-    >>> shown([2e-6, 0.0005], "seconds")
-    (['2', '500'], 'µs')
+    >>> shown([2e-6, 0.0005], "seconds"), shown([8, 1e9], "bytes")
+    ((['2', '500'], 'µs'), (['8 B', '1 GB'], ''))
     """
     if unit == SHARE:
         values = [None if each is None else float(f"{100 * each:.3g}") for each in values]
         return [number(each) for each in values], "%"
-    if unit == "seconds":
-        scale, unit = TIME.scale(max((abs(each) for each in values if each), default=1.0))
+    if unit in QUANTITIES:
+        sizes = [abs(each) for each in values if each]
+        if sizes and max(sizes) > SPREAD * min(sizes):
+            return [say(each, unit) for each in values], ""
+        scale, unit = QUANTITIES[unit].scale(max(sizes, default=1.0))
         values = [None if each is None else each / scale for each in values]
     return [number(each) for each in values], unit
 

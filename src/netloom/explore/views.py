@@ -14,8 +14,8 @@ from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze import Analysis
 from netloom.questions.collective.answer import fastest_run
-from netloom.questions.fabric.question import FAIR
-from netloom.questions.map.words import unit_of
+from netloom.questions.fabric import LOAD
+from netloom.questions.map import ProgramMapping
 from netloom.questions.named import entering
 from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.register import command_line
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.explore.view import Table
-    from netloom.questions.fabric.question import Job
+    from netloom.fabrics.jobs import Job
     from netloom.questions.register import Answer, Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.timelines import Crossed
@@ -139,7 +139,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
 def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a program in rank order, and as it was mapped: perhaps on routes of its own."""
-    from netloom.questions.map.question import prepare
+    from netloom.questions.map import prepare
 
     found: Any = answer
     task = prepare(asked(record))
@@ -151,9 +151,10 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
     for name, places, routing, when in both if changed else both[:1]:
         sent = entering(task.graph, task.network, places, weight)[0]
+        unit = ProgramMapping.from_json(record.figures).load_unit
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=unit_of(record.figures), name=name, known=_loads(record, when),
+            unit=unit, name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 
@@ -183,7 +184,7 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
     What the verdict is about comes first.
     """
-    from netloom.questions.fabric.question import prepare
+    from netloom.questions.fabric import prepare
 
     ready = prepare(asked(record))
     name = table_name(str(record.configuration["routing"]))
@@ -204,7 +205,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
 
     Whatever they were made for: names say so where that is not an all-to-all.
     """
-    from netloom.questions.route.question import prepare, routed
+    from netloom.questions.route import prepare, routed
 
     found: Any = answer
     if found is None:
@@ -212,7 +213,7 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         ready = prepare(question)
         network, before, after = ready.network, ready.installed, routed(question, ready)[0]
     else:
-        network, before, after = found.topology, found.installed, found.forwarding
+        network, before, after = found.network, found.installed, found.forwarding
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
     told = record.tables["channel_table"]
     installed = table_name(str(record.configuration["installed"]))
@@ -393,7 +394,7 @@ def _of_fabric(record: Recorded, view: View, most: float) -> Known:
         alone = most / max(each["slowdown"] for each in record.figures["jobs"])
         return alone, 2 * alone
     ratio = record.figures["all_to_all"]["ratio"]
-    return (FAIR * most / ratio, 2 * FAIR * most / ratio) if ratio else None
+    return (LOAD.fine * most / ratio, 2 * LOAD.fine * most / ratio) if ratio else None
 
 
 def _of_load(record: Recorded, _: View, most: float) -> Known:

@@ -2,7 +2,8 @@
 
 from netloom.fabrics.balancing import Candidate, balanced
 from netloom.fabrics.few_lanes import in_few_lanes
-from netloom.fabrics.figures import BusyChannel, TableFigures, table_figures
+from netloom.fabrics.figures import BusyCable, TableFigures, table_figures
+from netloom.fabrics.jobs import Job, JobCost, shared_by
 from netloom.fabrics.program import (
     Flows,
     best_for_program,
@@ -21,10 +22,12 @@ from netloom.fabrics.writing import (
 )
 
 __all__ = [
-    "BusyChannel",
+    "BusyCable",
     "Candidate",
     "Changes",
     "Flows",
+    "Job",
+    "JobCost",
     "TableFigures",
     "balanced",
     "best_for_program",
@@ -33,6 +36,7 @@ __all__ = [
     "in_few_lanes",
     "program_times",
     "repaired",
+    "shared_by",
     "table_changes",
     "table_figures",
     "tables_for_program",

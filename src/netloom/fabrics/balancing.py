@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds import busiest_bound
@@ -97,33 +98,30 @@ NOISE, MORE = 0.002, 0.006
 shifts, or takes fewer lanes."""
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(Figures):
     """A table and how good it is.
 
     Attributes
     ----------
-    table
-        The table.
     all_to_all
         Largest load over bandwidth of a channel between routers if each host sends to each other.
     bisection
         Effective bisection bandwidth: the mean of matchings by which no table was chosen.
     shift_max, shift_mean
         Largest load over bandwidth in a shift of the hosts: in the worst, and the mean of shifts.
-    lanes
-        How many lanes packets take.
+    table
+        The table.
     front
         Of the one that is chosen: all that no other surpasses, itself among them.
     """
 
-    table: ForwardingTable
-    all_to_all: float
-    bisection: float
-    shift_max: float
-    shift_mean: float
-    lanes: int = 1
-    front: tuple[Candidate, ...] = ()
+    all_to_all: float = figure("busiest cable of an all-to-all")
+    bisection: float = figure("effective bisection bandwidth", SHARE)
+    shift_max: float = figure("busiest cable of the worst shift")
+    shift_mean: float = figure("busiest cable of a shift, mean")
+    lanes: int = figure("virtual lanes")
+    table: ForwardingTable = unseen()
+    front: tuple[Candidate, ...] = unseen(default=())
 
     def surpasses(self, other: Candidate) -> bool:
         """Whether this is as good as another in all respects but the mean of shifts."""
@@ -447,8 +445,14 @@ class Judge:
         rows = table.next_channel
         share = self.permuted(self.matchings, rows)[1]
         shift = self.permuted(self.shifts, rows)[0]
-        ends = float(share.mean()), float(shift.max(initial=0.0)), float(shift.mean())
-        return Candidate(table, longest, *ends, lanes)
+        return Candidate(
+            all_to_all=longest,
+            bisection=float(share.mean()),
+            shift_max=float(shift.max(initial=0.0)),
+            shift_mean=float(shift.mean()),
+            lanes=lanes,
+            table=table,
+        )
 
     def permuted(self, draws: Draws, table: Ints) -> tuple[Floats, ...]:
         """Return the longest time and the mean share of each permutation, under a table."""

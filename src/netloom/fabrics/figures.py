@@ -6,14 +6,16 @@ wait for each other, and pairs of hosts without a way, are what must not be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.bounds import busiest_bound
+from netloom.base.words import counted
+from netloom.bounds import bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import destinations, exits, senders
@@ -23,10 +25,10 @@ from netloom.topology.faults import working_nodes
 from netloom.topology.subnets.shapes import shape_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.contention import EffectiveBisection, Shifts
+    from netloom.bounds import Bound
     from netloom.contention.permutations import Reached
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
@@ -38,167 +40,276 @@ MOST_SHIFTED = 2**23
 MOST_BUSIEST = 10
 """Busiest channels that are listed."""
 
+PROVED = 1 + 1e-6
+"""Times the bound up to which a busiest channel is as good as can be."""
 
-ENDS = ("from", "from_port", "to", "to_port")
-"""What says of a channel, as plain data, where it begins and where it ends."""
+Way: TypeAlias = Literal["up", "down", "across"]
+"""Whether a channel leads away from hosts, towards them, or neither."""
 
 
-def cable(topology: Topology, channel: int) -> dict[str, Any]:
-    """Return both ends of a channel and their ports (0: not said), as plain data.
+class Cable(Figures):
+    """A channel between routers: its number, its ends, and their ports (0: not said)."""
+
+    channel: int | None = figure(optional=True)
+    source: str = figure("from", at="from")
+    source_port: int = figure(at="from_port")
+    target: str = figure("to", at="to")
+    target_port: int = figure(at="to_port")
+
+    @property
+    def words(self) -> str:
+        """Both ends, with ports where a file says them."""
+        source, target = (
+            f"{name} port {port}" if port else name
+            for name, port in ((self.source, self.source_port), (self.target, self.target_port))
+        )
+        return f"{source} → {target}"
+
+
+def cable(topology: Topology, channel: int) -> Cable:
+    """Return a channel by its ends.
 
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> cable(topology("leaf-spine:2x1x2"), 0)
-    {'from': 'leaf0', 'from_port': 0, 'to': 'spine0', 'to_port': 0}
+    >>> cable(topology("leaf-spine:2x1x2"), 0).words
+    'leaf0 → spine0'
     """
-    return dict(zip(ENDS, topology.cable_end(channel), strict=True))
+    source, out_port, target, in_port = topology.cable_end(channel)
+    return Cable(
+        channel=channel,
+        source=source,
+        source_port=out_port,
+        target=target,
+        target_port=in_port,
+    )
 
 
-class BusyChannel(NamedTuple):
-    """A channel between routers: its ends, their ports (0: not said), and what it carries."""
-
-    source: str
-    source_port: int
-    target: str
-    target_port: int
-    paths: int
-    channel: int
+def cables(topology: Topology) -> dict[str, Any]:
+    """Return all channels between routers as columns: those of ``Cable``."""
+    ends = [topology.cable_end(channel) for channel in range(topology.num_network_channels)]
+    named = zip(("from", "from_port", "to", "to_port"), range(4), strict=True)
+    return {"channel": np.arange(len(ends))} | {name: [e[at] for e in ends] for name, at in named}
 
 
-@dataclass(frozen=True, eq=False)
-class TableFigures:
-    """How good a forwarding table is.
+class BusyCable(Figures):
+    """A channel between routers, and the paths of an all-to-all on it."""
+
+    paths: int = figure()
+    cable: Cable = figure(at=".")
+
+
+class HeldCable(Figures):
+    """A channel of a circle in which packets wait for each other, and their lane."""
+
+    cable: Cable = figure(at=".")
+    lane: int = figure()
+
+
+def held_cables(
+    topology: Topology, circle: Iterable[tuple[int, int]] | None
+) -> tuple[HeldCable, ...] | None:
+    """Return the channels of a circle, each with its lane. None if nothing is known of one."""
+    if circle is None:
+        return None
+    return tuple(HeldCable(cable=cable(topology, channel), lane=lane) for channel, lane in circle)
+
+
+class FabricSize(Figures):
+    """How large a fabric is: its hosts that take part, its routers, and cables with those of hosts.
+
+    Hosts with ports on several routers are counted, since loads are then of the nearest ports.
+    """
+
+    hosts: int = figure()
+    switches: int = figure()
+    cables: int = figure()
+    several_switches: int | None = figure("hosts with ports on several switches", optional=True)
+
+    @derived("ordered pairs of hosts")
+    def pairs(self) -> int:
+        """All of which may send to each other."""
+        return self.hosts * (self.hosts - 1)
+
+    def words(self, nodes: int = 0) -> str:
+        """Return hosts, routers and cables in words, and in how many computers, if in fewer."""
+        inside = f" in {counted(nodes, 'node', ',')}" if 0 < nodes < self.hosts else ""
+        hosts = f"{counted(self.hosts, 'host', ',')}{inside}"
+        switches, cables = counted(self.switches, "switch", ","), counted(self.cables, "cable", ",")
+        return f"{hosts}, {switches}, {cables}"
+
+
+def fabric_size(topology: Topology, hosts: Ints | None = None) -> FabricSize:
+    """Return how large a network is. ``hosts``: those that take part, all that work by default."""
+    return FabricSize(
+        hosts=len(working_nodes(topology) if hosts is None else hosts),
+        switches=topology.num_routers,
+        cables=num_cables(topology),
+        several_switches=on_several_switches(topology),
+    )
+
+
+class SwitchHops(Figures):
+    """Channels between routers on a path, over ordered pairs of hosts."""
+
+    mean: float = figure("hops between switches, mean", head="hops", lead=True)
+    max: int = figure("hops between switches, most")
+
+
+class Least(Figures):
+    """What no tables can beat in an all-to-all.
+
+    ``time_bound`` is what the busiest channel carries at least, over bandwidth. ``bound`` is the
+    same in paths, at the bandwidth of the channel that is busiest by these tables.
+    """
+
+    bound: float = figure("paths that the busiest cable must carry at least", key=True)
+    time_bound: float = figure("that bound over bandwidth")
+    ratio: float | None = figure("times that bound")
+    why: str = figure("where the bound comes from")
+
+    @derived("how much more than that bound", SHARE)
+    def above(self) -> float | None:
+        """As a share of it."""
+        return None if self.ratio is None else self.ratio - 1
+
+    @derived("proved best")
+    def proved(self) -> bool:
+        """Whether no tables can keep the busiest channel less busy."""
+        return self.ratio is None or self.ratio <= PROVED
+
+
+class AllToAll(Figures):
+    """Paths on channels between routers if every host sends to every other.
+
+    ``time`` is paths over bandwidth, of the channel where that is most.
+    """
+
+    max: int = figure(
+        "paths of an all-to-all, busiest cable",
+        head="paths, busiest cable",
+        lead=True,
+        key=True,
+        limit="bound",
+    )
+    mean: float = figure("paths of an all-to-all, mean cable")
+    time: float = figure("paths of an all-to-all over bandwidth, where that is most")
+    least: Least | None = figure(at=".", optional=True, default=None)
+
+    @property
+    def bound(self) -> float | None:
+        """What ``max`` is at least, at this bandwidth, if that was asked for."""
+        return self.least.bound if self.least else None
+
+
+class ShiftPaths(Figures):
+    """Paths on the busiest channel of a shift of the hosts. Host channels, of one path, count."""
+
+    max: int = figure("paths of a shift, worst", head="busiest shift", lead=True)
+    mean: float = figure("paths of a shift, mean", head="average shift", lead=True, key=True)
+    count: int = figure("shifts of the hosts")
+
+
+class Bisection(Figures):
+    """What pairs of hosts get in random matchings of random halves, as a share of a host's rate."""
+
+    mean: float | None = figure(
+        "effective bisection bandwidth",
+        SHARE,
+        head="effective bisection",
+        lead=True,
+        key=True,
+        limit="bound",
+    )
+    sd: float | None = figure("its spread, matching by matching", SHARE)
+    samples: int = figure("random matchings")
+    bound: float | None = figure(
+        "most that any tables can give", SHARE, optional=True, default=None
+    )
+
+    @derived("half of its 95 % interval", SHARE)
+    def error(self) -> float | None:
+        """None where there are too few matchings."""
+        return None if self.sd is None else 1.96 * self.sd / self.samples**0.5
+
+
+class TableFigures(Figures):
+    """How good a forwarding table is. All figures are of pairs of hosts with a path.
 
     Attributes
     ----------
     taking
         int32[], the hosts that take part, in order.
-    switches, cables
-        How many routers the network has, and cables, with those of hosts.
     paths
         int64[num_network_channels], paths on each channel between routers if every host sends to
         every other.
     time
         float64[num_network_channels], paths over bandwidth.
-    routed, unrouted
-        Ordered pairs of hosts with a path, and without. All figures are of those with a path.
-    switch_hops_max
-        Channels between routers on the longest path.
-    shifts
-        What each shift of the hosts loads. See ``contention.shift_loads``.
-    bisection
-        What pairs get in random matchings of random halves. None where no matchings were asked for.
-    lanes
-        How many virtual lanes packets take.
+    routed
+        Ordered pairs of hosts with a path.
+    distance, largest_of_shifts
+        int64[shifts], how far each shift of the hosts goes, and paths on its busiest channel.
     circle
         Channels, each with its lane, in which packets between any two ports of hosts can wait for
         each other in a circle; () where there is none.
     """
 
-    topology: Topology
-    taking: Ints
-    switches: int
-    cables: int
-    paths: Ints
-    time: Floats
-    routed: int
-    unrouted: int
-    switch_hops_max: int
-    shifts: Shifts
-    bisection: EffectiveBisection | None
-    lanes: int
-    circle: tuple[tuple[int, int], ...]
+    unrouted: int = figure(
+        "pairs of hosts without a path", head="unrouted pairs", lead=True, key=True
+    )
+    switch_hops: SwitchHops = figure(flat="switch_hops_", lead=True)
+    all_to_all: AllToAll = figure(flat="all_to_all_", lead=True, key=True)
+    shifts: ShiftPaths = figure(flat="shifts_", lead=True, key=True)
+    effective_bisection: Bisection = figure(flat="effective_bisection_", lead=True, key=True)
+    lanes: int = figure("virtual lanes", head="lanes", lead=True, key=True)
+    deadlock_free: bool = figure("free of credit loops", head="free of loops", lead=True, key=True)
+    busiest: tuple[BusyCable, ...] = figure("busiest channels between switches")
+    taking: Ints = unseen()
+    paths: Ints = unseen()
+    time: Floats = unseen()
+    routed: int = unseen()
+    distance: Ints = unseen()
+    largest_of_shifts: Ints = unseen()
+    circle: tuple[tuple[int, int], ...] = unseen()
 
     @property
-    def hosts(self) -> int:
-        """How many hosts take part."""
-        return len(self.taking)
+    def least(self) -> Least:
+        """What no tables can beat in an all-to-all, of figures that were asked with limits."""
+        assert self.all_to_all.least is not None
+        return self.all_to_all.least
 
-    @property
-    def switch_hops_mean(self) -> float:
-        """Channels between routers on a path, mean over ordered pairs of hosts."""
-        return float(self.paths.sum()) / self.routed if self.routed else 0.0
 
-    @property
-    def most_paths(self) -> int:
-        """Paths of an all-to-all on the channel that has most."""
-        return int(self.paths.max(initial=0))
+class Limits(NamedTuple):
+    """What no tables of a network can beat.
 
-    @property
-    def longest_time(self) -> float:
-        """The same over bandwidth, of the channel where that is most."""
-        return float(self.time.max(initial=0.0))
+    Attributes
+    ----------
+    busiest
+        What the busiest channel carries at least in an all-to-all, over bandwidth.
+    bisection
+        The effective bisection bandwidth at most.
+    """
 
-    @property
-    def mean_paths(self) -> float:
-        """Paths of an all-to-all on a channel between routers, on average."""
-        return float(self.paths.mean()) if len(self.paths) else 0.0
+    busiest: Bound
+    bisection: float
 
-    @property
-    def largest_of_shifts(self) -> Ints:
-        """int64[shifts], paths on the busiest channel. Host channels, of one path, count."""
-        return np.maximum(self.shifts.largest_load.astype(np.int64), 1)
+    def beside(self, time: float, rate: float) -> Least:
+        """Return what the busiest channel must carry beside what it does, both over bandwidth.
 
-    @property
-    def every_shift(self) -> bool:
-        """Whether all shifts were counted, not some that were drawn."""
-        return len(self.shifts.distance) == self.hosts - 1
-
-    @property
-    def deadlock_free(self) -> bool:
-        """Whether packets between ports of hosts cannot wait for each other in a circle."""
-        return not self.circle
-
-    def busiest(self, most: int = MOST_BUSIEST) -> tuple[BusyChannel, ...]:
-        """Return the channels between routers that an all-to-all keeps busy longest, in order."""
-        order = np.argsort(-self.time, kind="stable")[:most]
-        return tuple(
-            BusyChannel(*self.topology.cable_end(channel), int(self.paths[channel]), channel)
-            for channel in order.tolist()
-            if self.paths[channel]
+        ``rate`` is its bandwidth.
+        """
+        least = self.busiest.value
+        return Least(
+            bound=least * rate,
+            time_bound=least,
+            ratio=time / least if least else None,
+            why=self.busiest.why,
         )
 
-    def beside(self, least: float) -> dict[str, float | None]:
-        """Return a bound as plain data that goes with ``all_to_all``.
 
-        ``least`` is what the busiest channel carries at least, over bandwidth: ``time_bound``.
-        ``bound`` is the same in paths, at the bandwidth of the channel that is busiest here, which
-        is never above ``max``. ``ratio`` is how many times its bound that one works.
-        """
-        busiest = self.busiest(1)
-        rate = float(self.topology.channel_bandwidth[busiest[0].channel]) if busiest else 1.0
-        ratio = self.longest_time / least if least else None
-        return {"bound": least * rate, "time_bound": least, "ratio": ratio}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain data."""
-        half, loads = self.bisection, self.largest_of_shifts
-        spread = None if half is None or half.samples < 2 else float(half.shares.std(ddof=1))
-        return {
-            "hosts": self.hosts,
-            "switches": self.switches,
-            "cables": self.cables,
-            "unrouted": self.unrouted,
-            "switch_hops": {"mean": self.switch_hops_mean, "max": self.switch_hops_max},
-            "all_to_all": {
-                "max": self.most_paths, "mean": self.mean_paths, "time": self.longest_time,
-            },
-            "shifts": {
-                "max": int(loads.max()), "mean": float(loads.mean()), "count": len(loads),
-            },
-            "effective_bisection": {
-                "mean": None if half is None else half.mean,
-                "sd": spread,
-                "samples": 0 if half is None else half.samples,
-            },
-            "lanes": self.lanes,
-            "deadlock_free": self.deadlock_free,
-            "busiest": [
-                cable(self.topology, each.channel) | {"paths": each.paths}
-                for each in self.busiest()
-            ],
-        }  # fmt: skip
+def limits_of(topology: Topology, hosts: Ints | None = None) -> Limits:
+    """Return what no tables can beat between some hosts: all that work by default."""
+    return Limits(busiest_bound(topology, hosts=hosts), bisection_bound(topology, hosts=hosts))
 
 
 def table_figures(
@@ -208,6 +319,7 @@ def table_figures(
     hosts: Ints | None = None,
     samples: int = 1000,
     seed: int = DEFAULT_SEED,
+    limits: Limits | None = None,
 ) -> TableFigures:
     """Return how good a forwarding table is.
 
@@ -224,6 +336,8 @@ def table_figures(
         Random matchings of random halves; 0: none.
     seed
         Where chance comes from.
+    limits
+        What no tables can beat between these hosts, to stand beside the figures.
 
     Raises
     ------
@@ -236,35 +350,59 @@ def table_figures(
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:8x4x8")
     >>> found = table_figures(net, ENGINES["minhop"](net), samples=0)
-    >>> found.most_paths, found.busiest(1)[0][:4], found.deadlock_free
-    (112, ('leaf0', 0, 'spine0', 0), True)
+    >>> found.all_to_all.max, found.busiest[0].cable.words, found.deadlock_free
+    (112, 'leaf0 → spine0', True)
     """
     taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
     if len(taking) < 2:
         raise InputError(topology.name, f"{len(taking)} hosts", "at least two")
     ways = ways_of(topology, table, taking)
     reached = pairs_reached(topology, ways.arrives) if ways.unrouted else None
-    inside = topology.num_network_channels
-    return TableFigures(
-        topology=topology,
-        taking=taking,
-        switches=topology.num_routers,
-        cables=num_cables(topology),
-        paths=ways.paths,
-        time=ways.paths / topology.channel_bandwidth[:inside],
-        routed=ways.routed,
-        unrouted=ways.unrouted,
-        switch_hops_max=ways.longest,
-        shifts=shift_loads(
-            topology, table, hosts=taking, distances=_distances(len(taking), seed), reached=reached
-        ),
-        bisection=effective_bisection(
+    time = ways.paths / topology.channel_bandwidth[: topology.num_network_channels]
+    order = np.argsort(-time, kind="stable")[:MOST_BUSIEST]
+    order = order[ways.paths[order] > 0]
+    shifts = shift_loads(
+        topology, table, hosts=taking, distances=_distances(len(taking), seed), reached=reached
+    )
+    largest = np.maximum(shifts.largest_load.astype(np.int64), 1)
+    half = None
+    if samples:
+        half = effective_bisection(
             topology, table, hosts=taking, samples=samples, seed=seed, reached=reached
         )
-        if samples
-        else None,
+    circle, longest = lane_circle(topology, table), float(time.max(initial=0.0))
+    rate = float(topology.channel_bandwidth[order[0]]) if len(order) else 1.0
+    return TableFigures(
+        unrouted=ways.unrouted,
+        switch_hops=SwitchHops(
+            mean=float(ways.paths.sum()) / ways.routed if ways.routed else 0.0, max=ways.longest
+        ),
+        all_to_all=AllToAll(
+            max=int(ways.paths.max(initial=0)),
+            mean=float(ways.paths.mean()) if len(ways.paths) else 0.0,
+            time=longest,
+            least=limits.beside(longest, rate) if limits else None,
+        ),
+        shifts=ShiftPaths(max=int(largest.max()), mean=float(largest.mean()), count=len(largest)),
+        effective_bisection=Bisection(
+            mean=half.mean if half else None,
+            sd=float(half.shares.std(ddof=1)) if half and half.samples > 1 else None,
+            samples=half.samples if half else 0,
+            bound=limits.bisection if limits else None,
+        ),
         lanes=lanes_used(table),
-        circle=lane_circle(topology, table),
+        deadlock_free=not circle,
+        busiest=tuple(
+            BusyCable(paths=int(ways.paths[channel]), cable=cable(topology, channel))
+            for channel in order.tolist()
+        ),
+        taking=taking,
+        paths=ways.paths,
+        time=time,
+        routed=ways.routed,
+        distance=shifts.distance,
+        largest_of_shifts=largest,
+        circle=circle,
     )
 
 
@@ -358,6 +496,47 @@ def rises(topology: Topology) -> Ints:
     return found
 
 
+def ways_led(topology: Topology) -> list[Way]:
+    """Return whether each channel between routers leads up, away from hosts, down or across.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> ways_led(topology("leaf-spine:1x2x2"))
+    ['up', 'up', 'down', 'down']
+    """
+    names: tuple[Way, ...] = ("down", "across", "up")
+    return [names[each + 1] for each in rises(topology).tolist()]
+
+
+class WayPaths(Figures):
+    """Paths of an all-to-all on the channels that lead one way."""
+
+    way: Way = figure("where channels lead", head="leading", lead=True)
+    channels: int = figure(lead=True)
+    least: int = figure("least paths", head="least", lead=True)
+    mean: float = figure("mean paths", head="mean", lead=True)
+    most: int = figure("most paths", head="most", lead=True)
+
+
+def paths_by_way(topology: Topology, paths: Ints) -> tuple[WayPaths, ...]:
+    """Return what paths load the channels that lead up, down and across."""
+    led = np.array(ways_led(topology))
+    names: tuple[Way, ...] = ("up", "down", "across")
+    mine = {way: paths[led == way] for way in names}
+    return tuple(
+        WayPaths(
+            way=way,
+            channels=len(each),
+            least=int(each.min()),
+            mean=float(each.mean()),
+            most=int(each.max()),
+        )
+        for way, each in mine.items()
+        if len(each)
+    )
+
+
 def on_several_switches(topology: Topology) -> int:
     """Return how many hosts have ports on more than one router.
 
@@ -393,14 +572,24 @@ MOST_FOLLOWED = 2**26
 """Most entries of the table that are looked at to find whom a channel's traffic is for."""
 
 
-@dataclass(frozen=True)
-class Cause:
+MOST_NAMED = 8
+"""Hosts that are named as those that a channel's paths lead to."""
+
+
+class LedTo(Figures):
+    """A host, and the paths that lead to it."""
+
+    name: str = figure()
+    paths: int = figure()
+
+
+class Cause(Figures):
     """Why a channel between routers carries what it does.
 
     Attributes
     ----------
     way
-        Whether it leads ``up``, away from hosts, ``down`` towards them, or ``across``.
+        Where it leads.
     beside
         The channels that might have carried it instead: those that lead down into the same router,
         or up or across from the same router. Itself among them.
@@ -412,37 +601,36 @@ class Cause:
         How many of them join the same two routers, itself among them.
     usual
         How many join two routers, of most that ``beside`` joins.
-    hosts
-        The hosts that its paths lead to, those with most paths first.
-    paths
-        How many lead to each.
+    destinations, hosts
+        How many hosts its paths lead to, and those to which most lead.
     rate, usual_rate
-        Its bandwidth, and that of most of the other ones (its own where there are none).
+        Its bandwidth, and that of most of the other ones (its own where there are none), in
+        ``rate_unit``: "" where no file says the rate of a channel.
     as_usual
         How many of the other ones have the latter.
-    mended
+    mended_ratio
         If it is slower: how many times its bound the busiest channel of the network carries once
         its cable is as fast as most beside it. None if it is not slower.
+    goals, led
+        All hosts that its paths lead to, those with most paths first, and how many to each.
     """
 
-    way: Literal["up", "down", "across"]
-    beside: int
-    share: float
-    least: int
-    most: int
-    alike: int
-    usual: int
-    hosts: tuple[int, ...]
-    paths: tuple[int, ...]
-    rate: float
-    usual_rate: float
-    as_usual: int
-    mended: float | None
-
-    @property
-    def fair(self) -> float:
-        """Its share, if all channels beside it carried the same."""
-        return 1 / self.beside
+    way: Way = figure()
+    share: float = figure()
+    beside: int = figure()
+    least: int = figure()
+    most: int = figure()
+    alike: int = figure()
+    usual: int = figure()
+    destinations: int = figure()
+    rate: float = figure()
+    usual_rate: float = figure()
+    rate_unit: str = figure()
+    as_usual: int = figure()
+    mended_ratio: float | None = figure()
+    hosts: tuple[LedTo, ...] = figure()
+    goals: Ints = unseen()
+    led: Ints = unseen()
 
 
 def cause_of(
@@ -454,14 +642,13 @@ def cause_of(
     --------
     Of two spines, minhop gives each of a leaf's two hosts one:
 
-    >>> from netloom.fabrics.figures import table_figures
     >>> from netloom.routing.forwarding.engines import ENGINES
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x2x2")
     >>> table = ENGINES["minhop"](net)
     >>> found = cause_of(net, table, table_figures(net, table, samples=0), 0)
-    >>> found.way, found.beside, found.share, found.hosts, found.paths
-    ('up', 2, 0.5, (2,), (2,))
+    >>> found.way, found.beside, found.share, found.hosts[0].name, found.hosts[0].paths
+    ('up', 2, 0.5, 'h2', 2)
     """
     source, target = topology.routers.channel_source, topology.routers.channel_target
     rise = rises(topology)
@@ -477,21 +664,28 @@ def cause_of(
     rates, times = np.unique(bandwidth[np.flatnonzero(beside)[apart]], return_counts=True)
     usual_rate = float(rates[np.argmax(times)]) if len(rates) else rate
     ends, counts = np.unique(far[beside], return_counts=True)
-    hosts, each = _destinations(topology, table, figures, channel)
+    goals, led = _destinations(topology, table, figures, channel)
+    gbps, slower = topology.reference_gbps, rate < usual_rate
     return Cause(
-        way="down" if rise[channel] < 0 else "up" if rise[channel] > 0 else "across",
+        way=ways_led(topology)[channel],
         beside=int(beside.sum()),
         share=float(figures.paths[channel]) / max(int(paths.sum()), 1),
-        least=int(others.min(initial=figures.most_paths)) if len(others) else 0,
+        least=int(others.min()) if len(others) else 0,
         most=int(others.max(initial=0)),
         alike=int(counts[ends == far[channel]].sum()),
         usual=int(np.bincount(counts).argmax()),
-        hosts=tuple(hosts.tolist()),
-        paths=tuple(each.tolist()),
-        rate=rate,
-        usual_rate=usual_rate,
+        destinations=len(goals),
+        rate=rate * (gbps or 1.0),
+        usual_rate=usual_rate * (gbps or 1.0),
+        rate_unit="Gb/s" if gbps else "",
         as_usual=int(times.max(initial=0)),
-        mended=_mended(topology, figures, channel, usual_rate) if rate < usual_rate else None,
+        mended_ratio=_mended(topology, figures, channel, usual_rate) if slower else None,
+        hosts=tuple(
+            LedTo(name=topology.name_of(host), paths=paths)
+            for host, paths in zip(goals[:MOST_NAMED].tolist(), led.tolist(), strict=False)
+        ),
+        goals=goals,
+        led=led,
     )
 
 

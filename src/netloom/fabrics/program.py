@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError
+from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.balancing import MOST_LANES, balanced
 from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
@@ -371,111 +372,104 @@ def _sent_to(topology: Topology, flows: Flows) -> Ints:
     return np.unique(destinations(topology, flows.target, ends.ejection))
 
 
-class SharedChannel(NamedTuple):
-    """A channel that several jobs use.
+class Program(NamedTuple):
+    """A program on its hosts.
 
     Attributes
     ----------
-    channel
-        Its number.
-    use
-        By job, how long it works for that one, as a share of the time that the job takes alone.
+    name
+        What was asked for, as it was written.
+    weight
+        What its bytes count.
+    flows
+        What its hosts send through the network.
+    inside
+        The share of its bytes that stays inside nodes.
     """
 
-    channel: int
-    use: dict[int, float]
-
-    @property
-    def together(self) -> float:
-        """How long it works for all of them."""
-        return sum(self.use.values())
+    name: str
+    weight: float
+    flows: Flows
+    inside: float
 
 
-@dataclass(frozen=True, eq=False)
-class Sharing:
-    """What jobs that run at the same time cost each other.
-
-    Every job sends all its messages once. Alone, it takes the time that its busiest channel works
-    (bytes / bandwidth). This is the unit of time of each job, so that jobs of different sizes are
-    compared as if they sent without pause.
+class ProgramCost(Figures):
+    """What a program's messages keep busy, in bytes over bandwidth, once each.
 
     Attributes
     ----------
-    times
-        float64[jobs, num_channels], how long each channel works for each job, in bytes over
-        bandwidth.
-    alone
-        float64[jobs], the longest of these; 0 of a job that sends nothing through the network.
-    busiest
-        int64[jobs], the channel where it is longest.
-    use
-        float64[jobs, num_channels], times over alone.
+    before, after
+        The busiest channel between routers by the tables that are installed and by the new ones.
+        ``before`` is None if those do not lead to all that the program sends to.
+    hosts
+        The busiest channel of a host, which no table changes.
+    floor, why
+        What no table of this network can beat between routers, and where that comes from.
+    inside
+        The share of its bytes that stays inside nodes, and takes no cable.
     """
 
-    times: Floats
-    alone: Floats
-    busiest: Ints
-    use: Floats
+    name: str = figure("busiest cable of", lead=True)
+    before: float | None = figure("busiest cable before", "bytes", head="installed", lead=True)
+    after: float = figure("busiest cable after", "bytes", head="new", lead=True)
+    floor: float = figure("least that any table can have", "bytes", head="limit", lead=True)
+    hosts: float = figure("busiest adapter", "bytes", lead=True)
+    why: str = figure("what the least comes from")
+    inside: float = figure("share of its bytes that stays inside nodes", SHARE)
 
-    @property
-    def slowdown(self) -> Floats:
-        """float64[jobs]: how many times as long as alone each job takes at most beside the others.
+    @derived("how much less the busiest cable carries", SHARE)
+    def less(self) -> float | None:
+        """As a share of what it carries by the tables that are installed."""
+        return 1 - self.after / self.before if self.before else None
 
-        The time that the busiest of its channels works for all jobs together.
-        """
-        return np.where(self.alone > 0, self._together().max(axis=1, initial=1.0), 1.0)
+    @derived("times the least")
+    def ratio(self) -> float | None:
+        """None where no table needs a cable."""
+        return self.after / self.floor if self.floor else None
 
-    @property
-    def slowest(self) -> Ints:
-        """int64[jobs], the channel where that is."""
-        found: Ints = self._together().argmax(axis=1)
-        return found
-
-    def _together(self) -> Floats:
-        return np.where(self.use > 0, self.use.sum(axis=0), 0.0)
-
-    def shared(self) -> list[SharedChannel]:
-        """Return the channels that several jobs use, the busiest first."""
-        several = np.flatnonzero((self.use > 0).sum(axis=0) > 1)
-        order = several[np.argsort(-self.use[:, several].sum(axis=0), kind="stable")]
-        return [
-            SharedChannel(
-                channel,
-                {
-                    int(job): float(self.use[job, channel])
-                    for job in np.flatnonzero(self.use[:, channel])
-                },
-            )
-            for channel in order.tolist()
-        ]
+    @derived("how much more than the least", SHARE)
+    def above(self) -> float | None:
+        """As a share of it."""
+        return None if self.ratio is None else self.ratio - 1
 
 
-def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -> Sharing:
-    """Return what jobs that run at the same time cost each other.
-
-    Parameters
-    ----------
-    topology, table
-        The network and where its routers forward.
-    jobs
-        What each sends through the network, by pairs that the table routes.
+def costs_of(
+    programs: Sequence[Program],
+    topology: Topology,
+    before: ForwardingTable,
+    after: ForwardingTable,
+) -> tuple[ProgramCost, ...]:
+    """Return what each program keeps busy by two tables.
 
     Examples
     --------
-    Two jobs on two leaves with one spine:
-
-    >>> from netloom.fabrics.program import flows_of
     >>> from netloom.routing.forwarding.engines import ENGINES
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x1x2")
-    >>> jobs = [flows_of(net, *np.array([[a], [b]]), np.ones(1)) for a, b in ((0, 2), (1, 3))]
-    >>> found = sharing(net, ENGINES["minhop"](net), jobs)
-    >>> found.slowdown, found.shared()[0]
-    (array([2., 2.]), SharedChannel(channel=0, use={0: 1.0, 1: 1.0}))
+    >>> flows = Flows(np.array([0, 1], np.int32), np.array([2, 2], np.int32), np.array([3.0, 4.0]))
+    >>> table = ENGINES["minhop"](net)
+    >>> (cost,) = costs_of([Program("both", 1.0, flows, 0.0)], net, table, table)
+    >>> cost.before, cost.after, cost.floor, cost.hosts
+    (7.0, 7.0, 7.0, 7.0)
     """
-    times = np.zeros((len(jobs), topology.num_channels))
-    for number, flows in enumerate(jobs):
-        if len(flows.source):
-            times[number] = program_times(topology, table, flows)
-    alone = times.max(axis=1, initial=0.0)
-    return Sharing(times, alone, times.argmax(axis=1), times / np.maximum(alone, 1e-300)[:, None])
+    from netloom.bounds import traffic_bound
+
+    inside, found = topology.num_network_channels, []
+    for each in programs:
+        old, times = (
+            busiest_time(topology, before, each.flows),
+            program_times(topology, after, each.flows),
+        )
+        floor = traffic_bound(topology, *each.flows)
+        found.append(
+            ProgramCost(
+                name=each.name,
+                before=old if np.isfinite(old) else None,
+                after=float(times[:inside].max(initial=0.0)),
+                floor=floor.value,
+                hosts=float(times[inside:].max(initial=0.0)),
+                why=floor.why,
+                inside=each.inside,
+            )
+        )
+    return tuple(found)

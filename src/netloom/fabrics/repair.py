@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.textfiles import replacing
 from netloom.fabrics.balancing import (
@@ -153,44 +154,44 @@ BLOCK_LIDS = 64
 """LIDs whose entries a subnet manager sends together (InfiniBand's LinearForwardingTable)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Changes:
+class Changes(Figures):
     """The entries of switches that differ between two tables, by switch and LID.
 
     Attributes
     ----------
+    unavoidable
+        Entries that are ``gone``.
+    blocks
+        How many blocks of ``BLOCK_LIDS`` LIDs have to be sent to switches.
     topology
         The network.
     router
         int32[entries], whose entry it is.
-    row
+    goal
         int32[entries], where it leads: a row of ``addresses``.
     lid
         int32[entries].
     old_port, new_port
         uint8[entries]. ``NO_PORT`` where there is none.
-    unavoidable
+    gone
         bool[entries], where the old entry leads nowhere: it is missing, or its cable is gone.
-    blocks
-        How many blocks of ``BLOCK_LIDS`` LIDs have to be sent to switches.
     """
 
-    topology: Topology
-    router: Ints
-    row: Ints
-    lid: Ints
-    old_port: NDArray[np.uint8]
-    new_port: NDArray[np.uint8]
-    unavoidable: Bools
-    blocks: int
-
-    def __len__(self) -> int:
-        return len(self.lid)
+    entries: int = figure("entries that change", key=True)
+    unavoidable: int = figure("of them over what is gone")
+    blocks: int = figure("blocks of 64 LIDs that change")
+    topology: Topology = unseen()
+    router: Ints = unseen()
+    goal: Ints = unseen()
+    lid: Ints = unseen()
+    old_port: NDArray[np.uint8] = unseen()
+    new_port: NDArray[np.uint8] = unseen()
+    gone: Bools = unseen()
 
     def table(self) -> pl.DataFrame:
         """Return a line for each entry: switch, guid, lid, destination, old_port, new_port, gone.
 
-        A port is null where a table has no entry. ``gone`` says ``unavoidable``.
+        A port is null where a table has no entry.
         """
         import polars as pl
 
@@ -207,9 +208,9 @@ class Changes:
                 "switch": [names[first + router] for router in self.router.tolist()],
                 "guid": [f"0x{guid:016x}" for guid in cabling.router_guid[self.router].tolist()],
                 "lid": self.lid,
-                "destination": [names[row] for row in self.row.tolist()],
+                "destination": [names[row] for row in self.goal.tolist()],
                 **ports,
-                "gone": self.unavoidable,
+                "gone": self.gone,
             }
         )
 
@@ -242,11 +243,19 @@ def table_changes(topology: Topology, old: ForwardingTable, new: ForwardingTable
     said = said.repeat(many, axis=1)
     order = np.lexsort((lid, said[0]))
     said, lid = said[:, order], lid[order]
+    gone = said[4].astype(np.bool_)
     return Changes(
-        topology, said[0].astype(np.int32), said[1].astype(np.int32), lid.astype(np.int32),
-        said[2].astype(np.uint8), said[3].astype(np.uint8), said[4].astype(np.bool_),
-        len(np.unique(np.stack([said[0], lid // BLOCK_LIDS]), axis=1).T),
-    )  # fmt: skip
+        entries=len(lid),
+        unavoidable=int(gone.sum()),
+        blocks=len(np.unique(np.stack([said[0], lid // BLOCK_LIDS]), axis=1).T),
+        topology=topology,
+        router=said[0].astype(np.int32),
+        goal=said[1].astype(np.int32),
+        lid=lid.astype(np.int32),
+        old_port=said[2].astype(np.uint8),
+        new_port=said[3].astype(np.uint8),
+        gone=gone,
+    )
 
 
 def write_changes(changes: Changes, path: str | Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
-from netloom.base.figures import schema
+from netloom.base.figures import places, schema
 from netloom.questions import answers, former
 from netloom.questions.register import all_kinds
 
@@ -112,6 +112,9 @@ def _answer(answer: type[Answer]) -> dict[str, Any]:
 def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
     """Return what the JSON of an answer is that is a record of figures."""
     whole = schema(answer)
+    for each in places(answer):
+        if each.nested and issubclass(each.nested, answers.Answer):
+            whole["properties"][each.name]["anyOf"][0] = _of_figures(each.nested, "")
     points = whole["properties"].pop("points", None)
     required = [name for name in whole["required"] if name != "points"]
     found = whole | {"required": [*dict.fromkeys([*required, "verdict", "provenance"])]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, wraps
 from numbers import Real
@@ -30,7 +31,7 @@ from netloom.questions.columns import Column, Columns
 from netloom.questions.register import by_verb, chart_of, command_line, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import polars as pl
 
@@ -265,7 +266,7 @@ class Answer(Figures):
             module.PART_TITLES = dict(cls.PART_TITLES)
 
     def __repr__(self) -> str:
-        """Say the verdict's sentence, and the key figures of each row."""
+        """Say the verdict's sentence, the key figures of each row, and remarks."""
         found = [f"<{type(self).__name__}: {self.verdict.sentence} {self.of}; {self.origin}>"]
         for row in self.rows:
             said = [
@@ -274,7 +275,7 @@ class Answer(Figures):
                 if each.key and (value := each.of(row)) is not None
             ]
             found.append(", ".join(said))
-        return "\n".join(found)
+        return "\n".join([*found, *self.remarks()])
 
     if not TYPE_CHECKING:  # which would let mypy accept any name
 
@@ -286,16 +287,21 @@ class Answer(Figures):
 
 def table(
     kind: type[Figures],
-) -> Callable[[Callable[[A], Mapping[str, Any]]], Callable[[A], pl.DataFrame]]:
-    """Declare that a method of an answer returns the columns of one of its tables.
+) -> Callable[[Callable[[A], Mapping[str, Any] | Sequence[Figures]]], Callable[[A], pl.DataFrame]]:
+    """Declare that a method of an answer returns the columns, or the rows, of one of its tables.
 
     The method that is made returns the table: as it was kept, of an answer from a store.
     """
 
-    def declare(method: Callable[[A], Mapping[str, Any]]) -> Callable[[A], pl.DataFrame]:
+    def declare(
+        method: Callable[[A], Mapping[str, Any] | Sequence[Figures]],
+    ) -> Callable[[A], pl.DataFrame]:
+        def made(given: Mapping[str, Any] | Sequence[Figures]) -> pl.DataFrame:
+            return frame(kind, given) if isinstance(given, Mapping) else framed(kind, given)
+
         @wraps(method)
         def found(self: A) -> pl.DataFrame:
-            return self._told(method.__name__, lambda: frame(kind, method(self)))
+            return self._told(method.__name__, lambda: made(method(self)))
 
         found.rows = kind  # type: ignore[attr-defined]
         return found

@@ -20,6 +20,14 @@ FORMER: dict[str, dict[str, str]] = {
         "causes.uplinks.load": "busiest_channel.load",
         "causes.uplinks.rate": "busiest_channel.bandwidth",
     },
+    "find_mapping": {
+        "before.bottleneck.channel_weight": "before.weighted_channel_load.max",
+        "before.causes.uplinks.load": "before.busiest_channel.load",
+        "before.causes.uplinks.rate": "before.busiest_channel.bandwidth",
+        "after.bottleneck.channel_weight": "after.weighted_channel_load.max",
+        "after.causes.uplinks.load": "after.busiest_channel.load",
+        "after.causes.uplinks.rate": "after.busiest_channel.bandwidth",
+    },
 }
 """Old place -> new place, by the Python function that asks."""
 

@@ -74,12 +74,10 @@ def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]
     """
     found: dict[str, list[Floats]] = {}
     for record in records:
-        if loads_of := getattr(record.answer, "channel_loads", None):
-            unit, loads = loads_of(record.answer.from_json(record.figures, kept=record.tables))
+        kind: Any = record.answer
+        if loads_of := getattr(kind, "channel_loads", None):
+            unit, loads = loads_of(kind.from_json(record.figures, kept=record.tables))
             found.setdefault(unit + ON, []).append(loads)
-        elif record.verb == "find_mapping":
-            loads = times_of(record.tables["channels"])
-            found.setdefault(load_title(record), []).append(loads)
     joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
     return {
         title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0, many)
@@ -94,13 +92,6 @@ def times_of(channels: pl.DataFrame) -> Floats:
         return loads
     rate = channels["bandwidth"].to_numpy()
     return loads if (rate == rate[:1]).all() else loads / rate
-
-
-def load_title(record: Recorded) -> str:
-    """Return what the loads of a mapped program are."""
-    from netloom.questions.map.words import unit_of
-
-    return unit_of(record.figures) + ON
 
 
 def topology_of(record: Recorded) -> Topology | None:

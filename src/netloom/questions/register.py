@@ -366,6 +366,9 @@ PACKAGE = "netloom.questions"
 OWN: dict[str, str] = {
     "analyze": "netloom.questions.analyze:analyze",
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
+    "fabric": "netloom.questions.fabric:check_fabric",
+    "map": "netloom.questions.map:find_mapping",
+    "route": "netloom.questions.route:route_fabric",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""

@@ -13,7 +13,6 @@ from netloom.drawing.colours import CHANGE_COLOURS, HEAT_COLOURS, STYLES
 from netloom.drawing.frame import narrow_page
 from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks import Traffic, drawn, scene_of
-from netloom.questions.map.chart import networks
 from netloom.questions.network_chart import USE, network_chart
 from netloom.questions.register import parts_of, record
 from netloom.topology import topology
@@ -128,13 +127,13 @@ def test_a_load_s_scale_says_that_it_is_relative_unless_it_is_shared():
 
 
 def test_a_mapping_shows_what_changes_less_in_blue_and_more_in_red():
-    found = record(nl.find_mapping(LAMMPS, "torus:8x8", seconds=0.3))
-    table = found.tables["channels"]
+    found = nl.find_mapping(LAMMPS, "torus:8x8", seconds=0.3)
+    table = found.channels()
     before, after = (
         table.filter(mapping=when)["weighted_channel_load"].to_numpy()
         for when in ("before", "after")
     )
-    shown = networks(found)
+    shown = found.networks()
     assert list(shown) == ["before", "after", "difference"]
     spec = shown["difference"].to_dict()
     (rows,) = (each for each in spec["datasets"].values() if "load" in each[0])

@@ -1,0 +1,156 @@
+"""Pictures of fabrics: paths cable by cable, packets that wait in a circle, jobs that share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.base.words import number
+from netloom.drawing.axes import Axis, End, Look, axis, looks_of, panel
+from netloom.drawing.bars import Bar, bars
+from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
+    import polars as pl
+
+LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between switches"}
+"""What channels are called by where they lead."""
+
+LOOKS = dict(zip(LED, looks_of(LED).values(), strict=True))
+"""How channels look by where they lead."""
+
+MOST_POINTS = 1000
+"""Points of a line."""
+
+
+def ranked(
+    paths: Mapping[str, pl.Series],
+    looks: Mapping[str, Look],
+    title: str,
+    *,
+    bound: float | None = None,
+    busiest: str = "",
+) -> alt.LayerChart:
+    """Return the paths on channels in falling order, a line per name.
+
+    Parameters
+    ----------
+    paths, looks, title
+        The paths on each channel and the look of the line, by name, and what the picture says.
+    bound
+        What the busiest must carry at least: a line across.
+    busiest
+        The name of the busiest channel, where that stands at its point.
+    """
+    import polars as pl
+
+    curves = pl.concat([_curve(each, name) for name, each in paths.items()])
+    last, most = (int(curves[name].max() or 1) for name in ("rank", "paths"))  # type: ignore[arg-type]
+    said = f"busiest: {number(bound)} at least" if bound else ""
+    names = [name for name, look in looks.items() if look.named]
+    where = panel(
+        Axis("rank", "channels, busiest first", 0.0, 1.02 * last, whole=True),
+        axis("paths", "paths of an all-to-all", [*curves["paths"], bound, 1], whole=True),
+        [*names, said] if said else names,
+        600.0,
+        270.0,
+    )
+    ends = [End.of_bound(said, where.x.high, bound)] if bound else []
+    layers = [
+        *(where.across(bound) if bound else []),
+        *where.lines(curves, "of", looks, points=0),
+        *where.ends_of(curves, "of", looks, ends),
+    ]
+    if busiest:
+        base = where.chart(pl.DataFrame({"rank": [1], "paths": [most], "said": [busiest]}))
+        text = base.mark_text(
+            align="left", dx=7, dy=-3, fontSize=12, baseline="bottom", lineBreak="\n"
+        )
+        layers.append(base.mark_circle(size=70, opacity=1, color=THIS))
+        layers.append(text.encode(text="said:N"))
+    return where.drawn(layers, title)
+
+
+def _curve(paths: pl.Series, name: str) -> pl.DataFrame:
+    """Return the paths of some channels in falling order, thinned, beside their name."""
+    import polars as pl
+
+    falling = paths.sort(descending=True).to_numpy().astype(np.int64)
+    shown = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))[: len(falling)]
+    return pl.DataFrame(
+        {"rank": shown + 1, "paths": falling[shown], "of": [name] * len(shown)},
+        schema_overrides={"of": pl.String},
+    )
+
+
+def by_way(table: pl.DataFrame) -> tuple[dict[str, pl.Series], dict[str, Look]]:
+    """Return the paths of channels by where they lead, and how each way looks.
+
+    ``table`` has a row per channel: its ``way`` and its ``paths``.
+    """
+    ways = [way for way in LED if (table["way"] == way).any()]
+    if len(ways) < 2:
+        return {"all channels": table["paths"]}, {"all channels": Look(THIS, named=False)}
+    paths = {LED[way]: table.filter(way=way)["paths"] for way in ways}
+    return paths, {LED[way]: LOOKS[way] for way in ways}
+
+
+def circle_marked(circle: Sequence[int]) -> Marked:
+    """Return the marks of channels in which packets wait for each other, in the order of waiting.
+
+    Examples
+    --------
+    >>> circle_marked([7, 3]).words
+    {7: 'its packets wait for 2', 3: 'its packets wait for 1'}
+    """
+    words = {
+        channel: f"its packets wait for {1 + (at + 1) % len(circle)}"
+        if len(circle) <= MARKED_IN_GRAPHS
+        else "its packets wait for the next"
+        for at, channel in enumerate(circle)
+    }
+    return Marked(f"Packets in these {len(words)} channels can wait for each other for ever", words)
+
+
+def shared_marked(uses: Mapping[int, Mapping[str, float]], busiest: str) -> Marked:
+    """Return the marks of channels that jobs share, those that delay them most first.
+
+    Parameters
+    ----------
+    uses
+        By channel and job, the time of the job on it (the job alone: 1).
+    busiest
+        The name of the first channel.
+
+    Examples
+    --------
+    >>> shared_marked({4: {"a": 1.0, "b": 0.5}}, "leaf0 → spine1").words
+    {4: 'a 1, b 0.5'}
+    """
+    most = number(sum(next(iter(uses.values())).values()))
+    return Marked(
+        f"On {busiest} the jobs together take {most} times as long as one of them alone",
+        {
+            channel: ", ".join(f"{job} {use:.2g}" for job, use in jobs.items())
+            for channel, jobs in uses.items()
+        },
+        "time of all jobs on the channel (one job alone: 1)",
+    )
+
+
+def slowdowns(jobs: Mapping[str, float]) -> alt.LayerChart:
+    """Return a bar per job: how many times as long it takes beside the others."""
+    worst = max(jobs, key=lambda name: jobs[name])
+    rows = [
+        Bar(name, times, f"{number(times)}×", THIS if times > 1.005 else REFERENCE)
+        for name, times in jobs.items()
+    ]
+    said = f"Job {worst} takes up to {number(jobs[worst])} times as long as alone"
+    if jobs[worst] < 1.005:
+        said = "No job delays another"
+    return bars(rows, said, "times as long as alone, at most", width=260, bound=("alone", 1.0))

@@ -1,0 +1,184 @@
+"""Pictures of what a mapping changes: figures and loads of channels, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.base.units import SIZE
+from netloom.base.words import number
+from netloom.drawing.axes import AFTER, MINE, ROOM, Axis, axis, panel, words
+from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
+from netloom.drawing.colours import BEST, THIS
+from netloom.drawing.frame import layered, room
+from netloom.drawing.names import GAP, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
+    import polars as pl
+
+    from netloom.base.arrays import Floats
+
+MOST_POINTS = 500
+"""Points of a line of channels at most."""
+
+MOST_TIMES = 100.0
+"""Changes beyond this, or to and from nothing, are arrows at the edge."""
+
+LEAST_TIMES = 1.25
+"""How far the axis of changes goes to each side at least."""
+
+TIMES = (
+    (0.01, 0.1, 1.0, 10.0, 100.0),
+    (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0),
+    (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0),
+)
+"""Changes that may have ticks: the first of these sets of which three are on the axis."""
+
+WIDTH = 420.0
+
+
+class Change(NamedTuple):
+    """A figure before and after, what is said of that, and the best possible if that is known."""
+
+    figure: str
+    before: float
+    after: float
+    said: str
+    bound: float | None = None
+
+
+def falling(before: Floats, after: Floats, unit: str, which: str, title: str) -> alt.LayerChart:
+    """Return the loads of all channels in falling order, before and after, on one pair of axes.
+
+    Parameters
+    ----------
+    before, after, unit
+        What each channel carries, and in which unit.
+    which, title
+        Which channels these are, and what the picture says.
+    """
+    import polars as pl
+
+    loads = {"rank order": np.sort(before)[::-1], "found": np.sort(after)[::-1]}
+    highest = max((float(load[0]) for load in loads.values() if len(load)), default=0.0)
+    by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)
+    tables = []
+    for when, load in loads.items():
+        at = np.unique(np.linspace(0, max(len(load) - 1, 0), MOST_POINTS).astype(int))[: len(load)]
+        tables.append(pl.DataFrame({"when": when, "place": at + 1, "load": load[at] / by}))
+    table = pl.concat(tables)
+    along = axis("place", f"{which}, busiest first", [1, max(map(len, loads.values()))], room=0.0)
+    up = axis("load", f"load ({shown})", [highest / by, 0.0])
+    looks = dict(zip(loads, (MINE, AFTER), strict=True))
+    drawn = panel(along, up, looks, WIDTH, 200)
+    lines = drawn.lines(table, "when", looks, points=0)
+    return drawn.drawn([*lines, *drawn.ends_of(table, "when", looks)], title)
+
+
+def changes(changed: Sequence[Change]) -> alt.LayerChart:
+    """Return each figure before and after as two dots, against that before. Bounds are ticks.
+
+    Ratios stand on a logarithmic axis. What lies beyond it, such as a change to nothing, is an
+    arrow at its edge.
+    """
+    import altair as alt
+    import polars as pl
+
+    rows = [_against(each) for each in changed]
+    right = max(width_of(row["said"]) for row in rows) + 2 * GAP
+    for row, name in zip(rows, short_names([row["figure"] for row in rows], right), strict=True):
+        row["figure"] = name
+    left = max(width_of(row["figure"]) for row in rows) + 14
+    width = max(NARROWEST, min(WIDTH, room() - left - right))
+    along = _ratios(rows, few=width < WIDE)
+    names, height = [row["figure"] for row in rows], STEP * len(rows)
+    table = pl.DataFrame(rows, schema_overrides={"bound": pl.Float64, "after": pl.Float64})
+    beyond = ~pl.col("after").is_between(along.low, along.high)
+    inside = (along.high / along.low) ** (ROOM / 4)
+    table = table.with_columns(
+        end=pl.col("after").clip(along.low * inside, along.high / inside),
+        beyond=beyond,
+        turn=pl.when(pl.col("after") > 1).then(90.0).otherwise(-90.0),
+    )
+    y = alt.Y(
+        "figure:N",
+        title=None,
+        sort=names,
+        scale=alt.Scale(domain=names),
+        axis=alt.Axis(labelLimit=1000, ticks=False, domain=False),
+    )
+    x, end, first = (
+        replace(along, field=field).encoding(alt.X) for field in ("after", "end", "before")
+    )
+    base = alt.Chart(table).encode(y=y, tooltip=["figure", "said"])
+    layers = [
+        base.mark_rule(color=BEST, strokeWidth=2.5).encode(x=end, x2="before:Q"),
+        base.mark_point(filled=False, color=THIS, size=80, strokeWidth=2, opacity=1).encode(
+            x=first
+        ),
+        base.transform_filter("!datum.beyond")
+        .mark_circle(color=BEST, size=100, opacity=1)
+        .encode(x=x),
+        *words([(width + GAP, STEP * (at + 0.5), row["said"]) for at, row in enumerate(rows)]),
+        *_bound(table, along, names),
+    ]
+    said = "What the mapping changes: ○ rank order, ● found"
+    if table["beyond"].any():
+        said += ", arrow: beyond the axis"
+        layers.append(
+            base.transform_filter("datum.beyond")
+            .mark_point(shape="triangle-up", filled=True, color=BEST, size=110, opacity=1)
+            .encode(x=end, angle=alt.Angle("turn:Q", scale=None))
+        )
+    if table["bound"].drop_nulls().len():
+        said += "; line: the best possible"
+    return layered(layers, said, width, height, right + left / 2)
+
+
+def _ratios(rows: Sequence[Mapping[str, Any]], *, few: bool) -> Axis:
+    """Return the logarithmic axis of figures after as parts of those before."""
+    seen = [row[name] for row in rows for name in ("after", "bound") if row[name] is not None]
+    there = [each for each in seen if 1 / MOST_TIMES <= each <= MOST_TIMES]
+    low, high = min([*there, 1 / LEAST_TIMES]), max([*there, LEAST_TIMES])
+    wide = (high / low) ** ROOM
+    low, high = low / wide, high * wide
+    sets = [[each for each in some if low <= each <= high] for some in TIMES]
+    marks = next((some for some in sets if len(some) > 2), sets[-1])
+    marks = [each for each in marks if not few or each in (marks[0], 1.0, marks[-1])]
+    names = tuple(f"{number(each)}×" for each in marks)
+    return Axis(
+        "after", "times what rank order has", low, high, log=True, marks=tuple(marks), names=names
+    )
+
+
+def _bound(table: pl.DataFrame, along: Axis, names: list[str]) -> list[alt.Chart]:
+    import altair as alt
+
+    known = table.drop_nulls("bound")
+    if known.is_empty():
+        return []
+    drawn = alt.Chart(known).mark_tick(style="ink", thickness=2.5, size=20)
+    x = replace(along, field="bound").encoding(alt.X)
+    return [drawn.encode(x=x, y=alt.Y("figure:N", sort=names))]
+
+
+def _against(each: Change) -> dict[str, Any]:
+    """Return a figure after as a part of that before."""
+    before, after = each.before, each.after
+    share = after / before if before else 1.0 if not after else inf
+    lower = each.bound / before if each.bound and before else None
+    if lower is not None and not 1 / MOST_TIMES <= lower <= MOST_TIMES:
+        lower = None
+    return {
+        "figure": each.figure,
+        "before": 1.0,
+        "after": share,
+        "bound": lower,
+        "said": each.said,
+    }

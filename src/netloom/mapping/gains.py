@@ -1,0 +1,228 @@
+"""What a mapping gains: the mappings that it is compared with, counted and by pairs of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+
+from netloom.base.figures import SHARE, Figures, Number, derived, figure
+from netloom.contention.mapped import LOADS
+from netloom.simulation.intervals import batch_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netloom.contention.mapped import MappedFigures
+    from netloom.mapping.search.generations import FoundMapping
+
+Kind: TypeAlias = Literal["bound", "better", "none", "worse"]
+
+CLOSE = 1e-9
+"""Relative difference of two values of an objective that is none."""
+
+WORTH = 0.01
+"""Share of an objective, or of hop-bytes, from which on less of it is a gain."""
+
+WORST, LATENCY = "worst-node share", "packet latency"
+"""What pairs of runs are compared by."""
+
+
+class ComparedMapping(Figures):
+    """A mapping by the objective and by the figures that mappings are compared by.
+
+    0, and no limit of the load, where it leaves nothing that crosses the network.
+    """
+
+    mapping: str = figure(head=" ", lead=True, key=True)
+    objective: Number = figure(key=True)
+    hop_bytes: Number | None = figure("hop-bytes", lead=True, key=True)
+    channel_load_max: Number = figure("most paths on a channel", head="most χ", lead=True, key=True)
+    weighted_channel_load_max: Number = figure(
+        "most load of a channel", LOADS, head="most load", lead=True, key=True
+    )
+    path_contention_mean: Number | None = figure("paths met, mean", head="mean ν", lead=True)
+    path_contention_max: Number | None = figure("paths met, most", head="most ν", lead=True)
+    saturation_worst_node: float | None = figure(
+        "first node delayed from (estimate)", SHARE, head="first delayed *", lead=True
+    )
+    saturation_upper_bound: float | None = figure(
+        "carried at most by these paths", SHARE, head="limit", lead=True, key=True
+    )
+
+    @classmethod
+    def of(cls, name: str, value: float, own: MappedFigures | None) -> Self:
+        """Return those of a mapping. None: nothing crosses the network."""
+        if own is None:
+            return cls(
+                mapping=name,
+                objective=value,
+                hop_bytes=0,
+                channel_load_max=0,
+                weighted_channel_load_max=0,
+                path_contention_mean=0,
+                path_contention_max=0,
+                saturation_worst_node=None,
+                saturation_upper_bound=None,
+            )
+        met = own.path_contention
+        return cls(
+            mapping=name,
+            objective=value,
+            hop_bytes=own.hop_bytes,
+            channel_load_max=own.channel_load.max or 0,
+            weighted_channel_load_max=own.weighted_channel_load.max,
+            path_contention_mean=met.mean if met else None,
+            path_contention_max=met.max if met else None,
+            saturation_worst_node=own.saturation.worst_node,
+            saturation_upper_bound=own.saturation.upper_bound,
+        )
+
+    @classmethod
+    def mean_of(cls, name: str, value: float, several: Sequence[ComparedMapping]) -> Self:
+        """Return the means over several mappings. None where a figure of one is not known."""
+        return cls.from_json(
+            {"mapping": name, "objective": value}
+            | {
+                each: None if None in values else float(np.mean(values))
+                for each in several[0].row()
+                if each not in ("mapping", "objective")
+                for values in [[one.row()[each] for one in several]]
+            }
+        )
+
+
+class SimulatedRun(NamedTuple):
+    """What a run under one mapping is compared by.
+
+    Attributes
+    ----------
+    latency
+        Mean packet latency, in cycles. None if it does not carry what is offered.
+    share
+        How much of what it offers the worst node gets accepted.
+    """
+
+    latency: float | None
+    share: float
+
+
+class PairedRuns(Figures):
+    """Pairs of simulations, before and after, each pair with one seed.
+
+    Attributes
+    ----------
+    quantity
+        ``packet latency``, mean, in cycles, if all runs carry what is offered. Else ``worst-node
+        share``, what the worst node gets accepted of what it offers.
+    before, after
+        Means over the runs.
+    difference, half_width
+        Of the pairs, after less before: the mean, and half of its 95 % confidence interval.
+    """
+
+    quantity: str
+    pairs: int
+    before: float
+    after: float
+    difference: float
+    half_width: float
+
+    @derived("what was measured")
+    def kind(self) -> Literal["better", "none", "worse"]:
+        """``none`` if the interval has both signs."""
+        if not abs(self.difference) > self.half_width:
+            return "none"
+        return "better" if (self.difference < 0) == (self.quantity == LATENCY) else "worse"
+
+    @derived("how much that is of what it was", SHARE)
+    def changed(self) -> float | None:
+        """Without its sign."""
+        return abs(self.after - self.before) / self.before if self.before else None
+
+
+def paired(before: Sequence[SimulatedRun], after: Sequence[SimulatedRun]) -> PairedRuns | None:
+    """Compare runs of two mappings, pair by pair. None if nothing was measured.
+
+    If all runs carry all that is offered, packets' latencies are compared. Else it is what the
+    worst node gets accepted.
+
+    Examples
+    --------
+    >>> before, after = ([SimulatedRun(each, 1.0) for each in runs] for runs in ((9, 8), (5, 4)))
+    >>> found = paired(before, after)
+    >>> found.quantity, found.difference, found.kind
+    ('packet latency', -4.0, 'better')
+    """
+    both = before, after
+    latencies = [[each.latency for each in runs if each.latency is not None] for runs in both]
+    quantity, values = LATENCY, latencies
+    if [len(each) for each in latencies] != [len(runs) for runs in both]:
+        quantity, values = WORST, [[each.share for each in runs] for runs in both]
+    first, second = np.array(values[0], np.float64), np.array(values[1], np.float64)
+    if not (np.isfinite(first).all() and np.isfinite(second).all() and len(first) > 1):
+        return None
+    difference, half_width = batch_interval(second - first, np.ones(len(first)))
+    return PairedRuns(
+        quantity=quantity,
+        pairs=len(first),
+        before=float(first.mean()),
+        after=float(second.mean()),
+        difference=difference,
+        half_width=half_width,
+    )
+
+
+class Gain(Figures):
+    """Whether a mapping helps.
+
+    ``kind`` is ``bound`` if nothing can be better, ``better`` if the mapping is better than rank
+    order, ``worse`` if it is worse by simulation. It is ``none`` if nothing better was found, or
+    no difference was measured. ``gains`` is whether the mapping is worth applying: better than
+    rank order as simulated, or by 1 % of the objective. If that is the same, hop-bytes and path
+    contention decide.
+    """
+
+    kind: Kind
+    gains: bool
+
+
+def gain_of(
+    found: FoundMapping,
+    before: MappedFigures | None,
+    after: MappedFigures | None,
+    compared: PairedRuns | None = None,
+) -> Gain:
+    """Return whether a mapping helps: as simulated, if that was run, else by the objective.
+
+    ``before`` and ``after`` are figures of rank order and of the mapping.
+    """
+    counted = _counted(found, before, after)
+    if compared is None:
+        return counted
+    kind: Kind = compared.kind
+    if (kind, counted.kind) == ("better", "bound"):
+        kind = "bound"
+    return Gain(kind=kind, gains=compared.kind == "better")
+
+
+def _counted(
+    found: FoundMapping, before: MappedFigures | None, after: MappedFigures | None
+) -> Gain:
+    """Return whether a mapping helps by what is counted, without a simulation."""
+    first, value, bound = found.starts["identity"], found.value, found.bound
+    at_bound, worse = value <= bound * (1 + CLOSE), value > first * (1 + CLOSE)
+    gains = value < first * (1 - WORTH)
+    if not gains and not worse and before is not None and after is not None:
+        gains = _better_in_ties(before, after)
+    kind: Kind = "better" if value < first * (1 - CLOSE) else "none"
+    return Gain(kind="bound" if at_bound and not worse else kind, gains=bool(gains))
+
+
+def _better_in_ties(before: MappedFigures, after: MappedFigures) -> bool:
+    """Whether a mapping with the same objective has clearly less of what decides then."""
+    hops = before.hop_bytes, after.hop_bytes
+    if hops[0] is not None and hops[1] is not None and hops[1] < hops[0] * (1 - WORTH):
+        return True
+    met = [each.path_contention.max if each.path_contention else 0 for each in (before, after)]
+    return met[1] < met[0]
