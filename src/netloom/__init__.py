@@ -20,21 +20,19 @@ if TYPE_CHECKING:
     from netloom.experiments import run as run
     from netloom.machines import machine as machine
     from netloom.questions.analyze import analyze as analyze
-    from netloom.questions.compile.collective.question import (
-        compile_collective as compile_collective,
-    )
-    from netloom.questions.compile.plans import verify_plan as verify_plan
-    from netloom.questions.compile.question import compile_phases as compile_phases
+    from netloom.questions.compile import compile_phases as compile_phases
+    from netloom.questions.compile_collective import compile_collective as compile_collective
     from netloom.questions.fabric import check_fabric as check_fabric
     from netloom.questions.map import find_mapping as find_mapping
     from netloom.questions.permutations import analyze_permutations as analyze_permutations
-    from netloom.questions.predict.latency.question import predict_latency as predict_latency
+    from netloom.questions.plans import verify_plan as verify_plan
+    from netloom.questions.predict.latency import predict_latency as predict_latency
     from netloom.questions.register import to_pandas as to_pandas
-    from netloom.questions.simulate.load.question import simulate as simulate
-    from netloom.questions.simulate.load.question import simulate_beside as simulate_beside
+    from netloom.questions.simulate.load import simulate as simulate
+    from netloom.questions.simulate.load import simulate_beside as simulate_beside
     from netloom.questions.simulate.loop import simulate_loop as simulate_loop
-    from netloom.questions.simulate.saturation.question import find_saturation as find_saturation
-    from netloom.questions.simulate.trace.question import replay as replay
+    from netloom.questions.simulate.saturation import find_saturation as find_saturation
+    from netloom.questions.simulate.trace import replay as replay
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
@@ -45,9 +43,9 @@ _FACE = {
     "read": "netloom.workload",
     "results": "netloom.experiments",
     "run": "netloom.experiments",
-    "simulate_beside": "netloom.questions.simulate.load.question",
+    "simulate_beside": "netloom.questions.simulate.load",
     "to_pandas": "netloom.questions.register",
-    "verify_plan": "netloom.questions.compile.plans",
+    "verify_plan": "netloom.questions.plans",
     "write": "netloom.workload",
 }
 """Where the names are that ask no question. Those that do are in the register."""

@@ -6,7 +6,9 @@ from importlib import import_module
 
 import pytest
 
+from netloom import phases
 from netloom.cli import main
+from netloom.phases.execute import execution
 from netloom_papers.processes.runtime import run_programs
 
 SMALL = "compile all-to-all:16 --on torus:4x4 --words 32"
@@ -54,7 +56,7 @@ def test_the_table_shows_what_the_json_has(netloom):
     assert out.startswith(f"✓ {data['verdict']['sentence']}")
     assert "all-to-all:16 on torus:4x4, rank order" in said
     assert "16 tasks, 240 connections, 7,680 words; 16 nodes, 64 channels" in said
-    assert "4 phases, the lower bound" in said
+    assert "4 phases, and no plan has fewer" in said
     assert data["verdict"]["sentence"] in said
     assert data["lower_bound_why"] in said
     for clocks in (
@@ -174,15 +176,14 @@ def test_programs_that_do_not_deliver_are_exit_code_1(netloom, tmp_path, monkeyp
 
 
 def test_a_plan_of_the_compiler_that_does_not_verify_is_exit_code_1(netloom, monkeypatch):
-    module = import_module("netloom.questions.compile.question")
-    whole = module.partition
+    whole = phases.partition
 
     def wrong(given, network, capacity, **options):
         plan = whole(given, network, capacity, **options)
         plan.phase[plan.phase == 3] = 2
         return plan
 
-    monkeypatch.setattr(module, "partition", wrong)
+    monkeypatch.setattr(phases, "partition", wrong)
     code, out, err = netloom(SMALL)
     assert (code, out) == (1, "")
     assert err.startswith("netloom: phase 2, node ")
@@ -193,11 +194,11 @@ def test_interrupted_simulation(netloom, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("netloom.questions.compile.question"), "execute", stopped)
+    monkeypatch.setattr(execution, "execute", stopped)
     code, out, _ = netloom(SMALL, "--execute")
     assert code == 130
     assert "interrupted: what was finished by then" in out
-    assert "4 phases, the lower bound" in out
+    assert "4 phases, and no plan has fewer" in out
 
 
 def test_nothing_to_connect(netloom, tmp_path):

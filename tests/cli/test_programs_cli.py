@@ -119,7 +119,7 @@ def test_programs_side_by_side_around_a_broken_link(simulated):
             "of their sending rate",
         ),
         ("transactions --on torus:4x4 --app torus:4x4", "of the time and wait"),
-        ("trace examples/halo.csv --on torus:4x4x4", "Critical path"),
+        ("trace examples/halo.csv --on torus:4x4x4", "critical path"),
         ("broadcast --on torus:4x4 --rate 0.001 --broadcast 0.1 --cycles 5000", "to the last"),
         ("pattern transpose --on symult2010:4x4", "a message"),
     ],

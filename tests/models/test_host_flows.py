@@ -15,7 +15,7 @@ from netloom.models.channel_queueing import (
     prepare_channels,
     resource_name,
 )
-from netloom.questions.predict.latency.question import channel_router
+from netloom.questions.predict.latency import channel_router
 from netloom.routing import (
     DimensionOrder,
     ShortestPath,

@@ -148,7 +148,7 @@ def test_ports_and_routers_hold_as_many_as_their_channels():
 def test_a_leaf_has_few_channels_to_all_others():
     """All-to-all over one uplink: 2 x 4 connections each way, one at a time."""
     found = compile_phases("all-to-all:6", "leaf-spine:3x1x2", words=8, channels=1)
-    assert found.bound.phases == found.plan.num_phases == 8
+    assert found.lower_bound_phases == found.plan.num_phases == 8
     assert found.plan.capacity.per == "channel"
     nodes = compile_phases("all-to-all:6", "leaf-spine:3x1x2", words=8, per="node")
     assert nodes.plan.capacity == Capacity(12, "node")
@@ -197,7 +197,7 @@ def test_plan_files_hold_the_network_with_its_hosts(network, tmp_path):
     assert [again.name_of(each) for each in every] == [network.name_of(each) for each in every]
     assert np.array_equal(held.routes.channels, found.plan.routes.channels)
     assert first_violation(held) is None
-    assert verify_plan(file).lower_bound_phases == found.bound.phases
+    assert verify_plan(file).lower_bound_phases == found.lower_bound_phases
     assert run_plan(file, workers=1).to_dict()["words"] == 3 * hosts * (hosts - 1)
 
 
@@ -240,7 +240,7 @@ def test_hosts_on_routers_of_their_own_run_as_nodes_do(program, network):
         one, other = (getattr(run.execution, name) for run in runs)
         assert one.tolist() == other.tolist()
     if network == "mesh:4x4":  # round rings, packets of messages draw their way
-        assert runs[0].passed.clocks.tolist() == runs[1].passed.clocks.tolist()
+        assert runs[0].message_passing == runs[1].message_passing
 
 
 def test_a_connection_between_leaves_takes_its_words_and_two_cycles_a_hop():

@@ -134,7 +134,8 @@ def test_the_longest_chain_goes_first_then_the_first_id(tmp_path):
     path.write_text("id,after,compute,source\n10,,10,0\n9,,10,0\nc,,5,0\nd,c,25,0\nlate,,10,0\n")
     program = read_trace(path)
     found = replay("mesh:2", trace=path)
-    first = [program.ids[entry] for entry in found.program.entry[np.argsort(found.rows["sent"])]]
+    run = found.run
+    first = [program.ids[entry] for entry in run.program.entry[np.argsort(run.rows["sent"])]]
     assert first == ["c", "9", "10", "late", "d"]  # d is ready only when the others are
 
 

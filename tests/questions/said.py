@@ -1,6 +1,7 @@
 """What is read out of sentences, to be compared with figures."""
 
 import re
+from math import floor
 
 from netloom.base.figures import SHARE, say
 from netloom.base.units import rate, seconds, size
@@ -24,7 +25,7 @@ def unbacked(sentence, figures):
         for one in (
             number(value), say(value, SHARE), seconds(value), size(value), rate(value),
             f"{value:,}", f"{100 * value:.2g}", number(float(f"{value:.2g}")), f"{value:.1g}",
-            f"{value:.4g}",
+            f"{value:.4g}", rate(value, 4), f"{floor(1e4 * value) / 100:g}", f"{value:,.0f}",
         ):  # fmt: skip
             told.update(SAID.findall(one))
     return [each for each in SAID.findall(sentence) if each not in told]

@@ -45,6 +45,12 @@ def test_some_shifts_and_no_matchings():
     assert none.to_dict()["note"] is None
 
 
+def test_nulls_of_an_older_release_are_what_is_not_known():
+    found = analyze_permutations("fat-tree:4x2", samples=2, shifts="none")
+    older = found.to_dict() | {"shifts": dict.fromkeys(("count", "max", "mean", "worst"))}
+    assert type(found).from_json(older).shifts is None
+
+
 def test_its_picture_has_what_was_asked_for():
     every, matched, shifted = (
         parts_of(record(analyze_permutations("mesh:3x3", **asked)))

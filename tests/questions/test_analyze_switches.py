@@ -201,7 +201,9 @@ def test_one_host_on_each_router_has_the_figures_of_the_direct_network():
         "path_contention", "hop_bytes", "dilation", "saturation", "channels",
     ):  # fmt: skip
         assert one[name] == other[name], name
-    assert one["bounds"] is one["oversubscription"] is one["busiest_router"] is None
+    own, others = ([each["time"] for each in data["bounds"]["cuts"]] for data in (one, other))
+    assert own == others[1:]  # hosts' channels say no speed where nodes are their own routers
+    assert one["oversubscription"] is one["busiest_router"] is None
     assert one["host_channel_load"] is None
     assert one["busiest_channel"]["time"] == one["weighted_channel_load"]["max"]
 
@@ -212,3 +214,14 @@ def test_hosts_of_several_ports():
     assert data["hosts"] == 4
     assert data["saturation"]["upper_bound"] >= 1
     assert data["bounds"]["ratio"] >= 1
+
+
+def test_traffic_half_way_round_a_ring_of_routers():
+    even = quick("all-to-all", "torus:4x4/2").to_dict()
+    direct = quick("all-to-all", "torus:4x4").to_dict()["causes"]["half_way"]
+    assert even["causes"]["half_way"]["split_load"] == 4 * direct["split_load"]
+    assert "half-way round a ring" in even["note"]
+    slow = quick("all-to-all", "ring:4/1").to_dict()  # a host's own channel is as busy
+    assert slow["causes"]["half_way"]["split_load"] == slow["bounds"]["time"] == 3
+    assert quick("shift:2", "ring:4/1").to_dict()["causes"]["half_way"]["split_load"] == 1
+    assert quick("ring", "ring:4/2").to_dict()["causes"]["half_way"] is None

@@ -36,7 +36,7 @@ def test_the_verdict_of_the_issue():
     lines = by_verb("analyze").verdict(data).text(100)
     assert [each.plain for each in lines] == [
         "✗ Contends above 28\u00a0% load.  lammps-64 on torus:8x8, rank order",
-        "  where   (0,6)→(0,7) carries 12.3 MB, 1.7× the busiest node",
+        "  where   (0,6)→(0,7) carries 12.3 MB, 1.5× the least that any routing allows",
         "  why     29\u00a0% of the traffic goes half-way round a ring, all of it in the + "
         "direction",
         "  rank    better than 25 of 25 random mappings",

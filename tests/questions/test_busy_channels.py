@@ -1,12 +1,11 @@
 """Busy channels of a trace over time: what passes is what the channels carried."""
 
-import numpy as np
 import pytest
 
 from netloom.drawing.frame import narrow_page
 from netloom.questions.register import parts_of, record
-from netloom.questions.simulate.trace.question import replay
-from netloom.questions.simulate.trace.replayed import PARTS
+from netloom.questions.simulate.trace import replay
+from netloom.simulation.traces import PARTS_OF_TIME as PARTS
 
 HALO = {"on": "torus:4x4x4", "trace": "examples/halo.csv"}
 FLOWS = {"engine": "flow", "bandwidth": "25GB/s", "flit_bytes": 16, "latency": "100ns"}
@@ -32,11 +31,10 @@ def test_what_passes_over_time_is_what_the_channels_carried(more, unit):
     table = found.busy_channels()
     assert table.height == 10 * PARTS
     lasting = table[f"end_{unit}"] - table[f"begin_{unit}"]
-    finish = getattr(found, "finish_cycles" if more.get("engine") is None else "finish")
-    assert lasting.sum() == pytest.approx(10 * finish)
+    assert lasting.sum() == pytest.approx(10 * found.finish)
     passed = table.with_columns(passed=table["utilisation"] * lasting)
     each = passed.group_by("name", maintain_order=True).sum()["passed"].to_list()
-    carried = found.channels()["utilisation"].head(10) * finish
+    carried = found.channels()["utilisation"].head(10) * found.finish
     assert each == pytest.approx(carried.to_list(), rel=1e-6)
 
 
@@ -48,7 +46,7 @@ def test_the_critical_path_is_marked_where_its_messages_are(chain):
     for name, entry in (("0 -> 1", "a"), ("1 -> 2", "b")):
         mine = marked.filter(name=name)
         row = chain.messages().filter(id=entry).row(0, named=True)
-        wide = chain.finish_cycles / PARTS
+        wide = chain.finish / PARTS
         assert mine["begin_cycles"].min() == pytest.approx(row["sent"], abs=wide + 4)
         assert mine["end_cycles"].max() == pytest.approx(row["arrived"], abs=wide)
         assert (mine["utilisation"] > 0).all()
@@ -70,5 +68,5 @@ def test_the_picture_says_which_channel_is_busiest(chain):
 
 def test_without_the_channels_of_messages_nothing_is_drawn():
     found = replay(**HALO, routing="adaptive")
-    assert np.array_equal(found.busy_channels().shape, (0, 5))
+    assert found.busy_channels().is_empty()
     assert "busy" not in parts_of(record(found))

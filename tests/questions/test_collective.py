@@ -12,8 +12,8 @@ from netloom import compare_collectives, replay
 from netloom.base.errors import InputError
 from netloom.drawing.names import NAME_LINE as LINE
 from netloom.drawing.names import apart
-from netloom.questions.collective import prepared
-from netloom.questions.collective.runs import parse_sizes
+from netloom.phases import exchanges as prepared
+from netloom.questions.collective_prepared import parse_sizes
 from netloom.questions.register import by_verb, record
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
@@ -138,7 +138,7 @@ def test_an_order_leaves_as_many_ranks_on_each_host():
             "all-reduce", "torus:3x3", ranks=ranks, tasks_per_node=places, **options
         )
         better = found.to_dict()["reordered"]
-        assert np.array_equal(np.sort(better["node_of"]), np.sort(found.host_of))
+        assert np.array_equal(np.sort(better["node_of"]), np.sort(found.ready.host_of))
         assert 0 < better["found_seconds"] <= better["given_seconds"]
         assert all(each.seconds >= each.bound_seconds for each in found.points)
 
@@ -160,7 +160,7 @@ def test_algorithms_that_are_left_out_say_why():
 
 def test_pipelines_grow_as_longer_ones_do():
     """A chain in more chunks than are run takes what one takes that is run whole."""
-    from netloom.questions.collective import runs
+    from netloom.simulation import collectives as runs
 
     size, options = "1GB", {"algorithm": "chain", **FAST}
     whole = compare_collectives("broadcast", "leaf-spine:1x1x6", size=size, **options).points[0]
@@ -170,9 +170,9 @@ def test_pipelines_grow_as_longer_ones_do():
     finally:
         runs.MOST_LISTED = listed
     [point] = grown.points
-    assert point.run.chunks == whole.run.chunks > 400
+    assert point.chunks == whole.chunks > 400
     assert point.seconds == pytest.approx(whole.seconds, rel=1e-9)
-    assert point.run.link_bytes == pytest.approx(whole.run.link_bytes)
+    assert point.busiest_channel.bytes == pytest.approx(whole.busiest_channel.bytes)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_messages_inside_nodes_use_no_network_unless_they_are_counted():
     assert counted.points[0].bound_seconds == pytest.approx(64e6 * 7 / 8 / 25e9)
     # a ring in which only two ranks ever send over the network: each of its steps lasts as long
     assert two.points[0].seconds == pytest.approx(7 * 8e6 / 25e9)
-    assert "u0rail3" in two.points[0].busiest
+    assert "u0rail3" in two.points[0].busiest_channel.name
     with pytest.raises(InputError, match="all 4 ranks on node n0"):
         compare_collectives("all-gather", "rail:1x2x4x4", ranks=4, **asked)
 
@@ -291,7 +291,7 @@ def test_no_algorithm_beats_the_bound_of_nodes(collective, monkeypatch):
         found = compare_collectives(collective, spec, ranks=ranks, **asked)
         for each in found.points:
             assert each.seconds >= each.bound_seconds * (1 - 1e-9), each.algorithm
-        steps = found.bound_dict
+        steps = found.to_dict()["bound"]
         assert steps["steps_seconds"] <= min(each.seconds for each in found.points)
 
 
@@ -302,19 +302,19 @@ def test_inside_nodes_nothing_moves_in_cycles_either(engine):
         compare_collectives("all-gather", "rail:1x2x2x1", count_inside_nodes=inside, **asked)
         for inside in (False, True)
     )
-    assert free.points[0].run.link_bytes == counted.points[0].run.link_bytes
+    assert free.points[0].busiest_channel.bytes == counted.points[0].busiest_channel.bytes
     assert free.points[0].seconds < counted.points[0].seconds
-    assert "n0.0" not in free.points[0].busiest  # which sends to n0.1 alone
+    assert "n0.0" not in free.points[0].busiest_channel.name  # which sends to n0.1 alone
 
 
 def test_a_linear_all_to_all_posts_all_at_once():
     asked = {"size": "128KB:4MB:2", "algorithm": "linear"}
     posted = compare_collectives("all-to-all", "leaf-spine:8x4x8", **asked)
-    times = posted.times("linear")
+    times = [each.seconds for each in posted.points if each.algorithm == "linear"]
     assert times == sorted(times)
     assert posted.points[-1].ratio == pytest.approx(1, rel=0.02)
     assert posted.points[0].at_once
-    assert posted.network.injection == "shared"
+    assert posted.flows.injection == "shared"
     both = compare_collectives("all-to-all", "leaf-spine:8x4x8", size="4MB")
     assert {each.algorithm: each.at_once for each in both.at(4e6)} == {
         "linear": True, "pairwise": False, "bruck": False,

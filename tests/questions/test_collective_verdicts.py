@@ -3,8 +3,8 @@
 import pytest
 
 import netloom as nl
-from netloom.questions.collective.words import largest, verdict
-from netloom.questions.compile.collective.words import verdict as schedule_verdict
+from netloom.questions.collective import CollectiveTimes
+from netloom.questions.compile_collective import CollectiveSchedule
 from tests.questions.said import numbers
 
 FAST = {"bandwidth": "25GB/s", "latency": "1us"}
@@ -79,7 +79,7 @@ def test_where_no_order_is_better_a_schedule_is_compiled():
         "algorithm": "ring", "size": 64e6, "given_seconds": 1.0, "found_seconds": 1.0,
         "better": False,
     }}  # fmt: skip
-    said = verdict(figures)
+    said = CollectiveTimes.from_json(figures).verdict
     assert said.lines["order"] == "no better rank order was found for ring of 64 MB (1 s as given)"
     assert said.next == (
         "netloom compile collective all-reduce --size 64MB --on mesh:3x3 --bandwidth 25GB/s "
@@ -107,7 +107,7 @@ def test_assumed_speeds_are_a_note():
 
 def test_phases_are_said_beside_messages():
     found, said = compared("all-to-all", "torus:4x4", size="1MB", algorithm="pairwise,phases")
-    assert said.lines["phases"] == found.beside
+    assert said.lines["phases"] == found.phases.verdict
     assert "phases" not in said.sentence
 
 
@@ -119,27 +119,19 @@ def test_many_winners_are_not_all_said():
         {"algorithm": name, "from_size": begin, "to_size": end}
         for name, begin, end in zip(names, [None, *ends], ends, strict=False)
     ]
-    said = verdict(found.to_dict() | {"winners": some})
+    said = CollectiveTimes.from_json(found.to_dict() | {"winners": some}).verdict
     assert said.sentence.startswith("Use a below 1 kB, b below 2 kB, c below 3 kB, e from 4 kB: ")
     assert len(said.sentence.split()) <= 30
-
-
-def test_the_largest_size_as_given_counts():
-    found, _ = compared("all-reduce", "torus:4x4", size="1KB,64MB", mapping="random", reorder=True)
-    some = largest(found.to_dict())
-    assert {each["size"] for each in some} == {64e6}
-    assert {each["order"] for each in some} == {"given"}
-    assert [each["algorithm"] for each in some] == [each.algorithm for each in found.at(64e6)]
 
 
 def test_a_schedule_near_the_best_is_fine():
     found, said = scheduled("all-gather", "ring:8", size="1GB")
     assert said.mark == "fine"
     share, speed, best = numbers(said.sentence)
-    assert share == pytest.approx(100 * found.efficiency, abs=0.01)
-    assert share <= 100 * found.efficiency
-    assert speed == pytest.approx(found.algorithm_bandwidth / 1e9, rel=1e-3)
-    assert best == pytest.approx(found.bound_bandwidth / 1e9, rel=1e-3)
+    assert share == pytest.approx(100 * found.speed.efficiency, abs=0.01)
+    assert share <= 100 * found.speed.efficiency
+    assert speed == pytest.approx(found.speed.algorithm_bandwidth / 1e9, rel=1e-3)
+    assert best == pytest.approx(found.speed.bound_bandwidth / 1e9, rel=1e-3)
     assert said.next.endswith(" --out plan.json")
     assert "→" in said.lines["where"]
     assert said.lines["proven"] == found.proof
@@ -147,7 +139,7 @@ def test_a_schedule_near_the_best_is_fine():
 
 def test_a_schedule_that_latencies_slow_is_limited():
     found, said = scheduled("all-gather", "mesh:2x2", size="100KB")
-    assert 0.1 < found.efficiency < 0.99
+    assert 0.1 < found.speed.efficiency < 0.99
     assert said.mark == "limited"
     assert said.lines["why"].startswith("latencies alone take 2 µs of ")
 
@@ -155,18 +147,18 @@ def test_a_schedule_that_latencies_slow_is_limited():
 def test_a_schedule_of_little_data_is_as_fast_as_latencies_allow():
     found, said = scheduled("broadcast", "line:5", size=8, root=1)
     assert said.mark == "fine"
-    assert numbers(said.sentence)[0] == pytest.approx(found.finish_seconds * 1e6, rel=5e-3)
-    part = 100 * found.latency_seconds / found.finish_seconds
+    assert numbers(said.sentence)[0] == pytest.approx(found.speed.finish_seconds * 1e6, rel=5e-3)
+    part = 100 * found.speed.latency_seconds / found.speed.finish_seconds
     assert numbers(said.sentence)[1] == pytest.approx(part, abs=0.01)
 
 
 def test_few_steps_that_are_slower_than_many_say_so():
     found, said = scheduled("all-gather", "ring:6", size="1MB", steps=3)
     few = found.few_steps
-    assert numbers(said.sentence)[1:4] == [few["steps"], few["rounds"], few["chunks"]]
-    assert few["proven"]
+    assert numbers(said.sentence)[1:4] == [few.best.steps, few.best.rounds, few.best.chunks]
+    assert few.best.proven
     assert said.sentence.endswith("proven to be the fewest rounds per chunk.")
-    quicker = few["unlimited_seconds"] < found.finish_seconds
+    quicker = few.unlimited_seconds < found.speed.finish_seconds
     assert said.mark == ("limited" if quicker else "fine")
     assert ("--steps" in said.next) == (not quicker)
 
@@ -175,7 +167,7 @@ def test_few_steps_that_are_not_proven_are_limited():
     found, _ = scheduled("all-gather", "ring:6", size="1MB", steps=3)
     figures = found.to_dict()
     few = figures["few_steps"] | {"proven": False, "least_rounds_per_chunk": "7/4"}
-    said = schedule_verdict(figures | {"few_steps": few})
+    said = CollectiveSchedule.from_json(figures | {"few_steps": few}).verdict
     assert said.mark == "limited"
     assert said.sentence.endswith(": at least 7/4 per chunk are needed.")
 

@@ -2,15 +2,38 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import networkx as nx
 import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
+from netloom.phases.collectives import schedule_files
+from netloom.phases.collectives.synthesis import SYNTHESISED
 from netloom.phases.violations import InvalidPlanError
+from netloom.questions.compile_collective import MOST_STEPS, Collective
+from netloom.questions.register import parts_of, plain, record
 from netloom.routing import parse_routing, paths
 from netloom.workload.programs.collectives.msccl import write_msccl
+from tests.questions.said import unbacked
+from tests.questions.small_answers import ANSWERS
+
+
+def test_what_can_be_asked_for_is_what_can_be_made_and_written():
+    assert get_args(Collective) == SYNTHESISED
+    assert MOST_STEPS == schedule_files.MOST_STEPS
+
+
+@pytest.mark.parametrize("asked", [each for each in ANSWERS if each.startswith("compile_")])
+def test_an_answer_from_a_store_is_one_again(asked):
+    made = ANSWERS[asked]()
+    kept = record(made)
+    again = type(made).from_json(kept.figures, kept=kept.tables)
+    assert plain(again.to_dict()) == kept.figures
+    assert again.verdict == made.verdict
+    assert unbacked(made.verdict.sentence, kept.figures) == []
+    assert list(parts_of(kept)) == list(made.parts())
 
 
 def test_ndv2_reaches_its_bound():
@@ -41,7 +64,7 @@ def test_hosts_beside_switches_and_some_nodes():
     assert found.schedule.network.host.tolist() == [1, 6, 2]
     assert found.schedule.network.labels[:3] == ("h1", "h6", "h2")
     few = nl.compile_collective("all-to-all", "examples/dgx2-2.toml", size="1MB", ranks=4)
-    assert few.num_ranks == 4
+    assert few.speed.ranks == 4
 
 
 @pytest.mark.parametrize(
@@ -56,8 +79,8 @@ def test_hosts_that_are_no_ranks_may_have_cables_of_one_direction(on, nodes, rat
     found = nl.compile_collective(
         "all-gather", f"examples/{on}.toml", size="1GB", nodes=nodes, chunks=4
     )
-    assert found.bound_bandwidth == pytest.approx(rate, rel=1e-4)
-    names = set(found.schedule.network.labels[found.num_ranks :])
+    assert found.speed.bound_bandwidth == pytest.approx(rate, rel=1e-4)
+    names = set(found.schedule.network.labels[found.speed.ranks :])
     assert on != "dgx2-2" or names <= {"nvswitch0", "nvswitch1"}
     with pytest.raises(InputError, match="found no way from gpu16 to gpu0"):
         nl.compile_collective("all-gather", "examples/dgx2-2.toml", nodes="0,2,16,18")
@@ -87,8 +110,8 @@ def test_installed_tables_give_the_routes(collective):
         collective, "fabric:examples/dgx-40.ibnetdiscover", size="1GB",
         routing="lfts:examples/dgx-40-minhop.lfts", ranks=48, latency="500ns", chunks=4,
     )  # fmt: skip
-    schedule, topology = found.schedule, found.topology
-    assert found.efficiency > 0.9
+    schedule, topology = found.schedule, found.network.topology
+    assert found.speed.efficiency > 0.9
     assert found.rounds >= 4 * 47
     hosts, routing = schedule.network.host, tables(topology)
     program = schedule.program
@@ -113,13 +136,14 @@ def test_routings_are_for_two_collectives():
 
 def test_small_sizes_say_what_latencies_take():
     found = nl.compile_collective("broadcast", "line:5", size=8, latency="1us", root=1)
-    assert found.latency_seconds == pytest.approx(3e-6)
+    assert found.speed.latency_seconds == pytest.approx(3e-6)
     verdict = found.verdict
     assert verdict.sentence == "As fast as latencies allow: 3 µs, 99.96\u00a0% of it latency."
     some = nl.compile_collective("broadcast", "line:5", size="40KB", latency="1us", root=1).verdict
     assert some.mark == "limited"
     assert some.lines["why"].startswith("latencies alone take 3 µs of ")
-    assert found.finish_seconds >= found.latency_seconds
+    assert found.speed.finish_seconds >= found.speed.latency_seconds
+    assert found.use()["channel"].unique().len() == 4  # nothing goes towards the root
 
 
 @pytest.mark.parametrize(
@@ -185,7 +209,7 @@ def test_whether_only_trees_are_bound_is_said():
     graph.add_edges_from([(1, 2), (2, 3), (3, 4), (4, 0)], bandwidth=2)
     asked = {"size": 1e9, "bandwidth": 1e9, "latency": 0, "chunks": 1}
     found = nl.compile_collective("all-reduce", nl.topology(graph), **asked)
-    assert found.bound_seconds == pytest.approx(3 / 5)
+    assert found.speed.bound_seconds == pytest.approx(3 / 5)
     assert "of the best that pairs of trees can reach: " in found.verdict.sentence
     least = nl.compare_collectives("all-reduce", nl.topology(graph), size=1e9, bandwidth=1e9)
     assert least.bound_dict["seconds_per_byte"] == pytest.approx(4 / 7 / 1e9)
@@ -247,7 +271,7 @@ def test_a_plan_that_was_changed_is_caught(plan, change, rules):
 
 
 def test_a_plan_replays_in_the_time_that_it_says(plan):
-    said = nl.verify_plan(plan).judged.finish_seconds
+    said = nl.verify_plan(plan).speed.finish_seconds
     found = nl.replay(
         "mesh:2x3", trace=str(plan), engine="flow", bandwidth="100Gb/s", latency="1us"
     )
@@ -268,7 +292,7 @@ def test_a_plan_replays_on_the_hosts_that_it_is_for(tmp_path):
     flits = nl.replay(
         "leaf-spine:2x2x4", trace=str(path), engine="worm", flit_bytes=64, bandwidth="200Gb/s"
     )
-    assert flits.finish_cycles > 1e6 * 4 / 3 / 64 * 0.9
+    assert flits.finish > 1e6 * 4 / 3 / 64 * 0.9
 
 
 @pytest.mark.parametrize("collective", ["all-gather", "broadcast"])
@@ -278,7 +302,7 @@ def test_plans_of_hosts_that_hang_on_switches_and_each_other_replay(tmp_path, co
     made.write(path)
     run = nl.replay("examples/dgx2-2.toml", trace=str(path), engine="flow")
     assert run.to_dict()["routing"] == "as planned"
-    assert run.finish == pytest.approx(made.finish_seconds, rel=1e-3)
+    assert run.finish == pytest.approx(made.speed.finish_seconds, rel=1e-3)
     assert "The plan promises" in run.note
     with pytest.raises(InputError, match="a link between two hosts"):
         nl.replay("examples/dgx2-2.toml", trace=str(path), engine="worm", flit_bytes=64)
@@ -291,7 +315,7 @@ def test_a_replay_takes_the_routes_of_its_plan(tmp_path):
     made.write(path)
     asked = {"trace": str(path), "engine": "flow", "bandwidth": "200Gb/s", "latency": "500ns"}
     run = nl.replay("leaf-spine:2x2x4", **asked)
-    assert run.finish == pytest.approx(made.finish_seconds, rel=1e-3)
+    assert run.finish == pytest.approx(made.speed.finish_seconds, rel=1e-3)
     sent = {each["channel"]: each["bytes"] for each in made.channels().to_dicts()}
     crossed = {each["name"]: each["bytes"] for each in run.channels().to_dicts()}
     assert crossed == pytest.approx({name: sent[name] for name in crossed})
@@ -362,7 +386,7 @@ def test_our_program_takes_what_its_plan_promises_and_its_latencies(tmp_path):
     run = nl.replay(
         "mesh:3x3", trace=str(tmp_path / "a.xml"), engine="flow", size="90MB", bandwidth="200Gb/s"
     )
-    assert made.bound_seconds <= run.finish < 1.1 * made.finish_seconds
+    assert made.speed.bound_seconds <= run.finish < 1.1 * made.speed.finish_seconds
 
 
 def test_a_program_is_verified_on_a_fabric(tmp_path):

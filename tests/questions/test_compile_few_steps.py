@@ -74,17 +74,17 @@ def test_few_steps_of_each_collective_are_verified_with_exact_fractions(
     assert judged["times_slowest"] == bound["proven_by_prices"]
     assert found.rounds == said["rounds"]
     seconds = Fraction(judged["bound_seconds_exact"])
-    assert found.finish_seconds >= float(seconds) + said["steps"] * 1e-6 - 1e-12
+    assert found.speed.finish_seconds >= float(seconds) + said["steps"] * 1e-6 - 1e-12
 
 
 def test_channels_side_by_side_share_the_chunks_of_a_step(tmp_path):
     graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (1, 2), (2, 0)])
     asked = {"size": 3e6, "bandwidth": "10GB/s", "latency": "1us", "steps": 2, "chunks": 4}
     found = nl.compile_collective("all-gather", topology(graph), **asked)
-    assert found.few.network.capacity.max() == 2
-    best = found.few.frontier.points[found.few.best]
+    assert found.network.capacity.max() == 2
+    best = found.few_steps.best
     formula = best.steps * 1e-6 + best.rounds / best.chunks * 1e6 / 10e9
-    assert found.finish_seconds <= formula * (1 + 1e-9)
+    assert found.speed.finish_seconds <= formula * (1 + 1e-9)
 
 
 def cheaper(record):

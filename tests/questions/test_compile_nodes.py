@@ -29,9 +29,9 @@ def test_the_bound_is_that_of_whole_nodes_and_is_reached(collective):
     spec = "rail:1x3x2x2"
     free = nl.compile_collective(collective, spec, **FAST)
     counted = nl.compile_collective(collective, spec, count_inside_nodes=True, **FAST)
-    assert free.bound_seconds == pytest.approx(least(collective, spec, np.arange(6)))
-    assert free.efficiency > 0.95
-    assert free.finish_seconds < counted.bound_seconds
+    assert free.speed.bound_seconds == pytest.approx(least(collective, spec, np.arange(6)))
+    assert free.speed.efficiency > 0.95
+    assert free.speed.finish_seconds < counted.speed.bound_seconds
     assert 0 < free.inside_nodes < 1
     assert counted.inside_nodes is None
     assert "inside nodes are taken as free" in free.note
@@ -41,23 +41,23 @@ def test_the_bound_is_that_of_whole_nodes_and_is_reached(collective):
 def test_nodes_send_by_all_their_cards_however_few_ranks_they_have():
     hosts = [0, 1, 4, 5, 8]
     found = nl.compile_collective("all-gather", "rail:1x3x4x4", nodes="0,1,4,5,8", **FAST)
-    assert found.num_ranks == 5
-    assert found.bound_seconds == pytest.approx(least("all-gather", "rail:1x3x4x4", hosts))
-    assert found.efficiency > 0.9
+    assert found.speed.ranks == 5
+    assert found.speed.bound_seconds == pytest.approx(least("all-gather", "rail:1x3x4x4", hosts))
+    assert found.speed.efficiency > 0.9
     fewer = nl.compile_collective(
         "all-gather", "rail:1x3x4x4", nodes="0,1,4,5,8", failed_nodes="n2.3", **FAST
     )
-    assert fewer.bound_seconds > found.bound_seconds  # what enters node 2
+    assert fewer.speed.bound_seconds > found.speed.bound_seconds  # what enters node 2
 
 
 def test_a_plan_is_replayed_with_what_it_sends_between_nodes_only(tmp_path):
     file = tmp_path / "plan.json"
     made = nl.compile_collective("all-reduce", "rail:1x2x4x4", chunks=2, **FAST)
     made.write(file)
-    assert nl.verify_plan(file).to_dict()["efficiency"] == pytest.approx(made.efficiency)
+    assert nl.verify_plan(file).to_dict()["efficiency"] == pytest.approx(made.speed.efficiency)
     fast = {"bandwidth": "25GB/s", "latency": "100ns"}
     run = nl.replay("rail:1x2x4x4", trace=str(file), engine="flow", **fast)
-    assert run.finish == pytest.approx(made.finish_seconds, rel=0.05)
+    assert run.finish == pytest.approx(made.speed.finish_seconds, rel=0.05)
     program, hosts = made.schedule.program, made.schedule.network.host
     node = topology("rail:1x2x4x4").node_of_host[hosts]
     between = node[program.source] != node[program.target]
@@ -114,7 +114,7 @@ def test_a_time_limit_keeps_what_was_found_by_then():
     best = nl.compile_collective("all-gather", "mesh:3x3", **asked)
     assert first.proven
     assert first.schedule.program.num_chunks < best.schedule.program.num_chunks
-    assert first.efficiency < best.efficiency
+    assert first.speed.efficiency < best.speed.efficiency
     said = {each: each.to_dict()["verdict"]["lines"].get("limits", "") for each in (first, best)}
     assert said[first].endswith("more time may find a better one")
     assert said[best] == ""

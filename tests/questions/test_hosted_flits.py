@@ -12,7 +12,6 @@ import netloom as nl
 from netloom.base.errors import DeadlockError, InputError
 from netloom.questions.network_chart import topology_of
 from netloom.questions.register import record
-from netloom.questions.simulate.load.words import router_of
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
 
@@ -44,7 +43,7 @@ def test_a_load_is_simulated_between_hosts():
     assert channels["name"][0] == topology(LEAVES).channel_name(0)
     assert channels["utilisation"].sum() == pytest.approx(12 * 0.3 * data["hops"]["mean"], rel=0.05)
     assert found.nodes()["name"].to_list() == [f"h{host}" for host in range(12)]
-    assert router_of(found.network).endswith("12 hosts, 5 routers, 12 channels")
+    assert found.setup.how.endswith("12 hosts, 5 routers, 12 channels")
 
 
 def test_hosts_of_one_router_keep_its_channels_free():
@@ -126,12 +125,12 @@ def test_two_programs_that_wait_are_compared_with_each_alone():
 
 def test_a_trace_runs_between_hosts():
     found = nl.replay("fat-tree:4x3", trace=EXAMPLES / "halo.csv")
-    messages = found.moved
+    messages = found.run.moved
     assert found.network.engine_name == "network"
-    assert found.finish_cycles > 0
+    assert found.finish > 0
     assert (messages["contention"] >= 0).all()
-    sent = messages.group_by("source_node").agg(pl.col("flits").sum())["flits"].max()
-    assert found.busiest_host_channel["flits"] >= sent
+    sent = messages.group_by("source_node").agg(pl.col("size").sum())["size"].max()
+    assert found.of_cycles.busiest_host_channel.size >= sent
     assert "name" in found.channels().columns
 
 
@@ -146,7 +145,7 @@ def test_a_message_alone_takes_what_is_said_of_an_idle_network(tmp_path):
     trace = tmp_path / "one.csv"
     trace.write_text("id,source,target,flits,after\na,0,2,5,\nb,1,3,9,a\nc,2,1,1,b\nd,0,1,5,c\n")
     for cycles in (1, 30):
-        moved = nl.replay(two_leaves(cycles=cycles), trace=trace, buffer_flits=100).moved
+        moved = nl.replay(two_leaves(cycles=cycles), trace=trace, buffer_flits=100).run.moved
         assert (moved["contention"] == 0).all()
         assert moved["unhindered"][0] - moved["unhindered"][3] >= cycles
 

@@ -10,8 +10,6 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.questions.predict.latency.words import lines as latency_lines
-from netloom.questions.simulate.said import setup_of
 from netloom.topology import Topology, topology, without
 from netloom.topology.core import attach_hosts
 
@@ -46,17 +44,15 @@ def test_models_of_meshes_and_tori_say_so(ask) -> None:
 def test_worms_run_a_trace_between_hosts() -> None:
     """One leaf: a message takes its injection and its ejection channel, and no network channel."""
     found = nl.replay("fat-tree:64x1", trace="examples/halo.csv", engine="worm")
-    data, messages = found.to_dict(), found.moved
+    data, messages = found.to_dict(), found.run.moved
     assert (data["channels"], data["flit_hops"], data["utilisation"]["max"]) == (0, 0, 0)
     assert (messages["hops"] == 0).all()
-    assert (messages["unhindered"] == messages["flits"] + 2 + 1).all()
+    assert (messages["unhindered"] == messages["size"] + 2 + 1).all()
     ends = data["busiest_host_channel"]
-    sent = messages.group_by("source_node").agg(pl.col("flits").sum())["flits"].max()
-    heard = messages.group_by("target_node").agg(pl.col("flits").sum())["flits"].max()
+    sent = messages.group_by("source_node").agg(pl.col("size").sum())["size"].max()
+    heard = messages.group_by("target_node").agg(pl.col("size").sum())["size"].max()
     assert ends["flits"] == max(sent, heard)
-    assert ends["utilisation"] == ends["flits"] / found.finish_cycles
-    assert "busiest channel s1" not in repr(found)
-    assert f"busiest channel of a host {ends['name']}" in repr(found)
+    assert ends["utilisation"] == ends["flits"] / found.finish
 
 
 def test_a_multicast_between_hosts_is_a_message_to_each() -> None:
@@ -66,8 +62,9 @@ def test_a_multicast_between_hosts_is_a_message_to_each() -> None:
     wide = direct.group_by("id").len().filter(pl.col("len") > 1)["id"]
     assert len(wide) > 0
     sent = hosted.messages().filter(pl.col("id").is_in(wide))
-    first = hosted.trace.ids.index(wide[0])
-    assert sent["source_node"].unique().to_list() == [hosted.trace.source[first]]
+    trace = hosted.run.program.trace
+    first = trace.ids.index(wide[0])
+    assert sent["source_node"].unique().to_list() == [trace.source[first]]
     names = [row["name"] for row in hosted.to_dict()["busiest_channels"]]
     assert names[0] in ("spine0 -> leaf0", "spine1 -> leaf0")
     assert hosted.channels().height == 16
@@ -77,7 +74,6 @@ def test_worms_run_a_program_between_hosts() -> None:
     found = nl.simulate_loop("leaf-spine:2x1x2", app="ring:4", applied=0.9, engine="worm")
     data = found.to_dict()
     assert data["router"]["end_channels"] == 1
-    assert setup_of(found.network).endswith("4 hosts, 3 routers, 4 channels")
     assert 0.4 < found.point.times.average_node < 0.9
 
 
@@ -99,15 +95,13 @@ def test_latency_is_predicted_between_hosts() -> None:
     assert data["busiest_channel"].startswith(("leaf", "spine"))
     assert any("hosts that hang on routers" in flag for flag in found.flags)
     assert found.channels().height == 2 * 12
-    text = "\n".join(map(str, latency_lines(found)))
-    assert "12 hosts, 5 routers, 12 channels" in text
 
 
 @pytest.mark.parametrize("on", ["fat-tree:4x2", "dragonfly:2x4x2", "torus:4x4/2"])
 def test_the_model_of_hosts_is_near_to_their_simulation(on) -> None:
     found = nl.predict_latency(on, offered=[0.1, 0.3], simulate=True, cycles=5000)
-    for predicted, run in zip(found.points, found.simulated.points, strict=True):
-        assert predicted.latency == pytest.approx(run.run.measured.packet_latency, rel=0.06)
+    for point in found.points:
+        assert point.latency == pytest.approx(point.simulated.latency, rel=0.06)
 
 
 def test_a_network_without_channels_between_routers_is_predicted() -> None:

@@ -17,7 +17,7 @@ from netloom.base.units import size
 from netloom.cli import main
 from netloom.questions.base import ask
 from netloom.questions.named import find_network
-from netloom.questions.register import by_verb
+from netloom.questions.register import by_verb, record
 from netloom.topology import graph_topology, to_networkx, topology
 from netloom.workload import process_graph
 from tests.reference.ibsim import ibsim_text
@@ -71,7 +71,7 @@ def by_map(app, on, **how):
 
 def by_flows(app, on, **how):
     found = nl.simulate_flows(on, app=app, **TIMES, **how)
-    return found.num_flows, injected(found.topology, found.found.link_sizes)
+    return found.num_flows, injected(found.network.topology, found.found.link_sizes)
 
 
 def by_load(app, on, **how):
@@ -100,19 +100,20 @@ def by_trace(app, on, tmp_path, engine, **how):
     fields = {"vcs": 4} if engine == "network" else {**TIMES}
     found = nl.replay(on, trace=file, engine=engine, **fields, **how)
     if engine == "network":
-        return len(found.moved), 1000 * injected(found.network.topology, found.link_sizes)
-    return len(found.moved), injected(found.network.topology, found.flows.link_sizes)
+        return len(found.run.moved), 1000 * injected(found.network.topology, found.run.link_sizes)
+    return len(found.run.moved), injected(found.network.topology, found.run.link_sizes)
 
 
 def by_loop(app, on, **how):
     ready = prepared("simulate_loop", app=app, on=on, applied=0.1, choice="bytes", **how)
-    return ready.graph.num_edges, float(ready.graph.bytes.sum())
+    return ready.program.graph.num_edges, float(ready.program.graph.bytes.sum())
 
 
 def by_uniform_loop(app, on, **how):
     ready = prepared("simulate_loop", app="uniform", on=on, applied=0.1, **how)
     hosts = ready.network.topology.num_hosts
-    return hosts * (hosts - 1) if ready.graph is None else ready.graph.num_edges, None
+    graph = ready.program.graph
+    return hosts * (hosts - 1) if graph is None else graph.num_edges, None
 
 
 def by_phases(app, on, **how):
@@ -195,8 +196,10 @@ def test_answers_say_what_share_stays_inside_nodes():
         nl.simulate_loop(RAILS, app=app, applied=0.1, choice="bytes", loops=5, skip=1),
     ):
         assert found.to_dict()["inside_nodes"] == pytest.approx(inside)
-        assert found.sentences()[-1].endswith("of the traffic stays inside nodes.")
-        assert found.sentences()[-1].startswith(f"{100 * inside:.3g}")
+        kept = record(found)
+        said = kept.kind.sentences(kept)[-1]
+        assert said.endswith("of the traffic stays inside nodes.")
+        assert said.startswith(f"{100 * inside:.3g}")
 
 
 def test_a_task_hears_at_its_own_processor_from_a_task_of_its_node(tmp_path):
@@ -206,13 +209,14 @@ def test_a_task_hears_at_its_own_processor_from_a_task_of_its_node(tmp_path):
         "sent,0,1,8,50,0,\nown,1,,0,0,20,sent\nother,0,,0,0,20,sent\n"
     )
     found = nl.replay(RAILS, trace=tmp_path / "two.csv", vcs=2)
+    program = found.run.program
     rows = dict(
-        zip([found.trace.ids[each] for each in found.program.entry], found.rows, strict=True)
+        zip([program.trace.ids[each] for each in program.entry], found.run.rows, strict=True)
     )
     assert (rows["sent"]["arrived"], rows["sent"]["complete"]) == (0, 50)
     assert (rows["own"]["complete"], rows["other"]["complete"]) == (70, 70)
     assert (rows["sent"]["source"], rows["sent"]["target"]) == (0, 1)
-    assert not found.link_sizes.any()
+    assert not found.run.link_sizes.any()
 
 
 def test_an_inside_that_is_drawn_is_used():

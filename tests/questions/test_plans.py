@@ -37,7 +37,7 @@ def test_what_was_compiled_verifies(plan):
         "topology": "torus:2x4",
         "connections": 56,
         "phases": compiled.plan.num_phases,
-        "lower_bound_phases": compiled.bound.phases,
+        "lower_bound_phases": compiled.lower_bound_phases,
         "max_channels_used": compiled.max_channels_used,
         "schedule": "streaming",
     }
@@ -77,13 +77,13 @@ def test_a_program_that_sends_too_little_is_told(plan):
 
     found = run_plan(plan(less), workers=1)
     assert not found.delivered
-    assert "5 words on connection" in found.delivery.faults[0]
+    assert "5 words on connection" in found.faults[0]
     verdict = found.verdict
-    faults = len(found.delivery.faults)
+    faults = len(found.faults)
     assert (verdict.mark, verdict.sentence) == (
         "act", f"Not delivered: {faults} faults in 56 connections.",
     )  # fmt: skip
-    assert verdict.lines["first"] == found.delivery.faults[0]
+    assert verdict.lines["first"] == found.faults[0]
     assert found.to_dict()["faults"]
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 import netloom as nl
-from netloom.questions.simulate.flows import verdict as flows_verdict
-from netloom.questions.simulate.trace.verdict import verdict as trace_verdict
+from netloom.questions.register import kind_of
 from tests.questions.said import numbers
 
 HALO = {"on": "torus:4x4x4", "trace": "examples/halo.csv"}
@@ -32,15 +31,15 @@ def test_a_program_that_never_waits_is_fine(tmp_path):
     found, verdict = replayed(tmp_path, ALONE)
     assert (verdict.mark, verdict.next) == ("fine", "")
     assert verdict.sentence.endswith(", no longer than if nothing waited.")
-    assert numbers(verdict.sentence) == [found.finish_cycles]
+    assert numbers(verdict.sentence) == [found.finish]
     assert verdict.of == "some on mesh:4, rank order"
     assert "where" not in verdict.lines
 
 
 def test_what_contention_costs_in_the_network(tmp_path):
     found, verdict = replayed(tmp_path, MEETING, engine="worm")
-    assert numbers(verdict.sentence)[:2] == [found.finish_cycles, found.ideal_finish_cycles]
-    less = 100 * (1 - found.ideal_finish_cycles / found.finish_cycles)
+    assert numbers(verdict.sentence)[:2] == [found.finish, found.ideal_finish]
+    less = 100 * (1 - found.ideal_finish / found.finish)
     assert numbers(verdict.sentence)[2] == pytest.approx(less, rel=5e-3)
     assert verdict.mark == "act"
     lost = found.to_dict()["critical_path"]["contention_cycles"]
@@ -67,22 +66,22 @@ def test_messages_that_wait_for_a_processor(tmp_path):
 
 def test_little_contention_is_fine_and_is_said(tmp_path):
     found, verdict = replayed(tmp_path, LONG, engine="worm")
-    assert found.finish_cycles > found.ideal_finish_cycles
+    assert found.finish > found.ideal_finish
     assert (verdict.mark, verdict.next) == ("fine", "")
-    assert numbers(verdict.sentence)[:2] == [found.finish_cycles, found.ideal_finish_cycles]
+    assert numbers(verdict.sentence)[:2] == [found.finish, found.ideal_finish]
 
 
 def test_with_a_clock_times_are_seconds(tmp_path):
     found, verdict = replayed(tmp_path, MEETING, engine="worm", bandwidth="1GB/s", flit_bytes=1000)
     assert found.to_dict()["cycle_us"] == 1
-    assert verdict.sentence.startswith(f"Takes {found.finish_cycles} µs; ")
+    assert verdict.sentence.startswith(f"Takes {found.finish} µs; ")
 
 
 def test_the_halo_waits_and_another_path_would_be_critical():
     found = nl.replay(**HALO)
     path, verdict = found.to_dict()["critical_path"], found.verdict
     waits = path["source_wait_cycles"] + path["contention_cycles"]
-    assert waits > found.finish_cycles - found.ideal_finish_cycles > 0
+    assert waits > found.finish - found.ideal_finish > 0
     assert verdict.note == "* if nothing waited, another path would be critical"
     assert verdict.mark == "limited"
 
@@ -91,15 +90,15 @@ def test_a_run_that_is_too_short_is_unknown_and_the_next_is_longer():
     found = nl.replay(**HALO, engine="worm", most_cycles=3000)
     verdict = found.verdict
     assert verdict.mark == "unknown"
-    assert numbers(verdict.sentence) == [3000, found.rows_complete, len(found.program.messages)]
-    assert 0 < found.rows_complete < len(found.program.messages)
+    assert numbers(verdict.sentence) == [3000, found.rows_complete, found.num_rows]
+    assert 0 < found.rows_complete < found.num_rows
     assert verdict.next.endswith("--most-cycles 30000")
 
 
 def test_an_interrupted_run_is_unknown(tmp_path):
     found, _ = replayed(tmp_path, ALONE)
-    figures = found.to_dict() | {"interrupted": True, "finish_cycles": None, "rows_complete": 1}
-    verdict = trace_verdict(figures)
+    figures = found.to_dict() | {"interrupted": True, "finish": None, "rows_complete": 1}
+    verdict = kind_of("simulate.trace").verdict(figures)
     assert (verdict.mark, verdict.sentence) == (
         "unknown",
         "Interrupted: 1 of 2 rows were complete.",
@@ -121,7 +120,7 @@ def test_flows_that_meet_and_flows_that_do_not(tmp_path):
     assert verdict.sentence == "Takes 16 µs, no longer than if no message met another."
     assert one.finish == pytest.approx(16e-6)
     other, verdict = replayed(tmp_path, MEETING, **FLOW, flit_bytes=1000)
-    assert other.finish == pytest.approx(80e-6) == 2 * other.alone_finish
+    assert other.finish == pytest.approx(80e-6) == 2 * other.of_flows.alone
     assert verdict.sentence == "Takes 80 µs: 1→2 is busy 100\u00a0% of the time."
     assert verdict.mark == "limited"
     assert verdict.note.startswith("* estimate: sent in order, flits take 80 µs ± 6.5\u00a0%")
@@ -129,9 +128,9 @@ def test_flows_that_meet_and_flows_that_do_not(tmp_path):
 
 def test_flows_of_which_the_order_decides():
     found = nl.replay(**HALO, engine="flow").to_dict()
-    ends = {"in_order_finish_cycles": 9000.0, "shared_finish_cycles": 1200.0}
+    ends = {"in_order_finish": 9000.0, "shared_finish": 1200.0}
     unsure = {"within": None, "why": "The order decides."}
-    verdict = trace_verdict(found | ends | {"expected_error": unsure})
+    verdict = kind_of("simulate.trace").verdict(found | ends | {"expected_error": unsure})
     assert verdict.mark == "unknown"
     assert verdict.sentence.startswith("Takes 1,200 cycles to 9,000 cycles: the order in which ")
 
@@ -159,7 +158,7 @@ def test_flows_as_fast_as_the_fullest_channel():
     found, verdict = flows("mesh:4", "shift:2", injection="shared")
     assert found.finish_seconds == found.bound_seconds == pytest.approx(2e-3)
     assert verdict.mark == "limited"
-    busiest = found.busiest()["name"][0].replace(" -> ", "→")
+    busiest = found.busiest[0].name.replace(" -> ", "→")
     assert verdict.sentence == f"Takes 2 ms, as fast as {busiest} can carry its flows."
 
 
@@ -168,7 +167,7 @@ def test_flows_that_wait_longer_than_the_fullest_channel_needs():
     over = 100 * (found.finish_over_bound - 1)
     assert numbers(verdict.sentence)[1] == pytest.approx(over, rel=5e-3)
     assert " more than all 16 channels between routers need (" in verdict.sentence
-    shared = found.ends["shared"]
+    shared = found.ends.shared
     assert verdict.lines["order"].startswith(f"{1e3 * shared:.3g} ms if each host")
     assert "netloom map" not in verdict.next  # no mapping helps an all-to-all
     assert verdict.next.endswith("--save-flows flows.csv")
@@ -176,7 +175,7 @@ def test_flows_that_wait_longer_than_the_fullest_channel_needs():
 
 def test_a_mapping_is_searched_for_where_a_channel_between_routers_is_full():
     found, verdict = flows("mesh:3x3", "transpose:3", injection="shared")
-    assert found.busiest()["between"][0] == "routers"
+    assert found.busiest[0].between == "routers"
     assert verdict.next == "netloom map transpose:3 --on mesh:3x3 --rankfile ranks.txt"
     placed = flows("mesh:3x3", "transpose:3", injection="shared", mapping="random")[1]
     assert "netloom map" not in placed.next
@@ -185,7 +184,7 @@ def test_a_mapping_is_searched_for_where_a_channel_between_routers_is_full():
 def test_no_mapping_is_searched_for_where_a_host_is_the_limit(tmp_path):
     star = file_of(tmp_path, "source,target,bytes\n1,0,1e6\n2,0,1e6\n3,0,1e6\n")
     found, verdict = flows("leaf-spine:2x2x2", str(star), flow_bytes=None)
-    assert found.busiest()["between"][0] == "hosts"
+    assert found.busiest[0].between == "hosts"
     assert verdict.sentence.endswith("can carry its flows.")
     assert verdict.next.endswith("--save-flows flows.csv")
 
@@ -193,7 +192,7 @@ def test_no_mapping_is_searched_for_where_a_host_is_the_limit(tmp_path):
 def test_interrupted_flows_are_unknown():
     found, _ = flows("mesh:3x3", "transpose:3")
     figures = found.to_dict() | {"finish_seconds": None, "ended_flows": 2, "interrupted": True}
-    verdict = flows_verdict.verdict(figures)
+    verdict = kind_of("simulate.flows").verdict(figures)
     assert (verdict.mark, verdict.sentence) == ("unknown", "Interrupted: 2 of 6 flows had ended.")
 
 
@@ -201,7 +200,7 @@ def test_flows_of_which_the_order_is_all():
     found, _ = flows("mesh:3x3", "transpose:3")
     ends = {"in_order_finish_seconds": 9e-3, "shared_finish_seconds": 1e-3}
     unsure = {"within": None, "why": "The order decides."}
-    verdict = flows_verdict.verdict(found.to_dict() | ends | {"expected_error": unsure})
+    verdict = kind_of("simulate.flows").verdict(found.to_dict() | ends | {"expected_error": unsure})
     assert verdict.mark == "unknown"
     assert verdict.sentence.startswith("Takes 1 ms to 9 ms: ")
 
@@ -210,7 +209,9 @@ def test_marks_follow_how_much_longer_flows_take():
     found, _ = flows("leaf-spine:4x2x4", "all-to-all:16")
     figures = found.to_dict()
     marks = [
-        flows_verdict.verdict(figures | {"finish_over_bound": over}).mark
+        kind_of("simulate.flows")
+        .verdict(figures | {"finish_seconds": over * found.bound_seconds})
+        .mark
         for over in (1.04, 1.2, 1.6)
     ]
     assert marks == ["limited", "limited", "act"]
@@ -222,5 +223,5 @@ def test_channels_that_flows_use_alike_are_named_together():
     own = flows("torus:4x4", "all-to-all:16")[1]
     assert "more than 32 of the nodes' own channels need (" in own.sentence
     assert f"more than {many} need (" in verdict.sentence
-    first = found.busiest()["name"][0].replace(" -> ", "→")
+    first = found.busiest[0].name.replace(" -> ", "→")
     assert verdict.lines["where"].startswith(f"{many} are used alike: {first} carries ")

@@ -10,8 +10,6 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.cli import main
 from netloom.questions.register import chart_of, kind_of, record
-from netloom.questions.simulate.trace.answer import TraceReplay
-from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
 from netloom.report.page.sections import key_table
 from netloom.workload.programs.goal import read_timed_goal
 from netloom.workload.programs.trace_files import read_trace
@@ -60,7 +58,7 @@ def test_the_command_prints_seconds_and_saves_each_message(tmp_path, capsys, mon
     assert (data["messages"], data["bytes"]) == (4, 4.5e6)
     first = data["busiest"][0]
     assert first == {
-        "name": "leaf0 -> spine1", "bytes": 4.5e6, "busy_seconds": 4.5e-3,
+        "name": "leaf0 -> spine1", "size": 4.5e6, "busy": 4.5e-3,
         "utilisation": pytest.approx(1), "between": "routers",
     }  # fmt: skip
     path = data["critical_path"]
@@ -112,8 +110,8 @@ def test_latency_and_overhead_count_once_and_at_both_ends(tmp_path):
     found = nl.replay(TREE, trace=path, **(RATES | times))
     # 4 channels of 1 µs each way, and 4 overheads.
     assert found.finish == pytest.approx(1e-3 + 1e-9 + 8e-6 + 4e-5)
-    parts = found.critical_path.totals()
-    assert parts["compute"] == parts["receive"] == pytest.approx(2e-5)
+    path = found.critical_path
+    assert path.compute == path.receive == pytest.approx(2e-5)
     assert found.to_dict()["clock"]["overhead_seconds"] == 1e-5
 
 
@@ -134,12 +132,12 @@ def test_engines_of_cycles_take_seconds_where_a_cycle_is_known(tmp_path, engine)
     router = {"router": "single-cycle", "packet_flits": 100} if engine == "network" else {}
     rates = {"engine": engine, "flit_bytes": 64, "bandwidth": "64MB/s"} | router
     found = nl.replay("mesh:4", trace=path, **rates)
-    assert isinstance(found, TraceReplay)
+    assert (found.time_unit, found.of_flows) == ("cycles", None)
     (log,) = found.messages().to_dicts()
     assert (log["ready"], log["flits"]) == (100, 1000)  # a cycle is a µs
     data = found.to_dict()
     assert data["cycle_us"] == pytest.approx(1)
-    assert data["finish_us"] == pytest.approx(found.finish_cycles)
+    assert data["finish_us"] == pytest.approx(found.finish)
     machine = nl.replay("symult2010:2x2", trace=path, engine=engine, **router)
     assert machine.messages()["ready"].to_list() == [round(100 / machine.network.cycle_us)]
     for less in ({"flit_bytes": 64}, {}):
@@ -161,7 +159,7 @@ FLITS = "id,after,compute,source,target,flits\na,,100,0,9,8\nb,a,50,9,17,20\nc,b
 def test_cycles_and_flits_stay_so_if_no_clock_is_known(tmp_path):
     path = file_of(tmp_path, FLITS)
     found = nl.replay(TREE, trace=path, engine="flow")
-    assert type(found) is CycleFlowReplay
+    assert (found.time_unit, found.size_unit) == ("cycles", "flits")
     # A flit a cycle, and a cycle of latency on each of 4 channels.
     assert found.finish == 100 + 8 + 4 + 50 + 20 + 4 + 10
     data = found.to_dict()
@@ -172,7 +170,7 @@ def test_cycles_and_flits_stay_so_if_no_clock_is_known(tmp_path):
     assert "196 cycles" in repr(found)
     clock = {"bandwidth": "64GB/s", "latency": "2ns", "flit_bytes": 128}
     timed = nl.replay(TREE, trace=path, engine="flow", **clock)
-    assert type(timed) is FlowReplay
+    assert (timed.time_unit, timed.size_unit) == ("seconds", "bytes")
     assert timed.finish == pytest.approx(196 * 2e-9)
     assert timed.messages()["bytes"].to_list() == [8 * 128, 20 * 128]
     with pytest.raises(InputError, match="bandwidth: found '1GB/s'; expected flit_bytes as well"):
@@ -183,7 +181,7 @@ def test_the_same_trace_on_flits_and_flows_takes_nearly_the_same(tmp_path):
     one = "id,source,target,flits\na,0,15,5000\n"
     path = file_of(tmp_path, one)
     flow = nl.replay("mesh:4x4", trace=path, engine="flow").finish
-    worm = nl.replay("mesh:4x4", trace=path, engine="worm").finish_cycles
+    worm = nl.replay("mesh:4x4", trace=path, engine="worm").finish
     assert flow == pytest.approx(worm, rel=0.01)
 
 
@@ -231,9 +229,10 @@ def test_the_run_of_loggopsim_s_readme(tmp_path):
     path = file_of(tmp_path, reduction(8, 1024), "reduce.goal")
     options = {"bandwidth": 1e9 / 6, "latency": (2500 - 6) * 1e-9 / 2, "overhead": "1500ns"}
     found = nl.replay("leaf-spine:1x1x8", trace=path, engine="flow", gap_time="1000ns", **options)
-    rank = found.trace.source[found.program.entry]
-    own = found.trace.run[found.program.entry] > 0  # not the messages themselves
-    ends = [found.rows["complete"][(rank == each) & own].max() * 1e9 for each in range(8)]
+    program = found.run.program
+    rank = program.trace.source[program.entry]
+    own = program.trace.run[program.entry] > 0  # not the messages themselves
+    ends = [found.run.rows["complete"][(rank == each) & own].max() * 1e9 for each in range(8)]
     assert ends == pytest.approx([34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500], abs=1e-6)
     read = read_timed_goal(path, overhead_seconds=1.5e-6, gap_seconds=1e-6)
     again = nl.replay("leaf-spine:1x1x8", trace=read, engine="flow", **(options | {"overhead": 0}))
@@ -243,7 +242,7 @@ def test_the_run_of_loggopsim_s_readme(tmp_path):
 def test_goal_without_a_clock_is_in_cycles(tmp_path):
     path = file_of(tmp_path, reduction(4, 64), "reduce.goal")
     options = {"engine": "flow", "flit_bytes": 8, "overhead_cycles": 5}
-    assert nl.replay("ring:4", trace=path, **options).unit == "cycles"
+    assert nl.replay("ring:4", trace=path, **options).time_unit == "cycles"
     with pytest.raises(InputError, match="bandwidth: found none for ring:4; expected a rate such"):
         nl.replay("ring:4", trace=path, engine="flow")
 
@@ -326,7 +325,7 @@ def test_tasks_on_one_node_send_each_other_at_once(tmp_path):
     assert log["finish_seconds"].to_list() == pytest.approx([0, 1e-3])
     assert log["hops"].to_list() == [0, 0]
     assert log["slowdown"].to_list() == [1, 1]
-    assert len(found.moved) == 1
+    assert len(found.run.moved) == 1
 
 
 def test_the_same_again_from_its_own_record(tmp_path):
@@ -432,11 +431,11 @@ def test_ctrl_c_gives_what_is_known(ctrl_c_after, tmp_path):
     ctrl_c_after(3)
     found = nl.replay(TREE, trace=tmp_path / "long.parquet", **RATES)
     assert found.interrupted
-    assert found.finish is found.bound is found.alone_finish is None
+    assert found.finish is found.of_flows.bound is found.of_flows.alone is None
     assert found.note.startswith("interrupted: ")
     data = found.to_dict()
     assert data["finish_seconds"] is data["critical_path"] is None
-    assert kind_of("simulate.trace").lines(found)[-1] == f"• {found.note}"
+    assert found.lines()[-1] == f"• {found.note}"
     assert found.messages()["finish_seconds"].null_count() > 0
 
 
@@ -448,9 +447,9 @@ def test_answers_in_all_units_stand_in_one_table(tmp_path):
             {"engine": "flow"}, {"engine": "flow", "bandwidth": "1GB/s", "flit_bytes": 1}, {},
         )
     ]  # fmt: skip
-    assert [each.answer for each in kept] == [CycleFlowReplay, FlowReplay, TraceReplay]
-    assert {each.kind.answers for each in kept} == {(TraceReplay, FlowReplay, CycleFlowReplay)}
-    table = key_table([({"unit": each.answer.__name__}, each) for each in kept])
+    units = [each.figures["time_unit"] for each in kept]
+    assert units == ["cycles", "seconds", "cycles"]
+    table = key_table([({"unit": unit}, each) for unit, each in zip(units, kept, strict=True)])
     assert len(table.rows) == 3
 
 

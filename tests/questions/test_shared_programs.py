@@ -7,8 +7,7 @@ import pytest
 
 from netloom import find_saturation, simulate
 from netloom.base.errors import InputError
-from netloom.questions.simulate.load.programs import PROGRAMS
-from netloom.questions.simulate.load.question import SimulateQuestion, simulate_beside
+from netloom.questions.simulate.load import SimulateQuestion, simulate_beside
 from netloom.questions.simulate.network import prepare
 from netloom.simulation.network import loaded
 from netloom.simulation.tally import Delivered
@@ -40,7 +39,6 @@ def test_programs_that_share_a_channel_slow_each_other_down():
     mean = sum(each["packet_latency"]["mean"] * each["packets"] for each in (near, far))
     assert mean / data["packets"] == pytest.approx(data["packet_latency"]["mean"])
     assert data["traffic"] == "near@0,2 and far@1,3"
-    assert "far@1,3: accepted" in repr(found)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 
@@ -51,8 +49,8 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
         for both, one in zip(together.points, asked.points, strict=True):
             alone = both.alone[number].measured  # of the same packets, in other cycles
             assert alone.packet_latency == pytest.approx(one.run.measured.packet_latency, rel=0.1)
-            assert one.programs[0].measured.packet_latency == one.run.measured.packet_latency
-            assert PROGRAMS.nested(one.programs[0])["slowdown"] is None
+            assert one.programs[0].fared.packet_latency_mean == one.packet_latency_mean
+            assert one.programs[0].slowdown is None
 
 
 def test_a_program_alone_is_held_against_a_limit_of_its_own():
@@ -105,8 +103,8 @@ def test_programs_that_never_meet_are_not_slowed_down_at_all(routing):
     found = simulate("mesh:4x4", app=APART, load=[0.1, 0.3], routing=routing, **SHORT)
     for point in found.points:
         for program, alone in zip(point.programs, point.alone, strict=True):
-            assert program.latency_slowdown == program.accepted_slowdown == 1.0
-            assert program.latency_slowdown_ci95 == 0.0
+            assert program.slowdown.packet_latency == program.slowdown.accepted == 1.0
+            assert program.slowdown.packet_latency_ci95 == 0.0
             assert alone.warmup_cycles == point.run.warmup_cycles
             assert alone.measured.cycles == point.run.measured.cycles
 
@@ -117,10 +115,10 @@ def test_intervals_of_slow_downs_are_paired():
     for seed in range(1, 21):
         point = simulate("line:4", app=CROSSING, load=0.2, cycles=6000, seed=seed).point
         program = point.programs[0]
-        ratios.append(program.latency_slowdown)
-        halves.append(program.latency_slowdown_ci95)
-        both = program.measured, point.alone[0].measured
-        relative = [each.packet_latency_ci95 / each.packet_latency for each in both]
+        ratios.append(program.slowdown.packet_latency)
+        halves.append(program.slowdown.packet_latency_ci95)
+        both = program.fared, program.alone.fared
+        relative = [each.packet_latency_ci95 / each.packet_latency_mean for each in both]
         apart.append(float(np.hypot(*relative)) * ratios[-1])
     missed = np.abs(np.array(ratios) - np.mean(ratios)) > halves
     assert np.mean(ratios) > 1.02
@@ -173,7 +171,7 @@ def test_ctrl_c_leaves_out_programs_that_did_not_run_alone(monkeypatch):
     assert [program["alone"] is None for program in first["programs"]] == [False, True]
     second = found.points[1]
     assert second.alone == (None, None)
-    assert second.programs[0].latency_slowdown is None
+    assert second.programs[0].slowdown is None
 
 
 @pytest.mark.parametrize(

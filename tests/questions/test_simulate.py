@@ -10,6 +10,7 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.machines import machine
 from netloom.questions.base import parse_numbers
 from netloom.questions.register import record
+from netloom.questions.simulate.load import note_of
 from netloom.routing import DimensionOrder, table
 from netloom.simulation.network.routers import Router
 from netloom.topology import mesh
@@ -118,7 +119,6 @@ def test_techniques_side_by_side_are_in_order_at_zero_load():
     assert "63 connections" in data["refused"]["reserved"]
     assert data["router"]["buffer_flits"] == 9
     assert "9 flits a VC instead of 8" in data["remarks"][0]
-    assert "reserved: reserved VCs: found 63" in repr(found)
 
 
 def test_reserved_vcs_need_no_allocation():
@@ -245,16 +245,15 @@ def test_doubts_about_a_run_that_kept_up_are_noted():
     point = found.point
     assert point.run.stable
     assert f"precision not reached: {point.run.measured.packets} packets" in point.note
-    cold = replace(point, run=replace(point.run, warmed_up=False, precise=True))
-    assert cold.note == "the start-up was not seen to end"
+    cold = replace(point.run, warmed_up=False, precise=True)
+    assert note_of(cold, point.packets, "packet") == "the start-up was not seen to end"
     assert simulate("mesh:4x4", load=0.1).point.note is None
 
 
 def test_a_search_without_figures_has_none_in_its_data():
     found = find_saturation("mesh:4x4", most_cycles=3000)
-    search = found.searches[0]
-    nothing = {"zero_load_latency": float("nan"), "accepted": float("nan")}
-    lost = replace(found, searches=(replace(search, found=replace(search.found, **nothing)),))
+    nothing = {"zero_load_latency": float("nan"), "saturation_throughput": float("nan")}
+    lost = replace(found, points=(replace(found.points[0], **nothing),))
     assert lost.to_dict()["zero_load_latency"] is None
     assert lost.to_dict()["saturation_throughput"] is None
     assert found.to_dict()["provenance"]["verb"] == "find_saturation"
@@ -460,6 +459,7 @@ def test_what_loads_come_to_is_said_in_words():
 
 def test_where_a_network_saturates_is_said_in_words():
     found = find_saturation("mesh:4x4", most_cycles=3000)
-    point = found.searches[0].found
     (sentence,) = said(found)
-    assert sentence.startswith(f"Saturates near {point.load:.3g}\u00a0±\u00a0")
+    assert sentence.startswith(
+        f"Saturates near {found.points[0].saturation_offered:.3g}\u00a0±\u00a0"
+    )

@@ -24,8 +24,8 @@ FIGURES = {
     "simulate.load": "offered points.*.offered packet_latency.mean points.*.packet_latency.mean "
     "packet_latency.p99 zero_load_latency points.*.zero_load_latency utilisation.max "
     "backlog.growth throughput_bound.load packets cycles",
-    "simulate.saturation": "saturation_offered points.*.saturation_offered throughput_bound.load "
-    "points.*.throughput_bound.load runs.*.cycles runs.*.packet_latency.mean",
+    "simulate.saturation": "saturation_offered points.*.saturation_offered "
+    "runs.*.cycles runs.*.packet_latency.mean",
     "simulate.loop": "points.*.applied",
     "simulate.transactions": "processor_use utilisation.max inter_transaction_cycles",
     "simulate.flows": "finish_seconds bound_seconds",
@@ -107,8 +107,9 @@ DERIVED = {
         value
         for each in figures.get("points", [figures])
         for value in (
-            each["saturation_offered"] / each["throughput_bound"]["load"],
-            (each["saturation_offered_width"] or 0) / 2,
+            each["share_of_bound"],
+            each["saturation_offered_half_width"] or 0,
+            figures["throughput_bounds"][each["switching"]]["load"],
         )
     ],
     "simulate.loop": kept,

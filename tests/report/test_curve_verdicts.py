@@ -8,7 +8,7 @@ import pytest
 from netloom import simulate
 from netloom.drawing.colours import COLOURS
 from netloom.questions.register import record
-from netloom.questions.simulate.load.answer import BY_LOAD
+from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.simulate.loop import BY_APPLIED
 from netloom.report.page.curve_verdicts import common_load, compare_pair, curve_numbers, decide
 from netloom.report.page.curves import Curve, CurveGroup, find_curves, names_of, telling

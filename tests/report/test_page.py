@@ -19,7 +19,7 @@ from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
 from netloom.questions.register import Recorded, record
 from netloom.questions.shown import percent
-from netloom.questions.simulate.load.answer import point_at
+from netloom.questions.simulate.load import detail
 from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import deviations, find_curves
@@ -255,7 +255,7 @@ def test_the_model_of_broadcasts_is_compared_with_the_cycles_at_the_ends():
 def test_one_point_of_many_is_the_same_as_one_asked_alone():
     several = record(simulate("mesh:4x4", load=[0.2, 0.4], cycles=600))
     alone = record(simulate("mesh:4x4", load=0.4, cycles=600))
-    found = point_at(several, 0.4, "wormhole")
+    found = detail(several, 0.4, "wormhole")
     assert found.figures["histogram"] == alone.figures["histogram"]
     assert found.tables["channels"].equals(alone.tables["channels"])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.questions.compile import chart as charts
-from netloom.questions.compile.chart import phase_map
+from netloom.drawing import timetables
+from netloom.questions import compile as phases
 from netloom.questions.register import record
 from netloom.report import chart_of, parts_of
 
@@ -31,7 +31,7 @@ ASKED = {
 @pytest.mark.parametrize("asked", list(ASKED))
 def test_every_answer_has_pictures(asked, tmp_path):
     found = nl.compile_phases(**ASKED[asked])
-    for name, chart in (("gantt", chart_of(found)), ("map", phase_map(record(found)))):
+    for name, chart in (("gantt", chart_of(found)), ("map", found.phase_map())):
         assert f" on {found.plan.topology.name}: " in json.dumps(chart.to_dict())
         path = tmp_path / f"{name}.svg"
         chart.save(str(path))
@@ -84,9 +84,9 @@ def test_few_connections_have_a_row_each():
 
 
 def test_large_charts_show_a_part_and_say_which(monkeypatch):
-    monkeypatch.setattr(charts, "MOST_BARS", 150)
-    monkeypatch.setattr(charts, "MOST_ROWS", 5)
-    monkeypatch.setattr(charts, "MOST_CHANNELS", 150)
+    monkeypatch.setattr(timetables, "MOST_BARS", 150)
+    monkeypatch.setattr(timetables, "MOST_ROWS", 5)
+    monkeypatch.setattr(phases, "MOST_CHANNELS", 150)
     found = nl.compile_phases(**ASKED["streaming"])
     chart = chart_of(found)
     held = np.bincount(found.plan.phase)
@@ -96,7 +96,7 @@ def test_large_charts_show_a_part_and_say_which(monkeypatch):
     assert len({bar["row"] for bar in rows_of(chart, "way")}) == 5
     said = json.dumps(chart.to_dict())
     assert f"the first {shown} of 4 phases and the 5 processors with the most words" in said
-    said = json.dumps(phase_map(record(found)).to_dict())
+    said = json.dumps(found.phase_map().to_dict())
     assert "the first 2 of 4 phases" in said
     assert "phase 1: " in said
     assert "phase 2: " not in said
@@ -104,7 +104,7 @@ def test_large_charts_show_a_part_and_say_which(monkeypatch):
 
 def test_a_map_has_the_use_of_every_channel_in_every_phase():
     found = nl.compile_phases(**ASKED["few"], clocks_per_word=4)  # channels work half of it
-    chart = phase_map(record(found)).to_dict()
+    chart = found.phase_map().to_dict()
     tables = [table for table in chart["datasets"].values() if "load" in table[0]]
     loads = [sorted(row["load"] for row in table) for table in tables]
     used = found.plan.routes.channels

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.cli.app import app
-from netloom.questions.predict.latency.question import predicted_network
+from netloom.questions.predict.latency import predicted_network
 from netloom.questions.register import all_kinds
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.routing.by_hop.hosted import BY_HOP

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 T = TypeVar("T")
+F = TypeVar("F", bound="Figures")
 
 Number: TypeAlias = int | float
 """A number that is mostly whole, such as a count that may also be expected."""
@@ -50,7 +51,7 @@ SHARE = "share"
 QUANTITIES = {"seconds": TIME, "bytes": SIZE, "bytes/s": RATE}
 """Units that people read with prefixes."""
 
-SPREAD = 1e4
+SPREAD = 100.0
 """Times the least value of a column, from which on no one prefix suits all of it."""
 
 
@@ -191,16 +192,15 @@ class Figures:
                 asked = (one for one in places(inner) if not (one.told.optional or one.derived))
                 known = all(one.path[0] in data for one in asked if one.path)
                 value = data if known else None
-            if (
-                inner is not None
-                and isinstance(value, Mapping)
-                and not any(each is not None for each in value.values())
-            ):
+            elif each.maybe and inner is not None and _unknown(inner, value):
                 value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
-                value = (
-                    tuple(map(inner.from_json, value)) if each.several else inner.from_json(value)
-                )
+                if each.named:
+                    value = {name: inner.from_json(one) for name, one in value.items()}
+                elif each.several:
+                    value = tuple(map(inner.from_json, value))
+                else:
+                    value = inner.from_json(value)
             values[each.name] = value
         return cls(**values, **unseen)
 
@@ -209,19 +209,28 @@ class Figures:
         return {each.name: each.plain(each.of(self)) for each in leaves(type(self))}
 
 
+def _unknown(kind: type[Figures], data: Any) -> bool:
+    """Return whether all figures of a record are null in JSON."""
+    tops = [each.path[0] for each in places(kind) if each.path]
+    return isinstance(data, Mapping) and all(data.get(each) is None for each in tops)
+
+
 @dataclasses.dataclass(frozen=True)
 class Place:
     """One figure of a record: its name, its type, and what is told of it.
 
     ``kind`` is a plain type, ``Number``, ``dict`` or a class of ``Figures``. ``several`` says that
-    the figure is a list of that kind.
+    the figure is a list of that kind, ``named`` that it is records of that kind by their names,
+    ``maybe`` that it may be None.
     """
 
     name: str
     kind: Any
     several: bool
+    named: bool
     told: Told
     derived: bool = False
+    maybe: bool = False
 
     @property
     def title(self) -> str:
@@ -264,17 +273,18 @@ def once(of: Callable[[type[Figures]], T]) -> Callable[[type[Figures]], T]:
 @once
 def places(kind: type[Figures]) -> tuple[Place, ...]:
     """Return the figures that a class declares, in order, derived ones last."""
-    found = [
-        Place(each.name, *_kind(_annotation(kind, each)), each.metadata.get("told", Told()))
-        for each in dataclasses.fields(cast("Any", kind))
-        if each.metadata or each.repr
-    ]
+    found = []
+    for each in dataclasses.fields(cast("Any", kind)):
+        if each.metadata or each.repr:
+            told, annotation = each.metadata.get("told", Told()), _annotation(kind, each)
+            maybe = NoneType in get_args(annotation)
+            found.append(Place(each.name, *_kind(annotation), told, maybe=maybe))
     follow: dict[str, Place] = {}
     for base in reversed(kind.__mro__):
-        for name, each in vars(base).items():
-            if isinstance(each, Derived):
-                returned = get_type_hints(each.of)["return"]
-                follow[name] = Place(name, *_kind(returned), each.told, derived=True)
+        for name, held in vars(base).items():
+            if isinstance(held, Derived):
+                returned = get_type_hints(held.of)["return"]
+                follow[name] = Place(name, *_kind(returned), held.told, derived=True)
     return (*found, *follow.values())
 
 
@@ -287,17 +297,21 @@ def _annotation(kind: type[Figures], field: dataclasses.Field[Any]) -> Any:
     return eval(field.type, names, dict(vars(owner)))  # noqa: S307
 
 
-def _kind(annotation: Any) -> tuple[Any, bool]:
-    """Return what a figure holds, and whether it holds several."""
+def _kind(annotation: Any) -> tuple[Any, bool, bool]:
+    """Return what a figure holds, whether it holds several, and whether these have names."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         some = [each for each in parts if each is not NoneType]
-        return (Number, False) if set(some) == {int, float} else _kind(some[0])
+        return (Number, False, False) if set(some) == {int, float} else _kind(some[0])
     if origin in (list, tuple):
-        return _kind(parts[0])[0], True
+        inner, lists, _ = _kind(parts[0])
+        return list if lists else inner, True, False
     if origin is Literal:
-        return type(parts[0]), False
-    return (dict, False) if origin in (dict, Mapping) else (annotation, False)
+        return type(parts[0]), False, False
+    if origin in (dict, Mapping):
+        of_figures = isinstance(parts[1], type) and issubclass(parts[1], Figures)
+        return (parts[1], False, True) if of_figures else (dict, False, False)
+    return annotation, False, False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -399,7 +413,7 @@ def plain(value: Any) -> Any:
 
 TYPES: dict[Any, Any] = {
     float: "number", Number: "number", int: "integer", str: "string", bool: "boolean",
-    dict: "object",
+    dict: "object", list: "array",
 }  # fmt: skip
 """What JSON Schema calls the types of figures."""
 
@@ -422,6 +436,8 @@ def schema(kind: type[Figures]) -> dict[str, Any]:
         form = schema(each.nested) if each.nested else {"type": TYPES[each.kind]}
         if each.several:
             form = {"type": "array", "items": form}
+        elif each.named:
+            form = {"type": "object", "additionalProperties": form}
         unit = each.told.unit
         if isinstance(unit, UnitOf):
             form = form | {"unit": {"figure": unit.figure}}
@@ -470,12 +486,12 @@ def say(value: Any, unit: str) -> str:
 def shown(values: list[Any], unit: str) -> tuple[list[str], str]:
     """Return the cells of a column, and the unit for its head.
 
-    Where no one prefix suits all of them, each cell has its own unit.
+    If no prefix suits all of them, each cell has its own unit.
 
     Examples
     --------
-    >>> shown([2e-6, 0.0005], "seconds"), shown([8, 1e9], "bytes")
-    ((['2', '500'], 'µs'), (['8 B', '1 GB'], ''))
+    >>> shown([2e-6, 0.00005], "seconds"), shown([8, 1e9], "bytes")
+    ((['2', '50'], 'µs'), (['8 B', '1 GB'], ''))
     """
     if unit == SHARE:
         values = [None if each is None else float(f"{100 * each:.3g}") for each in values]
@@ -511,6 +527,13 @@ def frame(kind: type[Figures], columns: Mapping[str, Any]) -> pl.DataFrame:
     other = set(columns) - set(found)
     assert not other, f"{kind.__name__} declares no {', '.join(sorted(other))}"
     return pl.DataFrame(found)
+
+
+def records(kind: type[F], columns: Mapping[str, Any]) -> tuple[F, ...]:
+    """Return columns as records, a row each. Optional figures that have no column are None."""
+    rows = zip(*(plain(list(values)) for values in columns.values()), strict=True)
+    absent = {each.name: None for each in places(kind) if each.told.optional}
+    return tuple(kind(**absent | dict(zip(columns, row, strict=True))) for row in rows)
 
 
 def framed(kind: type[Figures], rows: Iterable[Figures]) -> pl.DataFrame:

@@ -13,7 +13,7 @@ import numpy as np
 
 from netloom.base.figures import Figures, derived, figure, unseen
 from netloom.bounds.demand import Demand, crossing, crossing_stretches
-from netloom.bounds.parts import cut_parts, grid_lines, of_hosts
+from netloom.bounds.parts import cut_parts, each_host, grid_lines, of_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,7 +142,7 @@ def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats
 def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
     """Yield the tightest cuts out of the parts of each kind and into them.
 
-    In the order of ``Cut.kind``.
+    In the order of ``Cut.kind``. Hosts are parts if their channels' speed is said.
     What hosts send themselves crosses a cut where they send and receive by different routers.
 
     Examples
@@ -150,15 +150,17 @@ def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
     >>> from netloom.bounds.demand import demand_of
     >>> from netloom.topology import topology
     >>> from netloom.workload.traffic import uniform
-    >>> [cut.over for cut in cuts_of(topology("mesh:4"), demand_of(uniform(4)))][2:4]
+    >>> [cut.over for cut in cuts_of(topology("mesh:4"), demand_of(uniform(4)))][:2]
     ['the channel from node 1 to node 2', 'the channel from node 2 to node 1']
     """
-    every = cut_parts(topology)
-    hosts = next(every)
-    yield from _out_and_into(hosts, demand)
+    if np.array_equal(topology.injection_router, topology.ejection_router):
+        apart = demand.source != demand.target
+        demand = Demand(demand.products, *(each[apart] for each in demand[1:]))
+    if topology.ports_listed:
+        yield from _out_and_into(each_host(topology), demand)
     for line in grid_lines(topology):
         yield from _along(topology, line, demand)
-    for each in every:
+    for each in cut_parts(topology):
         yield from _out_and_into(each, demand)
 
 
@@ -192,8 +194,10 @@ def _along(topology: Topology, line: Line, demand: Demand) -> Iterator[Cut]:
         if not line.wraps:
             near, far = (high - 1, high) if way == "out" else (high, high - 1)
             said = f"from {line.word} {near} to {line.word} {far}{line.of}"
-        ends = here[inside.channel_source], here[inside.channel_target]
-        number = np.count_nonzero(ends[way == "in"] & ~ends[way == "out"])
+        number = int(room)
+        if not inside.even:
+            ends = here[inside.channel_source], here[inside.channel_target]
+            number = int(np.count_nonzero(ends[way == "in"] & ~ends[way == "out"]))
         many = f"the {number} channels" if number > 1 else "the channel"
         rate = "" if room == number else f", {room:.4g} flits/cycle in all"
         yield Cut(

@@ -172,10 +172,10 @@ def crossing(demand: Demand, begins: Ints, ends: Ints, count: int) -> tuple[Floa
         out += leaves * (enters.sum() - enters)
         into += enters * (leaves.sum() - leaves)
     for source, target, weight in _in_blocks(demand):
-        first, second = begins[source], ends[target]
-        apart = (first >= 0) & (second >= 0) & (first != second)
-        out += np.bincount(first[apart], weight[apart], count)
-        into += np.bincount(second[apart], weight[apart], count)
+        first, second = begins[source] + 1, ends[target] + 1  # 0 for none
+        moved = weight * ((first > 0) & (second > 0) & (first != second))
+        out += np.bincount(first, moved, count + 1)[1:]
+        into += np.bincount(second, moved, count + 1)[1:]
     return out, into
 
 
@@ -236,10 +236,10 @@ def leading_out(part: Ints, source: Ints, target: Ints, room: Floats) -> tuple[F
     >>> leading_out(np.array([0, 0, -1]), net.channel_source, net.channel_target, np.ones(4))
     (array([1.]), array([1.]))
     """
-    count = int(part.max(initial=-1)) + 1
-    every = np.where(part < 0, count, part)
-    out, into = crossing(Demand((), source, target, room), every, every, count + 1)
-    return out[:count], into[:count]
+    first, second = part[source] + 1, part[target] + 1  # 0 for none
+    crossed, count = np.where(first != second, room, 0.0), int(part.max(initial=-1)) + 2
+    out, into = (np.bincount(each, crossed, count)[1:] for each in (first, second))
+    return out.astype(np.float64), into.astype(np.float64)
 
 
 def received(demand: Demand, num_hosts: int) -> Floats:

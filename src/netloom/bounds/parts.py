@@ -56,22 +56,21 @@ class Parts:
 
 
 def cut_parts(topology: Topology) -> Iterator[Parts]:
-    """Yield the disjoint parts of a network, kind by kind: hosts, and those with routers.
+    """Yield the disjoint parts of a network with routers, kind by kind.
 
     Examples
     --------
     >>> from netloom.topology import topology
     >>> [(each.kind, float(each.leaving[0])) for each in cut_parts(topology("dragonfly:2x4x2"))]
-    [('host', 1.0), ('router', 5.0), ('group', 8.0), ('half', 20.0)]
+    [('router', 5.0), ('group', 8.0), ('half', 20.0)]
     """
-    yield _hosts(topology)
     for kind, part, name_of in router_sets(topology):
         yield parts_of(topology, kind, part, name_of)
     if (halves := _halves(topology)) is not None:
         yield halves
 
 
-def _hosts(topology: Topology) -> Parts:
+def each_host(topology: Topology) -> Parts:
     """Return each host as a part of its own."""
     rates = np.split(topology.port_bandwidth, 2)
     host = np.arange(topology.num_hosts)
@@ -187,12 +186,11 @@ def of_hosts(topology: Topology, part: Ints) -> tuple[Ints, Ints]:
 
     int64[num_hosts]: where all its ports are, or -1 if there is no such set.
     """
-    begins, ends = (np.full(topology.num_hosts, -1, np.int64) for _ in range(2))
-    for found, router in (
-        (begins, topology.injection_router),
-        (ends, topology.ejection_router),
-    ):
-        here = part[router]
+    ways = part[topology.injection_router], part[topology.ejection_router]
+    if topology.num_ports == topology.num_hosts and np.diff(topology.port_host).all():
+        return ways
+    begins, ends = (np.full(topology.num_hosts, -1, np.int64) for _ in ways)
+    for found, here in zip((begins, ends), ways, strict=True):
         found[topology.port_host] = here
         split = here != found[topology.port_host]
         found[topology.port_host[split]] = -1

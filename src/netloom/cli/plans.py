@@ -59,7 +59,7 @@ def verify(
         check_timeline(perfetto)
         check_apart([plan, perfetto])
     with judging(plan, as_json=as_json):
-        from netloom.questions.compile.plans import verify_plan
+        from netloom.questions.plans import verify_plan
 
         result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
     writers: list[Writer] = []
@@ -80,7 +80,7 @@ def judging(plan: Path, *, as_json: bool) -> Iterator[None]:
         with compilation_announced():
             yield
     except InvalidPlanError as error:
-        from netloom.questions.compile.plan_verdicts import broken
+        from netloom.questions.plans import broken
 
         verdict = broken(plan)
         if as_json:

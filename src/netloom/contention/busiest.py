@@ -11,6 +11,7 @@ from netloom.contention.channel_loads import measure_loads
 from netloom.contention.mapped import FEW, LOADS, RATE, Spread, injection_bandwidth
 from netloom.contention.ties import tie_named, tied
 from netloom.routing import DimensionOrder, half_way_round, paths
+from netloom.routing.hosted import legs
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape
 from netloom.topology.measures import router_heights
@@ -281,27 +282,29 @@ def causes_of(mapped: MappedProgram, routing: Routing, routed: Paths | None) -> 
 
 
 def _half_way(mapped: MappedProgram, routing: Routing) -> HalfWay | None:
-    topology = mapped.topology
-    if not isinstance(topology, Cube) or not isinstance(routing, DimensionOrder):
+    topology, found = mapped.topology, mapped.contention
+    cube = topology.routers
+    if not isinstance(cube, Cube) or not isinstance(routing, DimensionOrder):
         return None
-    if not topology.even:
+    if not topology.even or found.busiest_channel >= topology.num_network_channels:
         return None
-    source, target, weights = mapped.source, mapped.target, mapped.weights
-    both = half_way_round(topology, source, target)
+    pairs = legs(topology, mapped.source, mapped.target)
+    both = half_way_round(cube, pairs.entry, pairs.exit)
     if not both.any():
         return None
-    last = topology.num_hosts - 1  # node n is at last - n in the mirror, where + is -
-    mirrored = measure_loads(topology, routing, last - source, last - target, weights)
-    ends = topology.channel_source.astype(np.int64), topology.channel_target.astype(np.int64)
-    number = ends[0] * topology.num_hosts + ends[1]
-    opposite = (last - ends[0]) * topology.num_hosts + last - ends[1]
+    last = cube.num_routers - 1  # router r is at last - r in the mirror, where + is -
+    mirrored = measure_loads(cube, routing, last - pairs.entry, last - pairs.exit, mapped.weights)
+    ends = cube.channel_source.astype(np.int64), cube.channel_target.astype(np.int64)
+    number = ends[0] * cube.num_routers + ends[1]
+    opposite = (last - ends[0]) * cube.num_routers + last - ends[1]
     order = np.argsort(number)
-    found = order[np.searchsorted(number, opposite, sorter=order)]
-    either = mapped.contention.weighted_channel_load + mirrored.weighted_channel_load[found]
+    twin = order[np.searchsorted(number, opposite, sorter=order)]
+    either = found.weighted_channel_load + mirrored.weighted_channel_load[twin]
+    own = found.weighted_host_channel_load.max(initial=0.0)
     return HalfWay(
         paths=int(both.sum()),
-        share=float(weights[both].sum() / weights[mapped.moving].sum()),
-        split_load=float(either.max() / 2),
+        share=float(mapped.weights[both].sum() / mapped.weights[mapped.moving].sum()),
+        split_load=float(max(either.max() / 2, own)),
     )
 
 

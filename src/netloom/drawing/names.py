@@ -10,6 +10,8 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from netloom.base.words import number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -21,6 +23,9 @@ SIZE = 12
 
 LINE = 16
 """Pixels from line to line."""
+
+NARROW_BAND = 0.01
+"""Width of an interval of loads, in times its end, that is named by one load."""
 
 _WIDTHS = (
     dict.fromkeys("ijlI|.,:;'!` \u00a0", 0.34)
@@ -168,9 +173,9 @@ def apart(places: Sequence[float], most: float, line: float = NAME_LINE) -> list
     found = list[float]()
     for each in places:
         found.append(max(each, found[-1] + line) if found else each)
-    for number in range(len(found) - 1, -1, -1):
-        below = most if number == len(found) - 1 else found[number + 1] - line
-        found[number] = min(found[number], below)
+    for at in range(len(found) - 1, -1, -1):
+        below = most if at == len(found) - 1 else found[at + 1] - line
+        found[at] = min(found[at], below)
     return found
 
 
@@ -360,3 +365,16 @@ def base_names(text: str) -> str:
         return f"{found['scheme'] or ''}{found['file']}"
 
     return _PATH.sub(shown, text)
+
+
+def band_named(name: str, low: float, high: float) -> str:
+    r"""Return the name of an interval of loads with its ends, or with its middle if it is narrow.
+
+    Examples
+    --------
+    >>> band_named("saturates", 0.35, 0.4), band_named("saturates", 0.3581, 0.36)
+    ('saturates 0.35 to 0.4', 'saturates 0.359')
+    """
+    if high - low <= NARROW_BAND * high:
+        return f"{name} {number((low + high) / 2)}"
+    return f"{name} {number(low)} to {number(high)}"

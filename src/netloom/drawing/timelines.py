@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,12 +18,13 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing
 from netloom.drawing.save import check_writable, make_folder
+from netloom.simulation.crossed import mean_rates, rate_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
 
@@ -174,6 +175,31 @@ def lanes(owner: Ints, start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
     return found
 
 
+def with_phases(found: Timeline, begin: Floats, ends: Floats, switch: float) -> Timeline:
+    """Return a timeline with a track of phases, in each of which a switch comes before words move.
+
+    Parameters
+    ----------
+    found
+        A timeline, of which a unit of time is 1 µs.
+    begin, ends
+        float64[num_phases], when the words of each phase begin to move, and when all have.
+    switch
+        How long a switch takes.
+    """
+    first, middle, last = (nanoseconds(each, 1.0) for each in (begin - switch, begin, ends))
+    slices = []
+    for kind, since, until in (
+        ("phase", first, last), ("switch", first, middle), ("move", middle, last),
+    ):  # fmt: skip
+        kept = np.flatnonzero(until > since)
+        names = [f"phase {each}" for each in kept.tolist()] if kind == "phase" else ()
+        track, args = np.full(len(kept), len(found.tracks)), {"phase": kept.tolist()}
+        slices.append(Slices(kind, track, since[kept], until[kept], names, args))
+    tracks = (*found.tracks, Track("phases", "phases"))
+    return replace(found, tracks=tracks, slices=(*found.slices, *slices))
+
+
 def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: Floats) -> Counter:
     """Return the sum of rates over time, each from when it begins until it ends.
 
@@ -186,35 +212,11 @@ def counter(name: str, begin: Nanoseconds, end: Nanoseconds, rate: Floats) -> Co
     >>> both.time.tolist(), both.value.tolist()
     ([0, 10, 20, 30], [0.5, 0.75, 0.25, 0.0])
     """
-    times, value = _sums(begin, end, rate)
+    times, value = rate_sums(begin, end, rate)
     if len(times) > MOST_POINTS:
         edges = np.unique(np.linspace(times[0], times[-1], MOST_POINTS).astype(np.int64))
         times, value = edges, np.append(mean_rates(begin, end, rate, edges), 0.0)
     return Counter(name, times, np.maximum(value.round(9), 0.0))
-
-
-def mean_rates(begin: NDArray[Any], end: NDArray[Any], rate: Floats, edges: NDArray[Any]) -> Floats:
-    """Return the mean sum of rates, each from when it begins until it ends, between edges.
-
-    Examples
-    --------
-    >>> begin, end, rate = np.array([0, 10]), np.array([20, 30]), np.array([0.5, 0.25])
-    >>> mean_rates(begin, end, rate, np.array([0.0, 15.0, 30.0])).round(3).tolist()
-    [0.583, 0.417]
-    """
-    times, value = _sums(begin, end, rate)
-    passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))
-    found: Floats = np.diff(np.interp(edges, times, passed)) / np.diff(edges)
-    return found
-
-
-def _sums(begin: NDArray[Any], end: NDArray[Any], rate: Floats) -> tuple[NDArray[Any], Floats]:
-    """Return when the sum of rates changes, and what it is from then on."""
-    times, inverse = np.unique(np.concatenate([begin, end]), return_inverse=True)
-    change = np.bincount(inverse, np.concatenate([rate, -rate]), minlength=len(times))
-    value: Floats = np.cumsum(change, dtype=np.float64)
-    value[-1:] = 0
-    return times, value
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:

@@ -13,7 +13,6 @@ from netloom.contention.ties import tie_named, tied
 from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze import Analysis
-from netloom.questions.collective.answer import fastest_run
 from netloom.questions.fabric import LOAD
 from netloom.questions.map import ProgramMapping
 from netloom.questions.named import entering
@@ -21,8 +20,8 @@ from netloom.questions.network_chart import at_last, topology_of
 from netloom.questions.register import command_line
 from netloom.questions.shown import IN_ORDER, Verdict, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
-from netloom.questions.simulate.timelines import crossed_links, moved_rows
 from netloom.routing import Paths
+from netloom.simulation.crossed import crossed_links, moved_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from netloom.fabrics.jobs import Job
     from netloom.questions.register import Answer, Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.questions.timelines import Crossed
     from netloom.routing import Routing
+    from netloom.simulation.crossed import Crossed
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -169,7 +168,7 @@ def _loads(record: Recorded, when: str) -> Floats | None:
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield what flows put on channels."""
-    from netloom.questions.simulate.flows.question import prepare
+    from netloom.questions.simulate.flows import prepare
 
     ready = prepare(asked(record))
     yield view_of(
@@ -406,7 +405,9 @@ def _of_load(record: Recorded, _: View, most: float) -> Known:
     at = float(loads["offered"].max())  # type: ignore[arg-type]
     points: Sequence[Mapping[str, Any]] = figures.get("points", [figures])
     last = max(points, key=lambda each: each.get("offered", 0.0))
-    limit = figures.get("saturation_offered") or last.get("throughput_bound", {}).get("load")
+    bounds = figures.get("throughput_bounds", {})
+    bound = bounds.get(last.get("switching")) or last.get("throughput_bound", {})
+    limit = figures.get("saturation_offered") or bound.get("load")
     if not at or not limit:
         return min(1.0, most), 1.0
     if not last.get("stable", True):
@@ -467,10 +468,9 @@ TOO_MANY = "The messages cross too many channels for a page that follows each."
 def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a trace: what its messages put on channels, in all and over time."""
     found = _found(record, answer)
-    rows = found.rows
-    unit = "bytes" if getattr(found, "size", "") == "bytes" else "flits"
+    rows, unit = found.run.rows, found.size_unit
     inside = found.network.topology.num_network_channels
-    known = record.tables["channels"].sort("channel")[unit].to_numpy()[:inside]
+    known = found.channels().sort("channel")["size"].to_numpy()[:inside]
     moved = moved_rows(rows)
     source, target, size, entered, arrived = (
         rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")
@@ -491,16 +491,16 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         If it was not run as flows, or has more messages than are run one by one.
     """
     found = _found(record, answer)
-    if not isinstance(found.network, PreparedFlows):
+    if found.ready.program is not None:
         raise InputError("explore", "a collective in cycles", "one of flows: engine flow")
-    best, table, run = fastest_run(found, "explore")
+    best, table, run = found.fastest_run("explore")
     topology, moved = found.topology, run.way >= 0
     sent = Sent(
         table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
         run.arrived[moved], crossed=crossed_links(run, moved),
     )  # fmt: skip
     known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
-    yield sent_view(record, found.network, sent, name=best.algorithm, unit="bytes", known=known)
+    yield sent_view(record, found.ready.flows, sent, name=best.algorithm, unit="bytes", known=known)
 
 
 class Sent(NamedTuple):
@@ -603,11 +603,10 @@ def _frames(
 
 def _critical(record: Recorded) -> Iterator[tuple[int, int, float, float, str]]:
     """Yield the steps of the critical path: see ``Frames``."""
-    unit = record.figures.get("unit", "cycles")
     table = record.tables.get("critical_entries")
     if table is None or table.is_empty():
         return
-    complete = "complete" if "complete" in table.columns else f"complete_{unit}"
+    complete = "complete" if "complete" in table.columns else "complete_seconds"  # as it was once
     before = 0.0
     for row in table.iter_rows(named=True):
         end = float(row[complete])

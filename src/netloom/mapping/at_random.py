@@ -10,8 +10,8 @@ from netloom.base.figures import SHARE, Figures, Number, figure, leaves
 from netloom.base.progress import patience, track
 from netloom.contention import Expectation, MeshEstimate, estimate_mesh, expect_random
 from netloom.contention.mapped import MappedFigures, counted_contention, measured_program
+from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.routing import DimensionOrder, SourceRoutes
-from netloom.topology import Cube
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -250,9 +250,10 @@ def all_alike(mapped: MappedProgram, host_of: Ints, places: int, tasks_per_node:
 def estimated(mapped: MappedProgram, routing: Routing) -> MeshEstimate | None:
     """Return table 3.1, which is for dimension order on square meshes."""
     network, graph = mapped.topology, mapped.graph
-    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
         return None
-    if any(network.wraps) or len(network.sides) != 2 or len(set(network.sides)) > 1:
+    if any(own[0].wraps) or len(own[0].sides) != 2 or len(set(own[0].sides)) > 1:
         return None
     return estimate_mesh(network.num_hosts, graph.num_edges / graph.num_tasks)
 
@@ -260,9 +261,10 @@ def estimated(mapped: MappedProgram, routing: Routing) -> MeshEstimate | None:
 def expected(mapped: MappedProgram, routing: Routing) -> Expectation | None:
     """Return the exact expectations of a random mapping, a task a host, where they are known."""
     network, graph = mapped.topology, mapped.graph
-    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+    own = cube_of_hosts(network)
+    if own is None or not isinstance(routing, DimensionOrder):
         return None
     if not network.even or network.num_hosts < 4:
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
-        return expect_random(network, routing, graph.source, graph.target)
+        return expect_random(own[0], routing, graph.source, graph.target)

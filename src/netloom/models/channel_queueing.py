@@ -116,48 +116,6 @@ class Flows:
     num_channels: int
 
 
-def any_vc_flows(
-    paths: Paths,
-    sources: ArrayLike,
-    targets: ArrayLike,
-    rates: ArrayLike,
-    *,
-    vcs: int,
-    num_nodes: int,
-    num_channels: int,
-) -> Flows:
-    """Return the flows of given paths whose packets may take any VC of each channel.
-
-    The paths are of any topology and deterministic routing: nodes at the ends of each, and its
-    flits per cycle at load 1. The other numbers are those of the network.
-
-    Raises
-    ------
-    InputError
-        If a rate is negative or not finite, nothing is sent, or a node or a channel is none of the
-        network's.
-
-    Examples
-    --------
-    >>> from netloom.routing import DimensionOrder
-    >>> from netloom.routing import paths as find_paths
-    >>> from netloom.topology import mesh
-    >>> line = mesh(4)
-    >>> found = find_paths(line, DimensionOrder(), [0, 1], [3, 3])
-    >>> any_vc_flows(found, [0, 1], [3, 3], [1, 1], vcs=2, num_nodes=4, num_channels=6).paths
-    <2 paths, 5 hops>
-    """
-    rate = checked_rates(rates, len(paths))
-    if vcs < 1:
-        raise InputError("vcs", str(vcs), "at least 1")
-    share = np.full((len(paths.channels), vcs), 1 / vcs)
-    source = checked_nodes("sources", sources, rate, num_nodes)
-    target = checked_nodes("targets", targets, rate, num_nodes)
-    if len(paths.channels) and not 0 <= paths.channels.min() <= paths.channels.max() < num_channels:
-        raise InputError("paths", "a channel out of range", f"0 to {num_channels - 1}")
-    return Flows(paths, source, target, rate, share, np.arange(len(paths)), num_nodes, num_channels)
-
-
 def follow_flows(
     routing: VirtualChannelRouting, sources: ArrayLike, targets: ArrayLike, rates: ArrayLike
 ) -> Flows:
@@ -199,10 +157,7 @@ def follow_flows(
         raise _no_choice(routing)
     topology = routing.topology
     check_direct(topology, "paths of nodes", "host_flows")
-    check_alike(topology, "the model of latency")
-    rate = checked_rates(rates, np.size(sources))
-    source = checked_nodes("sources", sources, rate, topology.num_hosts)
-    target = checked_nodes("targets", targets, rate, topology.num_hosts)
+    source, target, rate = _checked(topology, sources, targets, rates)
     _, aux = draw_aux(routing, np.random.default_rng(0), source, target)
     in_port = ports(topology).in_port.astype(np.int64)
     wiring = channels_by_port(topology), topology.channel_target, in_port
@@ -218,28 +173,28 @@ def follow_flows(
     )  # fmt: skip
 
 
-def checked_nodes(where: str, nodes: ArrayLike, rate: Floats, num_nodes: int) -> Ints:
-    """Return nodes, one for each rate, if the network has them."""
-    found = np.asarray(nodes)
-    if found.shape != rate.shape:
-        raise InputError(where, f"shape {found.shape}", f"one for each of {len(rate)}")
-    wrong = ~((found >= 0) & (found < num_nodes) & (found == found.astype(np.int64)))
-    if wrong.any():
-        raise InputError(where, f"node {found[wrong][0]}", f"0 to {num_nodes - 1}")
-    return found.astype(np.int32)
-
-
-def checked_rates(rates: ArrayLike, count: int) -> Floats:
-    """Return rates, if they are as many as they should be, and anything is sent."""
-    rate = np.asarray(rates, np.float64)
-    if rate.shape != (count,):
-        raise InputError("rates", f"shape {rate.shape}", f"one for each of {count}")
+def _checked(
+    topology: Topology, sources: ArrayLike, targets: ArrayLike, rates: ArrayLike
+) -> tuple[Ints, Ints, Floats]:
+    """Return pairs of hosts and their rates, if the network has them and anything is sent."""
+    check_alike(topology, "the model of latency")
+    rate, ends = np.asarray(rates, np.float64), []
+    if rate.shape != (np.size(sources),):
+        raise InputError("rates", f"shape {rate.shape}", f"one for each of {np.size(sources)}")
     wrong = ~((rate >= 0) & np.isfinite(rate))
     if wrong.any():
         raise InputError("rates", str(rate[wrong][0]), "numbers of at least 0")
     if not rate.any():
         raise InputError("rates", "nothing sent", "some traffic to predict")
-    return rate
+    for where, hosts in (("sources", sources), ("targets", targets)):
+        found = np.asarray(hosts)
+        if found.shape != rate.shape:
+            raise InputError(where, f"shape {found.shape}", f"one for each of {len(rate)}")
+        known = (found >= 0) & (found < topology.num_hosts) & (found == found.astype(np.int64))
+        if not known.all():
+            raise InputError(where, f"node {found[~known][0]}", f"0 to {topology.num_hosts - 1}")
+        ends.append(found.astype(np.int32))
+    return ends[0], ends[1], rate
 
 
 def _no_choice(routing: VirtualChannelRouting) -> InputError:
@@ -294,10 +249,7 @@ def host_flows(
     >>> found.paths, found.source, found.target
     (<2 paths, 2 hops>, array([0, 0], dtype=int32), array([1, 3], dtype=int32))
     """
-    check_alike(topology, "the model of latency")
-    rate = checked_rates(rates, np.size(sources))
-    source = checked_nodes("sources", sources, rate, topology.num_hosts)
-    target = checked_nodes("targets", targets, rate, topology.num_hosts)
+    source, target, rate = _checked(topology, sources, targets, rates)
     if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube):
         return _by_rule(topology, routing, source, target, rate, vcs)
     routed = paths(topology, routing, source, target)
@@ -734,7 +686,7 @@ def prepare_channels(
     Parameters
     ----------
     flows
-        Made by ``follow_flows`` or ``any_vc_flows``.
+        Made by ``follow_flows`` or ``host_flows``.
     router
         The routers. The default ones if not given.
     flits
@@ -916,10 +868,10 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
 
     Examples
     --------
-    >>> from netloom.models.channel_queueing import any_vc_flows
-    >>> from netloom.routing import Paths
-    >>> alone = Paths(np.array([0, 1]), np.array([0], np.int32))
-    >>> flows = any_vc_flows(alone, [0], [1], [1.0], vcs=4, num_nodes=2, num_channels=1)
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.topology import mesh
+    >>> routing = virtual_channel_routing(mesh(2), "dimension-order", num_vcs=4)
+    >>> flows = follow_flows(routing, [0], [1], [1.0])
     >>> round(channel_saturation(prepare_channels(flows, flits=5)), 3)
     1.0
     """
@@ -945,10 +897,10 @@ def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Bus
 
     Examples
     --------
-    >>> from netloom.models.channel_queueing import any_vc_flows
-    >>> from netloom.routing import Paths
-    >>> alone = Paths(np.array([0, 1]), np.array([0], np.int32))
-    >>> flows = any_vc_flows(alone, [0], [1], [1.0], vcs=4, num_nodes=2, num_channels=1)
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.topology import mesh
+    >>> routing = virtual_channel_routing(mesh(2), "dimension-order", num_vcs=4)
+    >>> flows = follow_flows(routing, [0], [1], [1.0])
     >>> prepared = prepare_channels(flows, flits=5)
     >>> saturation_limit(prepared, channel_saturation(prepared))[0].what
     'channel'
@@ -1103,16 +1055,23 @@ def latency_band(kind: str, part: float) -> Band:
     return Band(**errors()["kinds"][kind]["latency"][place])
 
 
-def provenance() -> str:
-    """Return in a line where the errors come from."""
-    found = errors()["source"]
+def trust(kind: str) -> str:
+    """Return in a line how far the model can be trusted for routers of a kind, as was measured."""
+    found, saturation = errors()["source"], saturation_band(kind)
+    bands = ((part, latency_band(kind, part)) for part in PARTS)
+    off = ", ".join(
+        f"{100 * band.below:+.2g} to {100 * band.above:+.2g} % up to {part:g}"
+        for part, band in bands
+    ).replace("-", "−")
     saturations, latencies = (
         f"{each['configurations']} random networks, seeds {listed(list(map(str, each['seeds'])))}"
         for each in (found, found["latency"])
     )
     return (
-        f"study {found['study']}, saturation of {saturations}, latency of {latencies}, netloom "
-        f"{found['netloom']}, {found['latency']['date']}"
+        f"{kind}: nine of ten of {saturation.compared} simulated networks saturate within "
+        f"{100 * saturation.within:.2g} % of what the model says; latency, at parts of the "
+        f"saturation: {off} (study {found['study']}, saturation of {saturations}, latency of "
+        f"{latencies}, netloom {found['netloom']}, {found['latency']['date']})"
     )
 
 

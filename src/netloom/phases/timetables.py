@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -530,6 +530,23 @@ def predicted_clocks(
             given.source, given.target, words, passing, both_ways=costs.both_ways
         ),
         "break_even_words": plan_break_even_words(plan, costs, passing) if len(given) else None,
+    }
+
+
+def sums_of_phases(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> dict[str, Any]:
+    """Return columns of what each phase has: contents, busiest parts, and clocks without switch."""
+    words = plan.connections.words.astype(np.float64)
+    at_nodes = processor_words(plan, words, both_ways=costs.both_ways)
+    on_channels = channel_words(plan) * costs.channel_clocks_per_word
+    return {
+        "phase": np.arange(plan.num_phases),
+        "connections": np.bincount(plan.phase, minlength=plan.num_phases),
+        "words": np.bincount(plan.phase, words, plan.num_phases),
+        "channels_used": plan.use().max(axis=1, initial=0),
+        "processor_clocks": at_nodes.max(axis=1, initial=0.0) * costs.clocks_per_word,
+        "channel_clocks": on_channels.max(axis=1, initial=0.0),
+        "makespan": timetable.makespan,
+        "lower_bound": timetable.lower_bound,
     }
 
 

@@ -799,11 +799,11 @@ def carried(unit: str, amount: float) -> str:
 
 
 def _times(ratio: float) -> str:
-    """Return a ratio to two digits, or more than half as a part."""
+    """Return a ratio to two digits, or more where these are 1, or more than half as a part."""
     if 0.995 <= ratio <= CLOSE:
         return "as much as"
     if ratio >= 0.995:
-        return f"{number(float(f'{ratio:.2g}'))}×"
+        return f"{number(float(f'{ratio:.{2 if ratio >= 1.05 else 3}g}'))}×"
     return f"{number(round(100 * ratio))}\u00a0% of"
 
 
@@ -1000,10 +1000,8 @@ def _offered(question: AnalyzeQuestion, mapped: MappedProgram, on: Machine | Non
     )
 
 
-def _bounds(mapped: MappedProgram) -> Bounds | None:
-    """Return what no routing can beat for this mapping. None in a direct network."""
-    if mapped.topology.direct:
-        return None
+def _bounds(mapped: MappedProgram) -> Bounds:
+    """Return what no routing can beat for this mapping."""
     busiest = float(mapped.contention.channel_time.max())
     return bounds_of(mapped.topology, mapped.source, mapped.target, mapped.weights, busiest)
 

@@ -116,33 +116,36 @@ def _of_figures(answer: type[answers.Answer], verb: str) -> dict[str, Any]:
         if each.nested and issubclass(each.nested, answers.Answer):
             whole["properties"][each.name]["anyOf"][0] = _of_figures(each.nested, "")
     points = whole["properties"].pop("points", None)
-    required = [name for name in whole["required"] if name != "points"]
-    found = whole | {"required": [*dict.fromkeys([*required, "verdict", "provenance"])]}
+    required = [name for name in whole["required"] if name not in ("points", "verdict")]
+    found = whole | {"required": [*required, "verdict", "provenance"]}
     if points is not None:
         (form, _) = points["anyOf"]
         one = form["items"]
         whole["properties"] = one["properties"] | {"points": form} | whole["properties"]
         own = [name for name in one["required"] if name not in required]
         found["anyOf"] = [{"required": own}, {"required": ["points"]}]
-    own_of_verdict = _inner(whole["properties"].get("verdict", {"properties": {}, "required": []}))
+    own_of_verdict = whole["properties"].get("verdict", {"properties": {}, "required": []})
+    own_of_verdict = own_of_verdict.get("anyOf", [own_of_verdict])[0]  # one record, or None
     verdict: dict[str, Any] = {**VERDICT}
     verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
     verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]
     found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
-    for old in former.FORMER.get(verb, {}):
+    for old in former.old_places(verb):
         *path, last = old.split(".")
-        place = found
+        into = found
         for part in path:
-            place = _inner(place["properties"].setdefault(part, {"deprecated": True}))
-            if "properties" not in place:
-                break
-        else:
-            place["properties"].setdefault(last, {"deprecated": True})
+            into = into["properties"].get(part, _object({}))
+            into = into["anyOf"][0] if "anyOf" in into else into
+            into = into.get("items", into)
+            into.setdefault("properties", {})
+        into["properties"].setdefault(last, {"deprecated": True})
     rows, house = answers.tables_of(answer), cast("type[Answer]", answer)
-    found["$defs"] = {
-        name: {"type": "array", "items": _row(columns, in_json=rows["table"] is rows[name])}
-        for name, columns in house.tables().items()
-    }
+    found["$defs"] = {}
+    for name, columns in house.tables().items():
+        row = _row(columns, in_json=rows["table"] is rows[name])
+        for old in former.old_columns(verb):
+            row["properties"].setdefault(old, {"deprecated": True})
+        found["$defs"][name] = {"type": "array", "items": row}
     return found
 
 

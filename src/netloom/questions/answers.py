@@ -26,6 +26,7 @@ from netloom.base.figures import (
     unseen,
 )
 from netloom.base.provenance import Provenance
+from netloom.base.words import arrows
 from netloom.questions import former, terminal
 from netloom.questions.columns import Column, Columns
 from netloom.questions.register import by_verb, chart_of, command_line, kind_of
@@ -199,7 +200,8 @@ class Answer(Figures):
         """Return a table as it was kept, or else made now, with the last release's columns."""
         kept = (self.kept or {}).get(name)
         found = make() if kept is None else kept
-        return former.with_old_columns(self.provenance.verb, found, vars(self))
+        declared = {each.name for each in leaves(tables_of(type(self))[name])}
+        return former.with_old_columns(self.provenance.verb, found, vars(self), declared)
 
     def picture(self) -> Any:
         """Return its picture. See ``chart_of``."""
@@ -230,7 +232,9 @@ class Answer(Figures):
         more = [
             line
             for each in self.remarks()
-            for line in wrap(f"• {each}", width, subsequent_indent="  ", break_on_hyphens=False)
+            for line in wrap(
+                f"• {arrows(each)}", width, subsequent_indent="  ", break_on_hyphens=False
+            )
         ]
         return [""] * bool(more) + more
 

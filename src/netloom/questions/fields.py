@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import Field, SkipValidation, field_validator
 
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_rate, parse_seconds, rate, seconds
@@ -475,36 +476,72 @@ class Clock:
         >>> Clock(25e9, 6e-7, 1e-6, "machine:my.toml", "machine:my.toml", "").words(mesh(2, 2))
         '25 GB/s per channel, latency 600 ns (machine:my.toml), overhead 1 µs'
         """
-        rates = _span(self.bytes_per_second * network.channel_bandwidth, rate)
-        delays = _span(self.latency_seconds * network.channel_cycles, seconds)
-        told = [
-            (f"{rates} per channel", self.bandwidth_source),
-            (_or_none("latency", delays, self.latency_source), self.latency_source),
-            (
-                _or_none("overhead", seconds(self.overhead_seconds), self.overhead_source),
-                self.overhead_source,
+        return replace(self, network=network).figures().words
+
+    def figures(self) -> Rates:
+        """Return it as figures, with the least and largest of the network's channels."""
+        assert self.network is not None
+        return Rates(
+            bytes_per_second=self.bytes_per_second,
+            channel_bytes_per_second=Span.of(
+                self.bytes_per_second * self.network.channel_bandwidth
             ),
+            channel_latency_seconds=Span.of(self.latency_seconds * self.network.channel_cycles),
+            overhead_seconds=self.overhead_seconds,
+            bandwidth_source=self.bandwidth_source,
+            latency_source=self.latency_source,
+            overhead_source=self.overhead_source,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its figures as plain data."""
+        return self.figures().to_json()
+
+
+class Span(Figures):
+    """The least and the largest of some values; 0 where there are none."""
+
+    min: float = figure()
+    max: float = figure()
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Span:
+        """Return it of some values."""
+        some = values if len(values) else np.zeros(1)
+        return cls(min=float(some.min()), max=float(some.max()))
+
+    def said(self, of: Callable[[float], str]) -> str:
+        """Return it in words, with what says a value."""
+        least, most = of(self.min), of(self.max)
+        return most if least == most else f"{least} to {most}"
+
+
+class Rates(Figures):
+    """How many bytes and seconds the units of a network are, and who says so. See ``Clock``."""
+
+    bytes_per_second: float = figure(unit="bytes/s")
+    channel_bytes_per_second: Span = figure(unit="bytes/s")
+    channel_latency_seconds: Span = figure(unit="seconds")
+    overhead_seconds: float = figure(unit="seconds")
+    bandwidth_source: str = figure()
+    latency_source: str = figure()
+    overhead_source: str = figure()
+
+    @property
+    def words(self) -> str:
+        """What it says, in one line. A source of several is said once."""
+        latency = self.channel_latency_seconds.said(seconds)
+        overhead = seconds(self.overhead_seconds)
+        told = [
+            (f"{self.channel_bytes_per_second.said(rate)} per channel", self.bandwidth_source),
+            (_or_none("latency", latency, self.latency_source), self.latency_source),
+            (_or_none("overhead", overhead, self.overhead_source), self.overhead_source),
         ]
-        followed = [*(source for _, source in told[1:]), ""]  # one source is said once
+        followed = [*(source for _, source in told[1:]), ""]
         return ", ".join(
             f"{said} ({source})" if source and source != after else said
             for (said, source), after in zip(told, followed, strict=True)
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, with the least and largest figures of the network's channels."""
-        assert self.network is not None
-        return {
-            "bytes_per_second": self.bytes_per_second,
-            "channel_bytes_per_second": _ends(
-                self.bytes_per_second * self.network.channel_bandwidth
-            ),
-            "channel_latency_seconds": _ends(self.latency_seconds * self.network.channel_cycles),
-            "overhead_seconds": self.overhead_seconds,
-            "bandwidth_source": self.bandwidth_source,
-            "latency_source": self.latency_source,
-            "overhead_source": self.overhead_source,
-        }
 
 
 def assumed(clock: Clock, *more: tuple[str, str]) -> str:
@@ -649,17 +686,6 @@ def _per_cycle(each: ArrayLike, network: Topology) -> float | Floats:
     found: Floats = np.asarray(each, np.float64) / np.maximum(network.channel_cycles, 1)
     alike = len(found) and (found == found[0]).all()
     return float(found[0]) if alike else found
-
-
-def _ends(values: NDArray[Any]) -> dict[str, float]:
-    """Return the least and the largest of some values; 0 where there are none."""
-    some = values if len(values) else np.zeros(1)
-    return {"min": float(some.min()), "max": float(some.max())}
-
-
-def _span(values: NDArray[Any], said: Callable[[float], str]) -> str:
-    least, most = map(said, _ends(values).values())
-    return most if least == most else f"{least} to {most}"
 
 
 def _or_none(what: str, value: str, source: str) -> str:

@@ -147,7 +147,8 @@ def network_again(
     asked
         The fields of the question.
     channels
-        A table of some of its channels: their numbers, ``channel``, and their ends.
+        A table of some of its channels: their numbers, ``channel``, and their ends. An older
+        release wrote all of them in order, without numbers.
     """
     found = net or _network(
         asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),

@@ -43,8 +43,7 @@ class PermutationQuestion(Seeded, NodeList, BrokenParts, PathRouting, OnNetwork)
         "Number of random matchings of random halves (0: none).", default=1000, ge=0, le=10**6
     )
     shifts: str = option(
-        "Shifts of the hosts: all, none or distances such as 1,5,17.",
-        default="all",
+        "Shifts of the hosts: all, none or distances such as 1,5,17.", default="all"
     )
 
 
@@ -53,7 +52,7 @@ class Bisection(Figures):
 
     mean: float = figure("effective bisection bandwidth, of a host's", SHARE, lead=True, key=True)
     ci: tuple[float, ...] | None = figure("ends of the 95 % interval of the mean", SHARE)
-    least: float = figure("the same of the worst matching", SHARE, lead=True)
+    least: float = figure("what the worst matching gets of it", SHARE, lead=True)
     samples: int = figure("matchings", lead=True)
 
     @classmethod

@@ -364,12 +364,20 @@ Ready = TypeVar("Ready")
 PACKAGE = "netloom.questions"
 
 OWN: dict[str, str] = {
+    "collective": "netloom.questions.collective:compare_collectives",
+    "simulate.trace": "netloom.questions.simulate.trace:replay",
+    "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
+    "predict.latency": "netloom.questions.predict.latency:predict_latency",
+    "simulate.load": "netloom.questions.simulate.load:simulate",
+    "compile": "netloom.questions.compile:compile_phases",
+    "compile.collective": "netloom.questions.compile_collective:compile_collective",
     "analyze": "netloom.questions.analyze:analyze",
     "analyze.permutations": "netloom.questions.permutations:analyze_permutations",
     "fabric": "netloom.questions.fabric:check_fabric",
     "map": "netloom.questions.map:find_mapping",
     "route": "netloom.questions.route:route_fabric",
     "simulate.loop": "netloom.questions.simulate.loop:simulate_loop",
+    "simulate.saturation": "netloom.questions.simulate.saturation:find_saturation",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
 

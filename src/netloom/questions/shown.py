@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from netloom.base.words import arrows, counted, folded, give_or_take, number, percent
-from netloom.drawing.names import base_names
+from netloom.drawing.names import band_named, base_names
 from netloom.questions.verdicts import MARKS, STYLES, Measure, Verdict
 from netloom.topology.names import short_channel_name
 from netloom.topology.parse import spec_in_words
 
-__all__ = ["MARKS", "STYLES", "Measure", "Verdict", "percent"]
+__all__ = ["MARKS", "STYLES", "Measure", "Verdict", "band_named", "percent"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -130,10 +130,6 @@ WIDTH = 110
 
 GAP = 2
 """Letters between two columns of a table."""
-
-
-NARROW_BAND = 0.01
-"""Width of an interval of loads, in times its end, that is named by one load."""
 
 
 def lines(answer: Any) -> list[Any]:
@@ -320,16 +316,3 @@ def interval(mean: float | None, half: float | None) -> str:
 def ended(words: str) -> str:
     """Return words with a full stop, if they have no end."""
     return words if words.endswith((".", "!", "?")) else f"{words}."
-
-
-def band_named(name: str, low: float, high: float) -> str:
-    r"""Return the name of an interval of loads with its ends, or with its middle if it is narrow.
-
-    Examples
-    --------
-    >>> band_named("saturates", 0.35, 0.4), band_named("saturates", 0.3581, 0.36)
-    ('saturates 0.35 to 0.4', 'saturates 0.359')
-    """
-    if high - low <= NARROW_BAND * high:
-        return f"{name} {number((low + high) / 2)}"
-    return f"{name} {number(low)} to {number(high)}"

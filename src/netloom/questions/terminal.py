@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ HEAD = 12
 """Letters of a line of a column's head, if its words are no longer."""
 
 NARROWEST = 20
-"""Letters for what is said of a name, at least."""
+"""Letters for a column of words, or for what is said of a name, at least."""
 
 
 def table(
@@ -48,18 +49,21 @@ def table(
      0.5       12
     0.25        6.5
     """
-    kind = kind or (type(records[0]) if records else Figures)
+    if not records:
+        return []
+    kind = kind or type(records[0])
     columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.lead]
     columns = [each for each in columns if any(cell != "–" for cell in each.cells)] or columns
-    if not columns or not records:
+    if not columns:
         return []
     first, *others = columns
     groups, room = [[first]], width - first.wide
     for each in others:
-        room -= len(GAP) + each.wide
-        if room < 0 and len(groups[-1]) > 1:
+        least = min(each.wide, NARROWEST) if each.words else each.wide
+        if room < len(GAP) + least and len(groups[-1]) > 1:
             groups.append([first])
-            room = width - first.wide - len(GAP) - each.wide
+            room = width - first.wide
+        room -= len(GAP) + each.wide
         groups[-1].append(each)
     found: list[str] = []
     for group in groups:
@@ -106,25 +110,35 @@ def _in_lines(unit: str) -> list[str]:
 
 def _by_point(cells: list[str]) -> list[str]:
     """Return numbers with their points in one line."""
+    if any(each[-1:].isalpha() for each in cells):  # each with a unit of its own
+        return cells
     after = [len(each) - each.find(".") if "." in each else 0 for each in cells]
     most = max(after, default=0)
     return [each + " " * (most - many) for each, many in zip(cells, after, strict=True)]
 
 
 def _drawn(columns: list[_Column], width: int) -> list[str]:
-    """Return columns as lines. The first one of words gives way where they are too wide."""
+    """Return columns as lines. Of too wide ones, the last or the first of words gives way."""
     wides = [each.wide for each in columns]
     over = sum(wides) + len(GAP) * (len(wides) - 1) - width
-    wides[0] -= max(over, 0) if columns[0].words else 0
+    for place in (len(columns) - 1, 0):
+        if over > 0 and columns[place].words:
+            narrow = max(wides[place] - over, NARROWEST)
+            over, wides[place] = over - (wides[place] - narrow), narrow
     tall = max(len(each.head) for each in columns)
     rows = [[""] * (tall - len(each.head)) + each.head + each.cells for each in columns]
     lines = []
     for cells in zip(*rows, strict=True):
-        told = []
-        for column, wide, cell in zip(columns, wides, cells, strict=True):
-            cut = cell if len(cell) <= wide else f"{cell[: wide - 1]}…"
-            told.append(cut.ljust(wide) if column.words else cut.rjust(wide))
-        lines.append(GAP.join(told).rstrip())
+        folded = [
+            wrap(cell, wide, break_on_hyphens=False) if len(cell) > wide else [cell]
+            for cell, wide in zip(cells, wides, strict=True)
+        ]
+        for parts in zip_longest(*folded, fillvalue=""):
+            told = [
+                part.ljust(wide) if column.words else part.rjust(wide)
+                for column, wide, part in zip(columns, wides, parts, strict=True)
+            ]
+            lines.append(GAP.join(told).rstrip())
     return lines
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +66,14 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
         return mean, np.nan
     off = _off_mean(sums, counts)
     error = np.sqrt(batches / (batches - 1) * (off @ off)) / total
-    return mean, float(stdtrit(batches - 1, 0.975) * error)
+    return mean, _quantile(batches) * float(error)
+
+
+def _quantile(batches: int) -> float:
+    """Return the 97.5 % quantile of Student's t of so many batches."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(batches - 1, 0.975))
 
 
 def interval_over_runs(values: ArrayLike) -> tuple[float, float]:
@@ -109,7 +115,7 @@ def run_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[float,
     batches = int(np.count_nonzero(counts))
     found = autocorrelation(sums, counts)
     left = min(max(found + (1 + 3 * found) / batches, 0.0), MOST_CORRELATED)
-    quantile = float(stdtrit(batches - 1, 0.975))
+    quantile = _quantile(batches)
     beyond = _skewed_quantile(_off_mean(sums, counts), batches, quantile) / quantile
     return mean, float(half_width * np.sqrt((1 + left) / (1 - left)) * beyond)
 

@@ -165,7 +165,7 @@ def _longer(topology: Topology, router: Router, rows: Records) -> Ints:
     from scipy.sparse.csgraph import dijkstra
 
     none, inside = np.zeros(len(rows), np.int64), topology.num_network_channels
-    if topology.direct or (topology.channel_cycles == 1).all():
+    if (topology.channel_cycles == 1).all():
         return none
     sources, row = np.unique(rows["source"], return_inverse=True)
     if len(sources) * topology.num_channels > MOST_STEPS:
@@ -184,7 +184,7 @@ def _longer(topology: Topology, router: Router, rows: Records) -> Ints:
         away = dijkstra(graph, indices=sources[some])
         here = (row >= first) & (row < first + SOURCES_AT_ONCE)
         longer[here] = away[row[here] - first, rows["target"][here]]
-    plain = rows["hops"].astype(np.int64) * router.channel_cycles + 2
+    plain = rows["hops"].astype(np.int64) * router.channel_cycles + 2 * topology.ports_listed
     return np.asarray(np.maximum(np.floor(longer).astype(np.int64) - plain, 0))
 
 

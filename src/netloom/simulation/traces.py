@@ -7,31 +7,57 @@ what is left of a difference by rounding counts as nothing, and parts add up to 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.figures import leaves, records
 from netloom.simulation.agenda import run_program
+from netloom.simulation.crossed import busiest_links, mean_rates, moved_rows
+from netloom.simulation.figures import (
+    MOST_LISTED,
+    BusyPart,
+    CriticalEntries,
+    Link,
+    Message,
+    Spread,
+    Trust,
+    Use,
+    UsedChannel,
+    Wait,
+)
 from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
 from netloom.simulation.flow.run import cheap_finish
+from netloom.topology.measures import busy_shares
+from netloom.workload.programs.traces import EVERYONE
+from netloom.workload.programs.training import PURPOSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
-    from netloom.simulation.flow import FlowRun, GivenPaths, Trust
+    from netloom.simulation.crossed import Crossed
+    from netloom.simulation.flow import FlowRun, GivenPaths
     from netloom.simulation.program_network import ProgramNetwork
+    from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.traces import Replay
 
     Times: TypeAlias = NDArray[Any]  # int64[], cycles, or float64[]
     Unhindered: TypeAlias = Callable[[Ints], Times]
 
+
+MOST_ENTRIES = 50
+"""Entries of the critical path that are figures: the last ones."""
+
+PARTS_OF_TIME = 80
+"""Equal parts of the time, of each of which the mean use of busy channels is known."""
 
 STEP_CYCLES = 2_000
 """Cycles after which a run can be interrupted."""
@@ -61,6 +87,8 @@ class TraceRun:
     ----------
     program
         The rows that the trace became on its nodes.
+    topology
+        The network.
     rows
         Records of all rows, with the fields that ``critical_path`` takes, ``source``, ``target``
         and ``flits``.
@@ -81,6 +109,7 @@ class TraceRun:
     """
 
     program: Replay
+    topology: Topology
     rows: Records
     hops: Times
     unhindered: Times
@@ -150,6 +179,210 @@ class TraceRun:
         found = np.where(crossed, np.maximum(inside / alone, 1), 1.0)
         return np.where(times.latency >= 0, found, -1)
 
+    def messages(self) -> dict[str, Any]:
+        """Return the columns of ``Message``, in the order of the trace.
+
+        A multicast has a row for each hop of its tree, and no target task. If something had not
+        happened when the run ended, it is null.
+        """
+        import polars as pl
+
+        sends, trace = self.sends, self.program.trace
+        rows, entry, hops = self.rows[sends], self.program.entry[sends], self.hops[sends]
+        offsets, tasks = trace.targets
+        target = np.full(len(trace), -1, np.int64)  # several, all or none
+        alone = np.diff(offsets) == 1
+        target[alone] = tasks[offsets[:-1][alone]]
+        target[target == EVERYONE] = -1
+        if hops.dtype.kind == "f" and (hops % 1 == 0).all():
+            hops = hops.astype(np.int64)
+        return _known({
+            "id": pl.Series(trace.ids, dtype=pl.String).gather(entry),
+            "source_task": trace.source[entry],
+            "target_task": target[entry],
+            "source_node": rows["source"],
+            "target_node": rows["target"],
+            "size": rows["flits"],
+            **{name: rows[name] for name in ("ready", "sent", "arrived", "complete")},
+            **self.message_times(sends)._asdict(),
+            "hops": hops,
+        })  # fmt: skip
+
+    @cached_property
+    def moved(self) -> pl.DataFrame:
+        """The messages that left their node and arrived."""
+        import polars as pl
+
+        found = pl.DataFrame(self.messages())
+        crossed = found["source_node"] != found["target_node"]
+        return found.filter(found["arrived"].is_not_null() & crossed)
+
+    @property
+    def slowest(self) -> tuple[Message, ...]:
+        """The messages that took longest, compared with those alone as flows, the longest first."""
+        by = "slowdown" if "slowdown" in self.moved.columns else "latency"
+        order = [by, "sent", "id", "source_node", "target_node"]
+        worst = self.moved.sort(order, descending=[True, *[False] * 4]).head(MOST_LISTED)
+        return records(Message, worst.to_dict())
+
+    def spread(self, time: str) -> Spread:
+        """Return what is said of a time of the messages that left their node and arrived."""
+        return Spread.of(self.moved[time].to_numpy())
+
+    def links(self) -> dict[str, Any]:
+        """Return the columns of ``Link``, the first first. Empty if the trace did not finish."""
+        import polars as pl
+
+        path, trace = self.critical_path, self.program.trace
+        chain = path.rows if path else np.zeros(0, np.int64)
+        rows = self.rows[chain]
+        parts = path.parts if path else Parts(*(rows["complete"] for _ in Parts._fields))
+        ids = [trace.ids[entry] for entry in self.program.entry[chain].tolist()]
+        return _known({
+            "id": pl.Series(ids, dtype=pl.String),
+            "source_node": rows["source"],
+            "target_node": np.where(rows["flits"] > 0, rows["target"], -1),
+            "complete": rows["complete"],
+            **parts._asdict(),
+        })  # fmt: skip
+
+    @property
+    def critical_entries(self) -> CriticalEntries | None:
+        """The critical path in all, and its last links. None if the trace did not finish."""
+        path = self.critical_path
+        if path is None:
+            return None
+        last = {name: values[-MOST_ENTRIES:] for name, values in self.links().items()}
+        entries = records(Link, last)
+        return CriticalEntries(
+            start=path.start, length=len(path.rows), entries=entries, **path.totals()
+        )
+
+    @property
+    def longest_wait(self) -> Wait | None:
+        """The longest wait of the entries of the critical path. None if none waits."""
+        path = self.critical_path
+        waits = {part: getattr(path.parts, part) for part in WAITS} if path else {}
+        part = max(waits, key=lambda each: waits[each].max(), default="")
+        if path is None or not waits[part].max():
+            return None
+        place = int(waits[part].argmax())
+        row = path.rows[place]
+        ends = self.rows[row]
+        return Wait(
+            id=self.program.trace.ids[self.program.entry[row]],
+            part=part,
+            time=waits[part][place].item(),
+            source=self.topology.name_of(int(ends["source"])),
+            target=self.topology.name_of(int(ends["target"])) if ends["flits"] > 0 else None,
+        )
+
+    @property
+    def parallelism(self) -> dict[str, float] | None:
+        """What the critical path takes for each kind of parallelism, and for computing.
+
+        Of a training step that netloom made. None of other traces, or if there is no path.
+        """
+        path, trace = self.critical_path, self.program.trace
+        if path is None or not trace.name.startswith("llm:"):
+            return None
+        found = dict.fromkeys(("computing", "pipeline", *PURPOSES.values()), 0.0)
+        entry, compute = self.program.entry[path.rows], path.parts.compute
+        rest = np.sum([part for part in path.parts if part is not compute], axis=0)
+        for place, computing, other in zip(entry, compute.tolist(), rest.tolist(), strict=True):
+            purpose = trace.ids[place].partition(".")[0]
+            found["computing"] += computing
+            found[purpose if purpose in found else "pipeline"] += other
+        return found
+
+    @property
+    def busy(self) -> Times:
+        """What crossed each channel between routers: over its bandwidth, or flits."""
+        return self.link_sizes[: self.topology.num_network_channels]
+
+    def channels(self) -> dict[str, Any]:
+        """Return the columns of ``UsedChannel`` for channels between routers, the busiest first."""
+        inside, topology = len(self.busy), self.topology
+        order = np.argsort(-np.asarray(self.busy, np.float64), kind="stable")
+        found = {
+            "channel": np.arange(inside),
+            "source_node": topology.source_end[:inside],
+            "target_node": topology.target_end[:inside],
+            "size": self.link_sizes[:inside],
+            "utilisation": np.asarray(self.busy / (self.ended or 1)),
+        }
+        if not topology.direct:
+            names = [topology.channel_name(each) for each in range(inside)]
+            found |= {"name": np.array(names, np.object_)} | self._rates()
+        return {name: values[order] for name, values in found.items()}
+
+    def _rates(self) -> dict[str, Any]:
+        return {"bandwidth": self.topology.channel_bandwidth[: len(self.busy)]}
+
+    @property
+    def busiest(self) -> tuple[UsedChannel, ...]:
+        """The busiest channels by name."""
+        first = {name: values[:MOST_LISTED] for name, values in self.channels().items()}
+        names = [self.topology.channel_name(each) for each in first["channel"].tolist()]
+        return records(UsedChannel, first | {"name": names, "between": ["routers"] * len(names)})
+
+    @property
+    def busiest_host_channel(self) -> UsedChannel | None:
+        """The busiest channel of a host that hangs on a router. None where there is none."""
+        inside = len(self.busy)
+        flits = self.link_sizes[inside:]
+        if not len(flits):
+            return None
+        place = int(np.argmax(flits))
+        name, size = self.topology.channel_name(inside + place), int(flits[place])
+        columns = {"name": [name], "size": [size], "utilisation": [size / (self.ended or 1)]}
+        return records(UsedChannel, columns)[0]
+
+    @property
+    def use(self) -> Use:
+        """How busy channels between routers are until the end."""
+        return _use(busy_shares(self.topology, self.busy / (self.ended or 1)))
+
+    def busy_parts(self, crossed: Crossed | None) -> dict[str, Any]:
+        """Return the columns of ``BusyPart`` for the busiest channels, the busiest first.
+
+        Only channels between routers count. Messages count as spread evenly over their time in the
+        network. There are no rows if ``crossed``, the channels of messages, is not known.
+        """
+        rows, ended, moved = self.rows, float(self.ended), np.flatnonzero(moved_rows(self.rows))
+        edges = np.linspace(0.0, ended, PARTS_OF_TIME + 1)
+        found: dict[str, list[Any]] = {each.name: [] for each in leaves(BusyPart)}
+        if crossed is None or ended <= 0 or not len(moved):
+            return found
+        begin = rows["entered"][moved].astype(np.float64)
+        end = np.maximum(rows["arrived"][moved], begin + ended * 1e-9)
+        between = crossed.links.values < len(self.busy)
+        crossed = crossed._replace(shares=np.where(between, crossed.shares, 0.0))
+        on_path = np.isin(moved, self.critical_path.rows if self.critical_path else [])
+        for link, who, taken in busiest_links(crossed, rows["flits"][moved]):
+            used = mean_rates(begin[who], end[who], taken / (end - begin)[who], edges)
+            mine = who[on_path[who]]
+            marked = (begin[mine, None] < edges[1:]) & (end[mine, None] > edges[:-1])
+            found["name"] += [crossed.name(link)] * PARTS_OF_TIME
+            found["begin"] += edges[:-1].tolist()
+            found["end"] += edges[1:].tolist()
+            found["utilisation"] += np.clip(used, 0.0, 1.0).tolist()
+            found["critical"] += marked.any(axis=0).tolist()
+        return found
+
+
+def _known(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns with nulls for -1, which stands for what is not known, or not the case."""
+    import polars as pl
+    import polars.selectors as cs
+
+    numbers, table = cs.numeric(), pl.DataFrame(columns)
+    return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep()).to_dict()
+
+
+def _use(shares: Floats) -> Use:
+    return Use(mean=float(shares.sum() / max(len(shares), 1)), max=float(shares.max(initial=0.0)))
+
 
 def run_trace(
     network: ProgramNetwork,
@@ -175,6 +408,7 @@ def run_trace(
         path = critical_path(program.messages, rows, lambda some: alone[some])
     return TraceRun(
         program=program,
+        topology=network.topology,
         rows=rows,
         hops=np.where(rows["arrived"] >= 0, rows["hops"], -1),
         unhindered=alone,
@@ -237,11 +471,6 @@ class CriticalPath:
     def totals(self) -> dict[str, Any]:
         """Return what the parts come to, by their names."""
         return {name: part.sum().item() for name, part in self.parts._asdict().items()}
-
-    def to_dict(self, unit: str = "cycles") -> dict[str, Any]:
-        """Return what the finish time is made of."""
-        ends = {name: getattr(self, name) for name in ("finish", "ideal_finish", "start")}
-        return {f"{name}_{unit}": value for name, value in (ends | self.totals()).items()}
 
     def __repr__(self) -> str:
         made_of = ", ".join(f"{name} {time:.6g}" for name, time in self.totals().items() if time)
@@ -356,9 +585,9 @@ class FlowTraceRun(TraceRun):
     alone_finish
         When it would have finished had no message met another, and each entered the network when
         it was sent. None if the trace did not finish.
-    injection, other_finish
-        How hosts sent their messages, and when the trace would have finished had they done so in
-        the other way, None if that is not known.
+    injection, sharing, other_finish
+        How hosts sent their messages, how these shared channels, and when the trace would have
+        finished had hosts sent them in the other way, None if that is not known.
     by_turns_finish
         When the trace would have finished, sent in order, had channels been shared by turns
         (``lossless``). None if that is not known.
@@ -367,6 +596,7 @@ class FlowTraceRun(TraceRun):
     flows: FlowRun
     alone_finish: float | None
     injection: Injection
+    sharing: str
     other_finish: float | None
     by_turns_finish: float | None
 
@@ -377,19 +607,60 @@ class FlowTraceRun(TraceRun):
         return {self.injection: self.finish, other: self.other_finish}
 
     @property
-    def trust(self) -> Trust | None:
-        """How far the finish can be trusted. None if it is not known how it depends on order."""
-        ends, bound = self.finish_by_injection, self.bound
-        if ends["in-order"] is None or ends["shared"] is None or bound is None:
-            return None
+    def trust(self) -> Trust:
+        """How far the finish can be trusted."""
+        if self.sharing != "max-min":
+            why = "Flits were compared with flows that share max-min only."
+            return Trust(within=None, why=why)
+        ends = self.finish_by_injection
         moved = self.flows.way >= 0
         latency = self.flows.rows["latency"][moved]
         short = latency > self.flows.alone[moved] - latency
         part = float(short.mean()) if len(short) else 0.0
         return trust(
-            ends["in-order"], ends["shared"], bound,
-            lossless_finish=self.by_turns_finish, short=part,
+            ends["in-order"], ends["shared"], self.bound or 0.0,
+            lossless_finish=self.by_turns_finish, short=part, done=not self.interrupted,
         )  # fmt: skip
+
+    def messages(self) -> dict[str, Any]:
+        """Return the columns of ``Message``, with ``slowdown``."""
+        import polars as pl
+
+        slower = pl.Series(self.slowdown(self.sends))
+        return super().messages() | _known({"slowdown": slower})
+
+    @property
+    def busy(self) -> Floats:
+        """How long each channel between routers was busy."""
+        return self.flows.link_times[: self.topology.num_network_channels]
+
+    def channels(self) -> dict[str, Any]:
+        """Return the columns of ``UsedChannel``, with ``busy``."""
+        found = super().channels()
+        return found | {"busy": self.busy[found["channel"]]}
+
+    def _rates(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def busiest(self) -> tuple[UsedChannel, ...]:
+        """The busiest channels by name, those of hosts too."""
+        busy = self.flows.link_times
+        most = np.argsort(-busy, kind="stable")[:MOST_LISTED]
+        most = most[busy[most] > 0]
+        columns = {
+            "name": list(map(self.flows.network.link_name, most.tolist())),
+            "size": self.link_sizes[most],
+            "busy": busy[most],
+            "utilisation": busy[most] / (self.ended or 1),
+            "between": np.where(most < len(self.busy), "routers", "hosts"),
+        }
+        return records(UsedChannel, columns)
+
+    @property
+    def use(self) -> Use:
+        """How busy channels between routers are until the end."""
+        return _use(self.busy / (self.ended or 1))
 
     @property
     def bound(self) -> float | None:
@@ -454,6 +725,7 @@ def run_flow_trace(
             by_turns = cheap_finish(run, sharing="lossless")
     return FlowTraceRun(
         program=program,
+        topology=links.topology,
         rows=rows,
         hops=found.hops,
         unhindered=alone,
@@ -464,6 +736,7 @@ def run_flow_trace(
         flows=found,
         alone_finish=alone_finish,
         injection=injection,
+        sharing=sharing,
         other_finish=other,
         by_turns_finish=by_turns,
     )

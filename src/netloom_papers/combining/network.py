@@ -12,7 +12,6 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology.families.stages import DIGITS, Digits, checked_stages, digit_reversed
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
-from netloom_papers.combining.kernels.combining import run
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -327,6 +326,8 @@ class CombiningEngine:
         self._run(self.step + most_steps, generate=False)
 
     def _run(self, until: int, *, generate: bool) -> None:
+        from netloom_papers.combining.kernels.combining import run
+
         while self.step < until and (generate or self.in_flight):
             end = min(until, self.step + max(1024, self.step))
             self._make_room(end, generate=generate)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation.intervals import (
     batch_interval,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom_papers.combining.hot_spots import HotSpotTraffic
 
+THROUGHPUT = "requests/PE/step"
+
 BATCHES = 64
 """Batches that a run is cut into, for confidence intervals and for the growth of the backlog."""
 
@@ -40,8 +43,7 @@ HEARING = 2**18
 some tenths of a second where every element asks in every step."""
 
 
-@dataclass(frozen=True)
-class CombiningRun:
+class CombiningRun(Figures):
     """What a run was like. Means and sums are those of Rosenblum & Mayr 1986, section 2.4.
 
     Means of queues and pools are sums over all steps, divided by ``steps`` and by the number of
@@ -61,7 +63,8 @@ class CombiningRun:
         since the processing element's queue was full.
     steps_mean, steps_ci95, steps_min, steps_p50, steps_p99, steps_max
         Steps from making a request to its reply, over all. NaN if there are none. The interval is
-        from batch means of this one run. Seeds differ by more, because their hot spots do.
+        from batch means of this one run, NaN if requests pile up, because the mean never settles.
+        Seeds differ by more, because their hot spots do.
     latency_counts
         int64[any]: requests that took so many steps, from 0 on.
     queue_mean, queue_max, queues_used
@@ -91,71 +94,56 @@ class CombiningRun:
     growth
         By how much requests in flight grow, as a fraction of those made. NaN in a run that is too
         short to tell.
+    piles_up
+        Whether requests in flight grow on and on. Not where what is too much is refused.
     interrupted
         Whether it was stopped from outside. Figures are of the steps it came to.
+    mean_queue, longest_queue, mean_wait, longest_wait
+        The mean over all levels of the mean queue, each level alike, as the tables have it, and the
+        longest. The same of the wait pools.
     moves
         Moves of packets by a stage.
     cpu_seconds
         Time it took one processor.
     """
 
-    steps: int
-    finalisation_steps: int
-    pes: int
-    requests: int
-    discarded_waiting: int
-    discarded_full: int
-    steps_mean: float
-    steps_ci95: float
-    steps_min: float
-    steps_p50: float
-    steps_p99: float
-    steps_max: float
-    latency_counts: Ints
-    queue_mean: Floats
-    queue_max: Ints
-    queues_used: Ints
-    wait_mean: Floats
-    wait_max: Ints
-    pools_used: Ints
-    combining_rate: Floats
-    modules: Ints
-    elements: Ints
-    requests_to: Ints
-    accesses_of: Ints
-    throughput: float
-    throughput_ci95: float
-    stable: bool | None
-    growth: float
-    reason: str
-    interrupted: bool
-    moves: int
-    cpu_seconds: float
-
-    @property
-    def requests_per_pe(self) -> float:
-        """Requests made, per processing element."""
-        return self.requests / self.pes
-
-    @property
-    def refused(self) -> float:
-        """Part of the requests, made or not, that found the queue of their element full."""
-        return self.discarded_full / max(self.requests + self.discarded_full, 1)
-
-    @property
-    def piles_up(self) -> bool:
-        """Whether requests in flight grow on and on. Not where what is too much is refused."""
-        return self.stable is False and self.refused <= BEHIND
-
-    @property
-    def mean_queue(self) -> float:
-        """The mean over all levels of the mean queue, each level alike, as the tables have it."""
-        return float(self.queue_mean.mean())
-
-    @property
-    def mean_wait(self) -> float:
-        """The mean over all stages of the mean wait pool, each stage alike."""
-        return float(self.wait_mean.mean())
+    stable: bool | None = figure("keeps up", key=True)
+    requests: int = figure()
+    requests_per_pe: float = figure()
+    discarded_waiting: int = figure()
+    discarded_full: int = figure()
+    steps_mean: float = figure("round trip", "steps", key=True)
+    steps_min: float = figure("shortest", "steps")
+    steps_p50: float = figure("half up to", "steps")
+    steps_p99: float = figure("99 % up to", "steps", key=True)
+    steps_max: float = figure("longest", "steps")
+    steps_ci95: float = figure("± 95 %", "steps")
+    mean_queue: float = figure("mean queue", "packets", at="queue_mean", key=True)
+    longest_queue: int = figure("longest queue", "packets", at="queue_max", key=True)
+    mean_wait: float = figure("mean wait buffer", "packets", at="wait_buffer_mean")
+    longest_wait: int = figure("longest wait buffer", "packets", at="wait_buffer_max")
+    throughput: float = figure(unit=THROUGHPUT, key=True)
+    throughput_ci95: float = figure("± 95 %", THROUGHPUT)
+    finalisation_steps: int = figure("until all are answered", "steps")
+    reason: str = figure()
+    interrupted: bool = figure()
+    moves: int = figure()
+    cpu_seconds: float = figure(unit="s")
+    steps: int = unseen()
+    growth: float = unseen()
+    latency_counts: Ints = unseen()
+    queue_mean: Floats = unseen()
+    queue_max: Ints = unseen()
+    queues_used: Ints = unseen()
+    wait_mean: Floats = unseen()
+    wait_max: Ints = unseen()
+    pools_used: Ints = unseen()
+    combining_rate: Floats = unseen()
+    modules: Ints = unseen()
+    elements: Ints = unseen()
+    requests_to: Ints = unseen()
+    accesses_of: Ints = unseen()
+    piles_up: bool = unseen()
 
 
 def run_combining(
@@ -204,14 +192,19 @@ def run_combining(
     modules = np.concatenate([traffic.hot_spots, came]).astype(np.int32)
     elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=network.pes)
     arrived = engine.arrived
+    took, kept_up = _latency(engine), _kept_up(engine, made)
+    refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
+    piles_up = kept_up["stable"] is False and refused <= BEHIND
+    if piles_up:
+        took["steps_ci95"] = np.nan
     return CombiningRun(
         steps=made,
         finalisation_steps=engine.step - made,
-        pes=network.pes,
         requests=engine.issued,
+        requests_per_pe=engine.issued / network.pes,
         discarded_waiting=engine.discarded_waiting,
         discarded_full=engine.discarded_full,
-        **_latency(engine),
+        **took,
         latency_counts=np.trim_zeros(engine.latency_counts, "b"),
         **_use(engine, max(made, 1)),
         combining_rate=np.divide(
@@ -221,7 +214,8 @@ def run_combining(
         elements=elements[modules],
         requests_to=engine.issued_to[modules],
         accesses_of=engine.accesses[modules],
-        **_kept_up(engine, made),
+        **kept_up,
+        piles_up=piles_up,
         interrupted=interrupted,
         moves=engine.moves,
         cpu_seconds=time.thread_time() - began,
@@ -250,8 +244,9 @@ def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
         ("wait", "pools", engine.wait_sums, engine.pool_max),
     ):
         used = np.count_nonzero(longest, axis=1)
-        found[f"{what}_mean"] = sums / steps / np.maximum(used, 1)
-        found |= {f"{what}_max": longest.max(axis=1), f"{whats}_used": used}
+        means, most = sums / steps / np.maximum(used, 1), longest.max(axis=1)
+        found |= {f"{what}_mean": means, f"{what}_max": most, f"{whats}_used": used}
+        found |= {f"mean_{what}": float(means.mean()), f"longest_{what}": int(most.max())}
     return found
 
 
@@ -295,28 +290,28 @@ def _batches(per_step: NDArray[np.generic]) -> Floats:
     return np.add.reduceat(per_step, starts, axis=0).T.astype(np.float64)
 
 
-class Steps(NamedTuple):
+class Steps(Figures):
     """The steps that requests took: their mean, half its 95 % interval over runs, percentiles."""
 
-    mean: float
-    ci95: float
-    min: int
-    p50: int
-    p99: int
-    max: int
+    mean: float = figure("round trip", "steps", half="ci95", lead=True, key=True)
+    ci95: float | None = figure("± 95 %", "steps")
+    min: int = figure("shortest", "steps")
+    p50: int = figure("half up to", "steps")
+    p99: int = figure("99 % up to", "steps", head="p99", lead=True, key=True)
+    max: int = figure("longest", "steps", lead=True)
 
 
-class QueueLengths(NamedTuple):
-    """Packets in the queues of a level, or the wait pools of a stage.
+class QueueLengths(Figures):
+    """Packets in the queues of a level, or the wait pools of a stage, or in all of them.
 
     Mean over the runs with half its 95 % interval, the most in any run, and the mean number of
     those that were ever used.
     """
 
-    mean: float
-    ci95: float
-    max: int
-    used: float
+    mean: float = figure(unit="packets", lead=True, key=True)
+    ci95: float | None = figure("± 95 %", "packets")
+    max: int = figure(unit="packets", lead=True)
+    used: Number | None = figure("ever used", "queues", default=None, optional=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,8 +370,12 @@ class Replications:
         completed = [run.latency_counts.sum() for run in self.runs]
         sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in self.runs]
         mean, half = batch_interval(sums, completed)
+        if len(self.runs) == 1:
+            half = self.runs[0].steps_ci95
         median, rare = percentiles(counts, (50, 99)).tolist()
-        return Steps(mean, half, int(seen[0]), median, rare, int(seen[-1]))
+        first, last = int(seen[0]), int(seen[-1])
+        known = None if np.isnan(half) else half
+        return Steps(mean=mean, ci95=known, min=first, p50=median, p99=rare, max=last)
 
     def lengths(self, mean: str, longest: str, used: str, place: int) -> QueueLengths:
         """Return the lengths of the queues of a level, or the wait pools of a stage.
@@ -387,9 +386,10 @@ class Replications:
             np.array([getattr(run, name)[place] for run in self.runs])
             for name in (mean, longest, used)
         )
-        return QueueLengths(
-            *interval_over_runs(means), int(most.max()), interval_over_runs(count)[0]
-        )
+        middle, half = interval_over_runs(means)
+        many, _ = interval_over_runs(count)
+        used_of = int(many) if many.is_integer() else many
+        return QueueLengths(mean=middle, ci95=half, max=int(most.max()), used=used_of)
 
 
 DISCERNIBLE = 0.1
@@ -400,8 +400,7 @@ LEAST_STEPS = 2 * BATCHES
 """Half of a run may be start-up. The rest has to fill the batches that tell whether it keeps up."""
 
 
-@dataclass(frozen=True)
-class SizeTried:
+class SizeTried(Figures):
     """What queues and wait pools of a size do to the mean queues of requests.
 
     Attributes
@@ -419,15 +418,16 @@ class SizeTried:
         Requests that found the queue of their element full, of all that were made or refused.
     """
 
-    size: int | None
-    rise: float
-    stage: int
-    steps_mean: float
-    refused: float
+    size: int | None = figure(
+        "size tried (none: unbounded)", "packets", head="queues of", lead=True, key=True
+    )
+    rise: float = figure("longest rise of a stage's queue", SHARE, head="rise", lead=True, key=True)
+    stage: int = figure("at stage", lead=True, key=True)
+    steps_mean: float = figure("round trip", "steps", lead=True, key=True)
+    refused: float = figure("refused", SHARE, lead=True)
 
 
-@dataclass(frozen=True)
-class CriticalQueue:
+class CriticalQueue(Figures):
     """The largest queue size that shows.
 
     Attributes
@@ -444,11 +444,16 @@ class CriticalQueue:
         Whether it was stopped from outside.
     """
 
-    size: int | None
-    tried: tuple[SizeTried, ...]
-    runs: int
-    stable: int
-    interrupted: bool
+    size: int | None = figure("critical size", "packets", at="critical_queue")
+    runs: int = figure()
+    stable: int = figure()
+    interrupted: bool = figure()
+    tried: tuple[SizeTried, ...] = figure()
+
+    @derived("least size that suffices", "packets")
+    def enough(self) -> int | None:
+        """One more than the critical size."""
+        return None if self.size is None else self.size + 1
 
 
 def critical_queue(
@@ -504,8 +509,18 @@ def critical_queue(
     interrupted = len(free) < len(seeds) or any(run.interrupted for run in free)
     kept = [place for place, run in enumerate(free) if run.stable]
     tried: list[SizeTried] = []
+
+    def found(size: int | None) -> CriticalQueue:
+        return CriticalQueue(
+            size=size,
+            runs=len(seeds),
+            stable=len(kept),
+            interrupted=interrupted,
+            tried=tuple(tried),
+        )
+
     if interrupted or not kept:
-        return CriticalQueue(None, (), len(seeds), len(kept), interrupted)
+        return found(None)
     free = [free[place] for place in kept]
     tried.append(_compared(None, free, free))
     good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
@@ -521,8 +536,7 @@ def critical_queue(
         tried.append(_compared(size, tight, free))
         good, bad = (good, size) if tried[-1].rise > rise else (size, bad)
     tried.sort(key=lambda each: -np.inf if each.size is None else -each.size)
-    found = None if interrupted else bad
-    return CriticalQueue(found, tuple(tried), len(seeds), len(kept), interrupted)
+    return found(None if interrupted else bad)
 
 
 def _runs(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netloom.base import units
 from netloom.base.errors import InputError
+from netloom.base.figures import figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted
 from netloom.phases.execute.node_programs import node_program, node_programs
-from netloom.questions.columns import Column, Columns
-from netloom.questions.compile.plan_verdicts import of_what, told
-from netloom.questions.compile.plans import verified_phases
-from netloom.questions.shown import Verdict
+from netloom.questions.plans import OfPlan, of_what, verified_phases
+from netloom.questions.verdicts import Verdict
 from netloom_papers.processes.runtime import run_programs
 
 if TYPE_CHECKING:
@@ -22,54 +20,32 @@ if TYPE_CHECKING:
 
     from netloom.phases import PlanFile
     from netloom.phases.execute.node_programs import NodeProgram
-    from netloom_papers.processes.runtime import Delivery
-
-DELIVERED = Columns(
-    Column("plan", kind=str, value="path"),
-    Column("delivered", kind=bool),
-    Column("connections", kind=int, value=lambda found: len(found.delivery.words)),
-    Column("words", kind=int, value=lambda found: found.delivery.words.sum()),
-    Column("faults", kind=list, value=lambda found: list(found.delivery.faults)),
-    Column("workers", kind=int, value="delivery.num_workers"),
-    Column("seconds", unit="seconds"),
-    Column("verdict", kind=dict, value=lambda found: found.verdict.to_dict()),
-)
 
 
-@dataclass(frozen=True, eq=False)
-class PlanRun:
-    """What the programs of a plan file delivered."""
+class PlanRun(OfPlan):
+    """What the programs of a plan file delivered.
 
-    path: str
-    file: PlanFile
-    delivery: Delivery
-    seconds: float
+    ``delivered``: every word came to the right place, once, in order and in its phase.
+    """
 
-    @property
-    def delivered(self) -> bool:
-        """Whether every word came to the right place, once, in order and in its phase."""
-        return not self.delivery.faults
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what came as plain data."""
-        return DELIVERED.nested(self)
+    delivered: bool = figure()
+    connections: int = figure()
+    words: int = figure()
+    faults: tuple[str, ...] = figure()
+    workers: int = figure()
+    seconds: float = figure(unit="seconds")
+    file: PlanFile = unseen()
 
     @property
     def verdict(self) -> Verdict:
         """Whether every word arrived."""
-        delivery, of = self.delivery, of_what(self.file.plan)
-        many = counted(len(delivery.words), "connection", ",")
-        lines = {
-            "run by": f"{counted(delivery.num_workers, 'worker')} in {units.seconds(self.seconds)}"
-        }
+        of, many = of_what(self.file.plan), counted(self.connections, "connection", ",")
+        lines = {"run by": f"{counted(self.workers, 'worker')} in {units.seconds(self.seconds)}"}
         if self.delivered:
-            words = f"{counted(int(delivery.words.sum()), 'word', ',')} of {many}"
+            words = f"{counted(self.words, 'word', ',')} of {many}"
             return Verdict("fine", f"All {words} arrived, in order and in their phases.", of, lines)
-        first, faults = delivery.faults[0], counted(len(delivery.faults), "fault", ",")
-        return Verdict("act", f"Not delivered: {faults} in {many}.", of, {"first": first, **lines})
-
-    def __repr__(self) -> str:
-        return told(self.path, self.verdict)
+        said = f"Not delivered: {counted(len(self.faults), 'fault', ',')} in {many}."
+        return Verdict("act", said, of, {"first": self.faults[0], **lines})
 
 
 def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
@@ -105,7 +81,16 @@ def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
     begin = perf_counter()
     with patience("Running the programs of all nodes"):
         delivery = run_programs(programs, held.plan, workers=workers)
-    return PlanRun(str(path), held, delivery, perf_counter() - begin)
+    return PlanRun(
+        plan=str(path),
+        delivered=not delivery.faults,
+        connections=len(delivery.words),
+        words=int(delivery.words.sum()),
+        faults=tuple(delivery.faults),
+        workers=delivery.num_workers,
+        seconds=perf_counter() - begin,
+        file=held,
+    )
 
 
 def _programs(path: str | Path, held: PlanFile) -> list[NodeProgram]:

@@ -201,15 +201,14 @@ def _run(
     )
     if simulated.interrupted:
         raise KeyboardInterrupt
-    found = simulated.found
     return {
         "contexts": contexts,
         "seed": seed,
         "distance": simulated.distance,
-        "message_rate": found.message_rate,
-        "inter_message_cycles": 1 / found.message_rate,
-        "message_latency": found.message_latency,
-        "messages_per_transaction": found.messages / found.transactions,
+        "message_rate": simulated.message_rate,
+        "inter_message_cycles": simulated.inter_message_cycles,
+        "message_latency": simulated.message_latency,
+        "messages_per_transaction": simulated.messages_per_transaction,
     }
 
 

@@ -32,9 +32,9 @@ from netloom.models.channel_queueing import (
     router_kind,
     saturation_band,
 )
-from netloom.questions.predict.latency.question import predicted_network
-from netloom.questions.simulate.load.question import simulate
-from netloom.questions.simulate.saturation.question import find_saturation
+from netloom.questions.predict.latency import predicted_network
+from netloom.questions.simulate.load import simulate
+from netloom.questions.simulate.saturation import find_saturation
 from netloom.routing import ports
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.topology import Cube, topology
@@ -256,27 +256,27 @@ def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
     question = asked(case)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice about buffers: these are the point
-        search = find_saturation(**question, most_cycles=case["saturation_cycles"]).searches[0]
-        found = search.found
+        found = find_saturation(**question, most_cycles=case["saturation_cycles"])
+        search = found.points[0]
         if stopped() or search.interrupted:
             return None
         curve = simulate(
-            **question, load=[part * found.load for part in case["loads"]],
+            **question, load=[part * search.saturation_offered for part in case["loads"]],
             precision=case["precision"], most_cycles=case["latency_cycles"],
         )  # fmt: skip
     if stopped() or curve.interrupted:
         return None
     return {
-        "saturation": found.load,
-        "width": found.load_width,
-        "idle": found.zero_load_latency,
-        "bound": search.setting.bound.load,
+        "saturation": search.saturation_offered,
+        "width": search.saturation_offered_width,
+        "idle": search.zero_load_latency,
+        "bound": found.setup.bound.load,
         "points": [
             {
                 "part": part,
-                "load": point.run.load,
-                "latency": point.run.measured.packet_latency if point.run.stable else None,
-                "ci95": point.run.measured.packet_latency_ci95 if point.run.stable else None,
+                "load": point.offered,
+                "latency": point.packet_latency_mean,
+                "ci95": point.packet_latency_ci95,
             }
             for part, point in zip(case["loads"], curve.points, strict=False)
         ],

@@ -357,16 +357,15 @@ def _simulate_locality(case: Case, _: Stopped) -> dict[str, Any] | None:
     )  # fmt: skip
     if simulated.interrupted:
         return None
-    found = simulated.found
     return {
         "distance": simulated.distance,
-        "message_rate": found.message_rate,
-        "message_rate_ci95": simulated.interval("message_rate"),
-        "message_latency": found.message_latency - ENDS_CYCLES,
-        "message_latency_ci95": simulated.interval("message_latency"),
-        "inter_transaction_cycles": found.inter_transaction_cycles,
-        "transaction_latency": found.transaction_latency,
-        "channel_flits": [float(f"{each:.4g}") for each in simulated.channel_flits],
+        "message_rate": simulated.message_rate,
+        "message_rate_ci95": simulated.message_rate_ci95,
+        "message_latency": simulated.message_latency - ENDS_CYCLES,
+        "message_latency_ci95": simulated.message_latency_ci95,
+        "inter_transaction_cycles": simulated.inter_transaction_cycles,
+        "transaction_latency": simulated.transaction_latency,
+        "channel_flits": [float(f"{each:.4g}") for each in simulated.run.channel_flits],
     }
 
 

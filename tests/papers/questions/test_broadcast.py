@@ -21,7 +21,7 @@ def test_unicast_messages_that_are_alone_take_their_length_and_two_cycles_a_hop(
     run = found.point
     assert run.unicast.messages > 40
     assert run.unicast.mean == pytest.approx(4 + 2 * run.hops + 3)
-    assert found.zero_load_latency(run) == pytest.approx(run.unicast.mean)
+    assert found.points[0].zero_load_latency == pytest.approx(run.unicast.mean)
     assert run.broadcast.messages == run.target.messages == 0
     assert np.isnan(run.broadcast.mean)
 
@@ -132,7 +132,7 @@ def test_past_saturation_latencies_are_null_with_a_note():
 
 def test_several_rates_are_told_side_by_side():
     found = simulate_broadcast("torus:4x4", **SHORT | {"rate": "0.002:0.006:0.002"})
-    assert found.asked == (0.002, 0.004, 0.006)
+    assert found.rates == (0.002, 0.004, 0.006)
     table = found.table()
     assert table["rate"].to_list() == [0.002, 0.004, 0.006]
     assert table["unicast_latency_mean"].is_sorted()
@@ -211,7 +211,7 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
         "torus:4x4", **SHORT | {"rate": [0.004, 0.005], "cycles": 30_000_000}
     )
     assert found.interrupted
-    assert found.points[0].unicast.messages > 0
+    assert found.runs[0].unicast.messages > 0
     said = found.to_dict()["verdict"]
     assert said["mark"] == "unknown"
     assert said["sentence"].startswith("Interrupted after ")

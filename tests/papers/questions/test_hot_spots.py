@@ -138,13 +138,13 @@ def test_the_record_asks_the_same_again():
 
 
 def test_falling_behind_is_said_and_figures_are_given():
-    piles_up = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none").point
+    answer = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none")
+    piles_up, data = answer.point, answer.to_dict()
     assert piles_up.stable is False
-    data = piles_up.to_dict()
     assert data["steps"]["mean"] > 1000
     assert "grow by" in data["reason"]
     assert "how long a run lasts" in data["note"]
-    whole = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none").to_dict()["verdict"]
+    whole = data["verdict"]
     assert whole["mark"] == "act"
     assert whole["sentence"].startswith("Cannot keep up at rate 0.15: ")
     assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in whole["sentence"]
@@ -155,16 +155,15 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles
     assert data["runs"][0]["steps_ci95"] is None
-    assert piles_up.runs[0].piles_up
+    assert piles_up.runs[0].run.piles_up
     found = simulate_hot_spots(**SMALL, rate=0.6, queue=2, replications=4)
     (said,), refused = found.sentences(), found.point
     assert refused.stable is False
     assert "refused" in refused.note
     assert "how long" not in refused.note
-    assert not any(run.piles_up for run in refused.runs)
-    share = refused.to_dict()["discarded"]["full_share"]
-    assert f"{100 * share:.3g}\u00a0% of the requests are refused" in said
-    unstable = sum(run.stable is False for run in refused.runs)
+    assert not any(each.run.piles_up for each in refused.runs)
+    assert f"{100 * refused.refused:.3g}\u00a0% of the requests are refused" in said
+    unstable = sum(each.run.stable is False for each in refused.runs)
     assert f"in {'all 4' if unstable == 4 else f'{unstable} of 4'} replications" in refused.reason
 
 
@@ -194,18 +193,19 @@ def test_a_point_tells_its_story():
 def test_unlimited_combining_relieves_a_slow_memory():
     slow = COUNTER | {"service_steps": 8}
     assert simulate_hot_spots(**slow).point.stable is False
-    relieved = simulate_hot_spots(**slow, unlimited=True).point
-    assert relieved.stable
-    assert relieved.figures["steps"]["max"] < 4 * relieved.network.unhindered_steps
+    relieved = simulate_hot_spots(**slow, unlimited=True)
+    assert relieved.point.stable
+    assert relieved.point.steps.max < 4 * relieved.unhindered_steps
 
 
 def test_the_verdict_names_the_fullest_stage_and_the_sizes():
     found = simulate_hot_spots(pes=512)
     point = found.point
-    (run,) = point.runs
+    run = point.runs[0].run
     fullest = int(np.argmax(run.queue_mean[1:10]))
     assert run.queue_mean[1:10].max() > run.queue_mean[11:].max()
-    assert point.fullest == (f"requests at the outputs of stage {fullest}", run.queue_mean.max())
+    assert point.fullest == f"requests at the outputs of stage {fullest}"
+    assert point.fullest_mean == run.queue_mean.max()
     sizes = f"Most ever held: {run.queue_max.max()} packets in a queue, {run.wait_max.max()} in a"
     assert sizes in found.sentences()[0]
 
@@ -215,7 +215,7 @@ def test_short_and_empty_runs_give_plain_data(odd):
     found = simulate_hot_spots(**{**SMALL, **odd}, replications=2)
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     if not data["requests"]["total"]:
-        assert data["steps"]["mean"] is None
+        assert data["steps"] is None
         assert data["verdict"]["mark"] == "unknown"
         assert data["verdict"]["sentence"].startswith("No request was completed at rate ")
     if odd == {"steps": 1}:
@@ -275,11 +275,11 @@ def test_ctrl_c_keeps_the_replications_that_are_finished(ctrl_c_after):
     found = simulate_hot_spots(**SMALL | {"steps": 2000}, rate=[0.1, 0.2], replications=10_000)
     assert found.interrupted
     assert 1 <= len(found.points[0].runs) < 10_000
-    assert all(run.steps == 2000 and not run.interrupted for run in found.points[0].runs)
+    assert all(each.run.steps == 2000 and not each.run.interrupted for each in found.points[0].runs)
     ctrl_c_after(5)
     cut = simulate_hot_spots(**SMALL | {"steps": 60_000_000})
     assert cut.interrupted
-    assert 0 < cut.point.runs[0].steps < 60_000_000
+    assert 0 < cut.point.runs[0].run.steps < 60_000_000
 
 
 def test_the_critical_queue_is_the_largest_that_shows():

@@ -49,7 +49,7 @@ def test_a_configuration_is_simulated_and_compared():
         "mesh:4", router="single-cycle", vcs=2, packet_flits=3, buffer_flits=4, channel_cycles=1,
         most_cycles=8000, seed=1,
     )  # fmt: skip
-    assert found["saturation"] == alone.searches[0].found.load
+    assert found["saturation"] == alone.points[0].saturation_offered
     table = compare([SMALL, SMALL], [found, None])
     assert table["figure"].to_list() == ["saturation", "idle", "latency", "latency"]
     assert table["error"].abs().max() < 0.2

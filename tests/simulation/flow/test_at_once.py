@@ -6,8 +6,9 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.routing import DModK, parse_routing
 from netloom.simulation.flow import flow_network, ways_of
+from netloom.simulation.flow.at_once import run_at_once, send_order
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.run import TOLERATED, TooMuchWorkError, run_at_once, send_order
+from netloom.simulation.flow.run import TOLERATED, TooMuchWorkError
 from netloom.topology import topology
 from netloom.workload.programs.messages import messages
 

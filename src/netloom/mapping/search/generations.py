@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise, permutations, product
 from math import factorial, prod
 from time import thread_time
@@ -394,8 +395,9 @@ class Round(NamedTuple):
     finished: bool = True  # whether it came to its end
 
 
+@cache
 def warm_up() -> None:
-    """Have the kernels compiled, or loaded, before time counts."""
+    """Have the kernels compiled, or loaded, before time counts: once in a process."""
     app, topology = process_graph(2, [0], [1]), mesh(2)
     nodes = np.arange(2, dtype=np.int32)
     arrays = search_arrays(app, topology, DimensionOrder(), app.bytes, nodes, 1)

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.pipelines import BACKWARDS, Timed
@@ -378,8 +379,13 @@ class RoundBound:
         """The larger of the two bounds."""
         return max(self.prices.bound, 1 / self.cut.rate)
 
+    @property
+    def by(self) -> str:
+        """What proves the larger."""
+        return "prices" if self.prices.bound >= 1 / self.cut.rate else "bottleneck cut"
+
     def __repr__(self) -> str:
-        by = "prices" if self.prices.bound >= 1 / self.cut.rate else "the bottleneck cut"
+        by = "prices" if self.by == "prices" else "the bottleneck cut"
         what = f"rounds per chunk in {self.prices.steps} steps, by {by}"
         return f"<at least {self.rounds_per_chunk} {what}>"
 
@@ -675,6 +681,39 @@ class InSteps:
     def round_rate(self) -> float:
         """The rate of a channel that carries one chunk per round, in bytes/s."""
         return float(self.network.unit) * self.network.bytes_per_second
+
+    @property
+    def formula(self) -> str:
+        """What times are made of."""
+        latency = self.network.latency
+        parts = 1 if self.collective in ("broadcast", "reduce") else self.network.num_ranks
+        chunk = self.size_bytes / parts
+        alpha = units.seconds(float(latency.max()))
+        if (latency != latency[0]).any():
+            alpha = f"{alpha} at most"
+        each, speed = units.seconds(chunk / self.round_rate), units.rate(self.round_rate)
+        part = f"{units.size(chunk)} at {speed}"
+        return f"time = steps x {alpha} + rounds / chunks x {each} ({part})"
+
+    def proof_lines(self, bound: RoundBound) -> list[str]:
+        """Return the proof of a bound as text, which a person can check by hand."""
+        prices, steps = bound.prices, counted(bound.prices.steps, "step")
+        names = [self.network.name_of(rank) for rank in range(self.network.num_ranks)]
+        cost = (self.network.capacity[:, None] * prices.price).sum(axis=0).tolist()
+        rounds = "1 round" if prices.bound == 1 else f"{prices.bound} rounds"
+        head = f"At most {steps} need {rounds} per chunk, as these numbers prove"
+        if self.collective in BACKWARDS:
+            head += "; channels and steps are those of the same schedule run backwards"
+        return [
+            f"{head}:",
+            *prices.proof.lines(names),
+            "No send pays: worth at its target, with the forwarding values from there in later "
+            "steps, is at most its price, with the forwarding values of its channel from its step "
+            "on.",
+            f"A round costs at most {max(cost)} in a step: the sum of price x rate / "
+            f"({units.rate(self.round_rate)}). All worths are {int(prices.worth.sum())} together, "
+            f"and {int(prices.worth.sum())}/{max(cost)} = {prices.bound}.",
+        ]
 
     @property
     def schedule(self) -> Schedule:

@@ -32,6 +32,7 @@ from netloom.phases.collectives.kernels.groups import join_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import optimum
+from netloom.topology import Cube
 from netloom.workload.programs.collectives.costs import least_seconds
 from netloom.workload.programs.collectives.program import COLLECTIVES
 from netloom.workload.programs.messages import Lists
@@ -332,9 +333,13 @@ def _ways(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     network, hosts = ranks.network, len(ranks.weight)
     ends = network.source, network.target
     lengths = [(np.ones(network.num_links), "all channels")]
-    sides = getattr(network.topology.whole, "sides", None)
-    if sides is not None and network.topology.direct:
-        where = [np.unravel_index(network.vertices[end], sides) for end in ends]
+    topology = network.topology.whole
+    router: Ints = np.arange(topology.num_routers)
+    if topology.ports_listed:  # a host is where its first port is
+        router = np.append(topology.injection_router[topology.port_offsets[:-1]], router)
+    if isinstance(topology.routers, Cube):
+        sides = topology.routers.sides
+        where = [np.unravel_index(router[network.vertices[end]], sides) for end in ends]
         for number, (one, other) in enumerate(zip(*where, strict=True)):
             along = (one != other).astype(np.float64)
             lengths.append((along, f"the channels of dimension {number}"))

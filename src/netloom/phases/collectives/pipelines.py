@@ -148,6 +148,16 @@ class Timed:
         return self.bound_seconds / self.finish_seconds
 
     @property
+    def inside_nodes(self) -> float | None:
+        """The part of all bytes that goes from host to host inside nodes. None if that counts."""
+        if not len(self.network.inside):
+            return None
+        routes, size = self.routes, self.program.message_size
+        first, last = routes.values[routes.offsets[:-1]], routes.values[routes.offsets[1:] - 1]
+        inside = np.minimum(first, last) >= self.network.topology.num_channels
+        return float(size[inside].sum() / size.sum())
+
+    @property
     def bytes_per_second(self) -> float:
         """The algorithm bandwidth: size over time."""
         return self.size_bytes / self.finish_seconds

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.routing import Paths
 from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
 from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.traces import Trace
@@ -37,8 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.topology import Topology
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
+
+ROUNDING = 1e-9
+"""A chunk this near to whole bytes, relative to its size, is of whole bytes."""
 
 INTO = ("reduce-scatter", "reduce")
 """Collectives whose bottleneck is what enters a set of ranks, not what leaves it."""
@@ -166,6 +171,43 @@ class Schedule:
     def finish_seconds(self) -> float:
         """When the last message has arrived."""
         return float(self.end.max(initial=0.0))
+
+    @property
+    def carried(self) -> Floats:
+        """float64[num_channels], the bytes that cross each channel."""
+        size = (self.program.message_size * self.size_bytes)[self.routes.owners()]
+        return np.asarray(np.bincount(self.routes.values, size, len(self.network.rate)), np.float64)
+
+    def use(self, channel: int, edges: Floats) -> Floats:
+        """Return the part of a channel's rate that is used between some times, float64[…].
+
+        Each message adds a slope where it begins and takes it away where it ends.
+        """
+        message = self.routes.owners()[self.routes.values == channel]
+        begin, lasting = self.start[message], self.sending[message]
+        slope = (self.program.message_size * self.size_bytes)[message] / lasting
+        time = np.concatenate([begin, begin + lasting])
+        order = np.argsort(time, kind="stable")
+        time, rate = time[order], np.cumsum(np.concatenate([slope, -slope])[order])
+        carried = np.append(0.0, np.cumsum(rate[:-1] * np.diff(time)))
+        until = np.interp(edges, time, carried, left=0.0, right=carried[-1])
+        used: Floats = np.diff(until) / np.diff(edges) / self.network.rate[channel]
+        return np.minimum(used, 1.0)
+
+    @property
+    def padded_bytes(self) -> int:
+        """The size with blocks of equally many whole bytes. The times are of the size given."""
+        program, ranks = self.program, self.program.num_ranks
+        exact = program.chunk_size * self.size_bytes
+        near = np.rint(exact)
+        whole = np.where(np.abs(exact - near) <= ROUNDING * exact, near, np.ceil(exact))
+        block = {
+            "all-gather": program.first_owner, "reduce-scatter": program.final_owner,
+            "all-to-all": program.first_owner.astype(np.int64) * ranks + program.final_owner,
+        }.get(program.collective)  # fmt: skip
+        if block is None:
+            return int(whole.sum())
+        return ranks * int(np.bincount(block, whole).max())
 
     @property
     def sending(self) -> Floats:
@@ -563,3 +605,44 @@ def schedule_trace(schedule: Schedule, name: str) -> Trace:
         flit_bytes=1,
         unit="seconds",
     )
+
+
+def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
+    """Return the route of each message as channels of a network. None if it lacks some of them.
+
+    Vertices are those of the same name, ranks those of the plan's hosts. Of channels that join the
+    same two vertices, the first is the first. Channels of the plan between hosts of one node, which
+    the network lacks, are left out: a route inside a node is empty.
+    """
+    network, ranks = schedule.network, len(schedule.network.host)
+    number = {topology.name_of(vertex): vertex for vertex in range(topology.num_ends)}
+    vertices = [*network.host.tolist(), *(number.get(name, -1) for name in network.labels[ranks:])]
+    vertex = np.array(vertices, np.int64)
+    if [topology.name_of(host) for host in vertices[:ranks]] != list(network.labels[:ranks]):
+        return None
+    many = np.int64(topology.num_ends)
+    planned = _numbered(vertex[network.source] * many + vertex[network.target])
+    there = _numbered(topology.source_end.astype(np.int64) * many + topology.target_end)
+    channel = {key: place for place, key in enumerate(there)}
+    used = np.zeros(len(planned), np.bool_)
+    used[schedule.routes.values] = True
+    known = [channel.get(key, -1) for key in planned]
+    found = np.array(known, np.int32)
+    ends = vertex[network.source], vertex[network.target]
+    hosts = (np.stack(ends) >= 0).all(axis=0) & (np.stack(ends) < topology.num_hosts).all(axis=0)
+    node = [topology.node_of_host[np.where(hosts, end, 0)] for end in ends]
+    inside = hosts & (node[0] == node[1]) & (found < 0)
+    if (used & ~inside & ((found < 0) | (ends[0] < 0) | (ends[1] < 0))).any():
+        return None
+    goes = ~inside[schedule.routes.values]
+    kept = np.append(0, np.cumsum(goes))[schedule.routes.offsets]
+    return Paths(kept, found[schedule.routes.values[goes]])
+
+
+def _numbered(keys: Ints) -> list[tuple[int, int]]:
+    """Return keys with how often each has been there before."""
+    order = np.argsort(keys, kind="stable")
+    _, first, place = np.unique(keys[order], return_index=True, return_inverse=True)
+    before = np.empty(len(keys), np.int64)
+    before[order] = np.arange(len(keys)) - first[place]
+    return list(zip(keys.tolist(), before.tolist(), strict=True))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.axes import Axis, Panel
+    from netloom.questions.predict.shared import Predicted
 
 WIDTH, HEIGHT = 430, 320
 
@@ -111,18 +112,19 @@ def _saturates(
     return [*layers, *where.above(said)]
 
 
-def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.LayerChart:
+def made_of(point: Predicted, startup_cycles: float = 0.0) -> alt.LayerChart:
     """Return the parts of one latency, or nothing if it is saturated."""
-    point = table.row(0, named=True)
-    values = {"in the network": (point["network_latency"] or 0.0, BEST),
-              "in the source queue": (point["source_wait"] or 0.0, THIS)}  # fmt: skip
-    if startup_cycles and not point["saturated"]:
+    values = {
+        "in the network": (point.network_latency or 0.0, BEST),
+        "in the source queue": (point.source_wait or 0.0, THIS),
+    }
+    if startup_cycles and not point.saturated:
         values["starting up"] = (startup_cycles, REFERENCE)
     total = sum(value for value, _ in values.values())
     rows = [Bar(name, value, number(value), colour) for name, (value, colour) in values.items()]
     title = f"A message takes {number(total)} cycles"
-    if point["latency"] is None:
-        title = "Saturated: no latency" if point["saturated"] else "No latency: simulate the knee"
+    if point.latency is None:
+        title = "Saturated: no latency" if point.saturated else "No latency: simulate the knee"
     elif total:
         title += f", {percent(values['in the source queue'][0] / total)} of them in the queue"
     return stacked(rows, title, "time of a message (cycles)", width=WIDTH)

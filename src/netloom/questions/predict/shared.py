@@ -1,41 +1,41 @@
-"""What the models that predict share: fields, points, tables and pictures of curves."""
+"""What the models that predict share: fields, what is simulated beside them, and words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.words import counted, give_or_take, number, share
+from netloom.base.figures import SHARE, Figures, figure
+from netloom.base.words import counted, give_or_take
+from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
-from netloom.questions.columns import CYCLES, Column, Columns
+from netloom.questions.columns import CYCLES
 from netloom.questions.fields import Measured, refuse
-from netloom.questions.named import find_network
-from netloom.questions.register import Answer
-from netloom.questions.shown import percent, plain_table
-from netloom.topology import Cube
+from netloom.questions.shown import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rich.table import Table
+    from collections.abc import Iterator, Sequence
 
     from netloom.machines import Machine
-    from netloom.topology import Topology
+    from netloom.topology import Cube, Topology
 
 
 RATES = "START:STOP:STEP, or 0:auto[:STEPS], up to where it saturates"
 SIZES = "64,256, START:STOP:STEP or START:STOP:xFACTOR"
 
+MOST_SIMULATED = 8
+"""Points of a curve that are simulated beside the model."""
+
+EXACT = 0.0005
+"""Error of a model that is none, in words."""
+
 
 class BesideModel(Question, panel="Simulation beside the model"):
     """Whether the same is simulated beside the model."""
 
-    simulate: bool = option(
-        "Also simulate the network, at up to 8 points.",
-        default=False,
-    )
+    simulate: bool = option("Also simulate the network, at up to 8 points.", default=False)
 
 
 class Simulated(Measured, BesideModel):
@@ -48,7 +48,9 @@ class Simulated(Measured, BesideModel):
 
 
 def find_torus(on: str | Topology | Machine) -> Cube:
-    """Return the torus that ``on`` is or names. A ring of two nodes is one link.
+    """Return the torus that ``on`` is or names, perhaps by a host on each of its routers.
+
+    A ring of two nodes is one link.
 
     Raises
     ------
@@ -65,7 +67,14 @@ def find_torus(on: str | Topology | Machine) -> Cube:
     netloom.InputError: on: found mesh:8x8; expected a torus, such as torus:8x8: the model \
 is of one
     """
+    from netloom.mapping.layouts.parts import cube_of_hosts
+    from netloom.questions.named import find_network
+    from netloom.topology import Cube
+
     topology, _ = find_network(on)
+    own = cube_of_hosts(topology)
+    if own is not None and np.array_equal(own[1], np.arange(topology.num_hosts)):
+        topology = own[0]
     if isinstance(topology, Cube) and topology.num_hosts > 1:
         rings = zip(topology.sides, topology.wraps, strict=True)
         if all(wraps or side <= 2 for side, wraps in rings):
@@ -76,104 +85,100 @@ is of one
     raise InputError("on", topology.name, "a torus, such as torus:8x8: the model is of one")
 
 
-STEADY, AT_THE_KNEE, SATURATED = "steady", "knee: simulate", "saturated"
-"""What a network is at a load, by a model."""
-
-MOST_SIMULATED = 8
-"""Points of a curve that are simulated beside the model."""
-
-
-class Beside(NamedTuple):
+class Checked(Figures):
     """The simulated latency of a point with its interval. The model's over it, less 1."""
 
-    latency: float | None
-    ci95: float | None
-    stable: bool
-    error: float | None
+    latency: float | None = figure("simulated", CYCLES, lead=True, key=True, half="ci95")
+    ci95: float | None = figure("± 95 %", CYCLES)
+    stable: bool = figure("keeps up")
+    error: float | None = figure(
+        "model over simulation, less 1", SHARE, head="model off by", lead=True, key=True
+    )
+
+    @classmethod
+    def of(
+        cls, latency: float | None, ci95: float | None, predicted: float | None, *, stable: bool
+    ) -> Checked:
+        """Return what was simulated beside a latency that the model predicts.
+
+        Examples
+        --------
+        >>> Checked.of(8.0, 0.1, 10.0, stable=True).error
+        0.25
+        """
+        error = None if latency is None or predicted is None else predicted / latency - 1
+        return cls(latency=latency, ci95=ci95, stable=stable, error=error)
+
+
+class Predicted(Protocol):
+    """What a model says at one load. Times are None past saturation."""
 
     @property
-    def sentence(self) -> str:
-        """What was simulated, to follow what the model says."""
-        if not self.stable:
-            return "; saturated in simulation"
-        off = "" if self.error is None else f", error {share(self.error)}"
-        return f"; simulated: {give_or_take(self.latency, self.ci95)}{off}"
-
+    def latency(self) -> float | None: ...  # noqa: D102
     @property
-    def cells(self) -> list[str]:
-        """Its latency with its interval, and error, for a table. Empty if it does not keep up."""
-        if not self.stable:
-            return ["", ""]
-        off = "" if self.error is None else share(self.error)
-        return [give_or_take(self.latency, self.ci95), off]
-
-
-def beside(
-    latency: float | None, ci95: float | None, predicted: float | None, *, stable: bool
-) -> Beside:
-    """Return what was simulated beside a latency that the model predicts.
-
-    Examples
-    --------
-    >>> beside(8.0, 0.1, 10.0, stable=True).error
-    0.25
-    """
-    error = None if latency is None or predicted is None else predicted / latency - 1
-    return Beside(latency, ci95, stable, error)
+    def network_latency(self) -> float | None: ...  # noqa: D102
+    @property
+    def source_wait(self) -> float | None: ...  # noqa: D102
+    @property
+    def saturated(self) -> bool: ...  # noqa: D102
+    @property
+    def simulated(self) -> Checked | None: ...  # noqa: D102
 
 
 class CurveAnswer(Answer):
-    """What a model says at one point or at several. ``simulated`` is what was run beside it."""
+    """What a model says at one load or at several, and what was simulated beside it."""
 
-    simulated: Any
+    if TYPE_CHECKING:
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether the simulation was stopped from outside."""
-        return self.simulated is not None and self.simulated.interrupted
+        @property
+        def points(self) -> Sequence[Predicted]:
+            """What is said of each load."""
 
     @property
     def latency(self) -> float | None:
-        """Mean latency in cycles at the one point, which must be one. None where there is none."""
-        latency: float | None = self._only().latency
-        return latency
+        """Mean latency in cycles at the one load, which must be one. None past saturation."""
+        return self._only().latency
 
     @property
     def saturated(self) -> bool:
-        """Whether the one point, which must be one, is past saturation."""
-        saturated: bool = self._only().saturated
-        return saturated
+        """Whether the one load, which must be one, is past saturation."""
+        return self._only().saturated
 
-    def _only(self) -> Any:
-        """Return the one point. InputError if several were asked for."""
-        points = self.observations
+    def _only(self) -> Predicted:
         if self.several:
-            found = f"{len(points)} {'rates' if 'rate' in self.columns else 'loads'}"
-            raise InputError("prediction", found, "one, or the table of all")
-        return points[0]
+            raise InputError("prediction", f"{len(self.points)} loads", "one, or the table of all")
+        return self.points[0]
+
+    @property
+    def checked(self) -> str:
+        """What a simulation says beside the model, in words. "" if none was run."""
+        told = [each.simulated for each in self.points if each.simulated]
+        if not told:
+            return ""
+        errors = [each.error for each in told if each.error is not None]
+        if not self.several:
+            (found,) = told
+            if not found.stable:
+                return "the simulation saturates at this load"
+            said = f"simulated {give_or_take(found.latency, found.ci95)} cycles"
+            return f"{said}; the model is {_off(errors[0])}" if errors else said
+        said = f"simulated at {counted(len(told), 'point')}"
+        if errors:
+            said += f": the model is at most {percent(max(map(abs, errors)))} off"
+        full = sum(not each.stable for each in told)
+        return f"{said}; {counted(full, 'point')} saturated in the simulation" if full else said
+
+    def simulation_remarks(self, what: str) -> Iterator[str]:
+        """Yield what was simulated, if anything was, and whether it was interrupted."""
+        if self.asked["simulate"]:
+            yield f"simulated: {what}, seed {self.provenance.seed}"
+        if self.interrupted:
+            yield "interrupted: what was simulated by then"
 
 
-def at(name: str) -> Callable[[Any], Any]:
-    """Return what gives a figure of a point: its place in an array of what was ``found``."""
-    return lambda point: getattr(point.found, name)[point.place]
-
-
-def _simulated(part: str) -> Callable[[Any], Any]:
-    """Return what gives a part of what was simulated of a point. None where nothing was."""
-    return lambda point: point.simulated and getattr(point.simulated, part)
-
-
-SIMULATED = Columns(
-    Column("simulated_latency", "simulated", CYCLES, _simulated("latency"), key=True, json=None),
-    Column("simulated_ci95", "± 95 %", CYCLES, _simulated("ci95"), json=None),
-    Column("simulated_stable", "keeps up", "", _simulated("stable"), bool, json=None),
-    Column("error", "model over simulation, less 1", "", _simulated("error"), key=True, json=None),
-    Column(
-        "simulated", kind=dict, table=False,
-        value=lambda point: point.simulated and point.simulated._asdict(),
-    ),
-)  # fmt: skip
-"""Columns of a point whose ``simulated`` is a ``Beside``, or None."""
+def _off(error: float) -> str:
+    side = "high" if error > 0 else "low"
+    return f"{percent(abs(error))} too {side}" if abs(error) >= EXACT else "exact"
 
 
 def some_of(rates: Sequence[float]) -> list[float]:
@@ -188,41 +193,6 @@ def some_of(rates: Sequence[float]) -> list[float]:
     return [rates[int(place)] for place in places]
 
 
-ASIDE = ("vc_multiplexing", "worst_path_latency")
-"""Columns that make room for what was simulated."""
-
-
-def routed(figures: Mapping[str, Any]) -> str:
-    """Return the routing, and the layers of VCs that its paths are in."""
-    layers = figures["vc_layers"] or 1  # older answers have none
-    return str(figures["routing"]) + (f" in {layers} layers of VCs" if layers > 1 else "")
-
-
-def curve_table(
-    data: Mapping[str, Any], columns: Mapping[str, str], shares: Mapping[str, str]
-) -> Table:
-    """Return a row per point: the model's figures, and the simulator's where there are any."""
-    simulated = any(point["simulated"] for point in data["points"])
-    columns = {name: of for name, of in columns.items() if of not in ASIDE or not simulated}
-    table = plain_table((*columns, *shares, *(["simulated (cycles)", "error"] * simulated), ""))
-    for point in data["points"]:
-        cells = [number(point[name]) for name in columns.values()]
-        cells += [percent(point[name]) for name in shares.values()]
-        measured = point["simulated"]
-        if simulated:
-            cells += Beside(**measured).cells if measured else ["", ""]
-        said = ["[red]✗ saturated[/]"] * point["saturated"]
-        said += ["[yellow]! knee: simulate[/]"] * (point.get("state") == AT_THE_KNEE)
-        said += ["[red]✗ simulation saturates[/]"] * bool(measured and not measured["stable"])
-        table.add_row(*cells, ", ".join(said))
-    return table
-
-
-def of_unit(value: float | None, unit: str) -> str:
-    """Return a latency with its unit."""
-    return "none: it is saturated" if value is None else f"{number(value)} {unit}"
-
-
 def rounded(error: float) -> str:
     r"""Return the expected error of a model, of which two digits are known.
 
@@ -232,43 +202,3 @@ def rounded(error: float) -> str:
     '1.9\xa0%'
     """
     return percent(float(f"{error:.2g}"))
-
-
-def begun(said: str) -> str:
-    """Return words with a capital at their beginning."""
-    return said[:1].upper() + said[1:]
-
-
-def checked(point: Mapping[str, Any]) -> str:
-    """Return what a simulation says beside the model of a point. "" if none was run."""
-    found = point["simulated"]
-    if not found:
-        return ""
-    if not found["stable"]:
-        return "the simulation saturates at this load"
-    said = f"simulated {give_or_take(found['latency'], found['ci95'])} cycles"
-    off = "" if found["error"] is None else f"; the model is {_off(found['error'])}"
-    return f"{said}{off}"
-
-
-def _off(error: float) -> str:
-    side = "high" if error > 0 else "low"
-    return f"{percent(abs(error))} too {side}" if abs(error) >= 0.0005 else "exact"
-
-
-def worst_checked(points: Sequence[Mapping[str, Any]]) -> str:
-    """Return how far the model is off over the points that were simulated. "" if none was."""
-    told = [each["simulated"] for each in points if each["simulated"]]
-    errors = [each["error"] for each in told if each["error"] is not None]
-    if not told:
-        return ""
-    said = f"simulated at {counted(len(told), 'point')}"
-    if errors:
-        said += f": the model is at most {percent(max(map(abs, errors)))} off"
-    full = sum(not each["stable"] for each in told)
-    return f"{said}; {counted(full, 'point')} saturated in the simulation" if full else said
-
-
-WIDTH, HEIGHT = 430, 320
-
-WHOLE, INSIDE, MEASURED, IDLE = "model", "in the network", "simulated", "idle"

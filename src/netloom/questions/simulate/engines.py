@@ -15,7 +15,7 @@ from netloom.base.figures import Figures, figure
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
 from netloom.questions.columns import CYCLES, Column, Columns
-from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
+from netloom.questions.fields import ROUTER_FIELDS, Rates, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
 from netloom.simulation.flow import FlowNetwork, flow_network
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from netloom.questions.base import Question
     from netloom.questions.fields import Clock
     from netloom.routing import Routing
+    from netloom.simulation.flow import GivenPaths
     from netloom.simulation.program_network import Rules
 
 
@@ -131,6 +132,8 @@ class PreparedFlows:
         What bytes and seconds are, or None if the network is in flits and cycles.
     injection, sharing, tolerance, seed
         As the question has them.
+    routes
+        The path of each message, where a program has its own.
     """
 
     topology: Topology
@@ -141,13 +144,14 @@ class PreparedFlows:
     sharing: Literal["max-min", "by-latency", "lossless"]
     tolerance: float
     seed: int
+    routes: GivenPaths | None = None
 
     engine_name: ClassVar = "flow"
 
     @property
     def routing_name(self) -> str:
         """The routing, as a person calls it."""
-        return str(self.routing)
+        return str(self.routes or self.routing)
 
     @property
     def clock_dict(self) -> dict[str, Any] | None:
@@ -157,20 +161,13 @@ class PreparedFlows:
     @property
     def router_name(self) -> str:
         """How channels are shared, as a person says it."""
-        shared = SHARING[self.sharing]
-        turns = "one after the other" if self.injection == "in-order" else "all at once"
-        fast = self.clock.words(self.topology) if self.clock else "a flit per cycle"
-        return f"flows, {shared}, {turns} from each node; {fast}"
+        return OnFlows.of(self).how
 
     def shared(self) -> dict[str, Any]:
         """Return what runs of flows take of it, by the names of their parameters."""
-        names = ("links", "routing", "injection", "sharing", "tolerance")
-        return {name: getattr(self, name) for name in names}
-
-    def remark(self, finish: float) -> str | None:
-        """Return a note on the precision of a finish, if it is known for the program."""
-        del finish
-        return None
+        names = ("links", "injection", "sharing", "tolerance")
+        found = {name: getattr(self, name) for name in names}
+        return found | {"routing": self.routes or self.routing}
 
 
 def _packet_flits(found: Any) -> int | None:
@@ -199,8 +196,8 @@ NETWORK = Columns(
 """What answers say of the network that ran them, their ``network``."""
 
 
-class OnEngine(Figures):
-    """What answers say of the network and of the engine that ran them."""
+class OnSimulated(Figures):
+    """What answers say of the network that ran them, and of its engine."""
 
     topology: str = figure(table=False)
     nodes: int = figure(table=False)
@@ -208,37 +205,93 @@ class OnEngine(Figures):
     failures: dict[str, object] | None = figure(table=False)
     engine: str = figure(table=False)
     routing: str = figure(table=False)
-    router: dict[str, object] = figure(table=False)
-    packet_flits: int | None = figure(unit="flits", table=False)
-    switch_cycles: int = figure(unit=CYCLES, table=False)
-    flit_bytes: float | None = figure(unit="bytes", table=False)
-    cycle_us: float | None = figure(unit="µs", table=False)
     seed: int = figure(table=False)
 
-    @classmethod
-    def of(cls, network: PreparedNetwork) -> OnEngine:
+    @staticmethod
+    def of_network(network: PreparedNetwork | PreparedFlows) -> OnSimulated:
         """Return what is said of a network that is ready to run programs."""
         topology = network.topology
-        return cls(
+        return OnSimulated(
             topology=topology.name,
             nodes=topology.num_hosts,
             num_channels=topology.num_network_channels,
             failures=broken_parts(topology),
             engine=network.engine_name,
             routing=network.routing_name,
-            router=network.router_fields,
-            packet_flits=network.packet_flits if network.engine_name == "network" else None,
-            switch_cycles=network.switch_cycles,
-            flit_bytes=getattr(network.machine, "flit_bytes", None),
-            cycle_us=getattr(network.machine, "cycle_us", None),
             seed=network.seed,
         )
 
     @property
+    def size(self) -> str:
+        """How large the network is, in words."""
+        return f"{counted(self.nodes, 'node')}, {counted(self.num_channels, 'channel')}"
+
+
+class OnRouters(Figures):
+    """What answers say of routers, or of what moves messages cycle by cycle."""
+
+    router: dict[str, object] = figure(table=False)
+    packet_flits: int | None = figure(unit="flits", table=False)
+    switch_cycles: int = figure(unit=CYCLES, table=False)
+    flit_bytes: float | None = figure(unit="bytes", table=False)
+    cycle_us: float | None = figure(unit="µs", table=False)
+
+    @staticmethod
+    def of_routers(network: PreparedNetwork) -> OnRouters:
+        """Return what is said of the routers of a network that is ready to run programs."""
+        return OnRouters(
+            router=network.router_fields,
+            packet_flits=network.packet_flits if network.engine_name == "network" else None,
+            switch_cycles=network.switch_cycles,
+            flit_bytes=network.flit_bytes,
+            cycle_us=network.cycle_us,
+        )
+
+
+class OnFlows(Figures):
+    """What answers say of flows: how they share channels, and what bytes and seconds are.
+
+    What runs in cycles shares no channels.
+    """
+
+    sharing: str | None = figure(table=False)
+    injection: str = figure(table=False)
+    tolerance: float | None = figure(table=False)
+    end_channels: bool = figure(table=False)
+    clock: Rates | None = figure(table=False)
+
+    @classmethod
+    def of(cls, flows: PreparedFlows) -> OnFlows:
+        """Return what is said of a network that is ready for flows."""
+        return cls(
+            sharing=flows.sharing,
+            injection=flows.injection,
+            tolerance=flows.tolerance,
+            end_channels=flows.links.end_channels,
+            clock=flows.clock.figures() if flows.clock else None,
+        )
+
+    @property
+    def how(self) -> str:
+        """How channels are shared, as a person says it."""
+        turns = "one after the other" if self.injection == "in-order" else "all at once"
+        fast = self.clock.words if self.clock else "a flit per cycle"
+        return f"flows, {SHARING[self.sharing or 'max-min']}, {turns} from each node; {fast}"
+
+
+class OnEngine(OnSimulated, OnRouters):
+    """What answers say of the network and of the engine that ran them, cycle by cycle."""
+
+    @classmethod
+    def of(cls, network: PreparedNetwork) -> OnEngine:
+        """Return what is said of a network that is ready to run programs."""
+        where, routers = cls.of_network(network), cls.of_routers(network)
+        return cls(**vars(where), **vars(routers))
+
+    @property
     def how(self) -> str:
         """The router, the routing and the size of the network, in words."""
-        size = f"{counted(self.nodes, 'node')}, {counted(self.num_channels, 'channel')}"
-        return f"{self.router['name']}, {self.routing}; {size}"
+        return f"{self.router['name']}, {self.routing}; {self.size}"
 
 
 FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "routing") + Columns(

@@ -33,7 +33,6 @@ from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program
 from netloom.questions.simulate.said import rough
-from netloom.questions.simulate.timelines import nodes_timeline
 from netloom.questions.timelines import perfetto_output
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.routing import VirtualChannelRouting
@@ -280,7 +279,10 @@ class LoopSimulation(Answer):
         if not kept or self.network is None:
             raise InputError("perfetto", "no times of messages", "timeline=True, and a whole run")
         (rows, applied), *_ = kept
-        return nodes_timeline(self.network, rows, self.program, applied=applied)
+        from netloom.drawing.programs import nodes_timeline
+
+        unit_us = self.network.cycle_us
+        return nodes_timeline(self.network, rows, self.program, unit_us, applied=applied)
 
     def footer(self) -> list[str]:
         """Return what ran, its messages, and at which applied traffic channels are shown."""
@@ -296,17 +298,9 @@ class LoopSimulation(Answer):
         import polars as pl
 
         from netloom.drawing.axes import axis
+        from netloom.drawing.load_curves import AVERAGE, BY_NODE, LIMIT, WORST, shares, thresholds
         from netloom.questions.network_chart import loaded_chart, network_again
-        from netloom.questions.simulate.drawn import (
-            APPLIED,
-            AVERAGE,
-            BY_NODE,
-            LIMIT,
-            ON_CHANNEL,
-            WORST,
-            shares,
-            thresholds,
-        )
+        from netloom.questions.simulate.drawn import ON_CHANNEL
 
         lines = [
             (each.applied, got / each.applied, name)
@@ -328,7 +322,7 @@ class LoopSimulation(Answer):
         marks = {name: at for name, at in marks.items() if at <= 1.3 * highest}
         drawn = shares(
             tidy,
-            axis("applied", APPLIED, [highest, *marks.values()]),
+            axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
             BY_NODE,
             lambda where: thresholds(where, marks),
             lambda _: marks.values(),

@@ -9,7 +9,6 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.questions.columns import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import (
     entering,
@@ -19,7 +18,6 @@ from netloom.questions.named import (
     read_program,
     read_traffic,
 )
-from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.loaded import (
@@ -31,7 +29,6 @@ from netloom.simulation.network.loaded import (
     techniques_of,
 )
 from netloom.simulation.network.routers import with_lanes
-from netloom.topology.faults import broken_parts
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.questions.simulate.fields import OpenLoad
-    from netloom.simulation.network.loaded import FailureCost
+    from netloom.simulation.capacity import FailureCost
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
@@ -81,39 +78,10 @@ class SimulatedNetwork(LoadedNetwork):
         return len(self.settings) + len(self.refused) > 1
 
     @property
-    def failures(self) -> dict[str, Any] | None:
-        """What is broken and what that costs, or None if nothing is."""
-        broken = broken_parts(self.topology)
-        return broken and broken | (self.cost.to_dict() if self.cost else {})
-
-    @property
     def router_fields(self) -> dict[str, Any]:
         """The router's name and its fields."""
         router = asdict(self.settings[0].router)
         return {"name": self.router_name} | {name: router[name] for name in ROUTER_FIELDS}
-
-
-NETWORK = PROGRAM_NETWORK.pick("topology", "nodes", "channels") + Columns(
-    Column("failures", kind=dict, value="network.failures"),
-    Column("traffic", kind=str, value="network.traffic.name"),
-    Column("inside_nodes", value="network.inside_nodes"),
-    Column("arrivals", kind=str, value="network.arrivals.name"),
-    Column("packet_law", kind=str, value="network.lengths.name", json="packet_flits.law"),
-    Column("packet_mean", unit="flits", value="network.lengths.mean", json="packet_flits.mean"),
-    Column("routing", kind=str, value=lambda found: found.network.settings[0].routing.name),
-    Column("router", kind=dict, value="network.router_fields"),
-    Column(
-        "throughput_bounds",
-        kind=dict,
-        value=lambda found: {
-            each.router.switching: each.bound.to_dict() for each in found.network.settings
-        },
-    ),
-    *PROGRAM_NETWORK.pick("flit_bytes", "cycle_us", "seed"),
-    Column("remarks", kind=list, value="network.remarks"),
-    Column("refused", kind=dict, value="network.refused"),
-)
-"""What JSON says of the network of an answer that has a ``SimulatedNetwork``."""
 
 
 def prepare(question: OpenLoad) -> SimulatedNetwork:

@@ -1,18 +1,9 @@
-"""What verdicts of simulations have in common: how figures are said, and the next command."""
+"""How verdicts of simulations say shares and means, and from when on a network is slow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from netloom.base.words import give_or_take, number
-from netloom.questions.register import command_line, kind_of
-from netloom.questions.shown import arrow, percent, plain_table, size_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rich.table import Table
-
+from netloom.base.words import number
+from netloom.questions.shown import percent
 
 SLOW = 3.0
 """Latency, in times that of the idle network, from which a network counts as saturated."""
@@ -42,74 +33,3 @@ def around(value: float | None, half: float | None) -> str:
     if value is None or not half:
         return number(value)
     return f"{number(value)}\u00a0±\u00a0{number(float(f'{half:.1g}'))}"
-
-
-def cycles(latency: Mapping[str, Any]) -> str:
-    r"""Return a mean latency with its interval and its percentiles, where they are known.
-
-    Examples
-    --------
-    >>> cycles({"mean": 37.04, "ci95": 0.17, "p50": 36, "p99": 71, "max": 126}).split("  ")
-    ['37.04\xa0±\xa00.17 cycles', 'p50 36', 'p99 71', 'max 126 cycles']
-    """
-    mean = give_or_take(latency["mean"], latency["ci95"])
-    parts = [f"{name} {number(latency[name])}" for name in ("p50", "p99", "max")]
-    return "  ".join([f"{mean} cycles", *parts]) + " cycles"
-
-
-def bound_said(bound: Mapping[str, Any]) -> str:
-    """Return the most that can be carried, and what limits it.
-
-    Examples
-    --------
-    >>> bound_said({"load": 0.4921875, "limited_by": "channel 0 -> 1", "of": "routing"})
-    'no router can carry more than 0.492 with this routing: link 0→1'
-    """
-    whose = "with any routing" if bound["of"] == "network" else "with this routing"
-    what = arrow(bound["limited_by"] or "").replace("channel", "link")
-    return f"no router can carry more than {number(bound['load'])} {whose}: {what}"
-
-
-def configuration(figures: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of the question of an answer."""
-    found: Mapping[str, Any] = figures["provenance"]["configuration"]
-    return found
-
-
-def again(words: str, figures: Mapping[str, Any], **changed: Any) -> str:
-    """Return the command that asks a question about the same things, some fields changed."""
-    return command_line(kind_of(words), configuration(figures), **changed)
-
-
-def longer(words: str, figures: Mapping[str, Any]) -> str:
-    """Return the command that asks the same question again, with runs that are longer."""
-    asked = configuration(figures)
-    if asked.get("cycles") is not None:
-        return again(words, figures, cycles=None)
-    return again(words, figures, most_cycles=10 * asked["most_cycles"])
-
-
-def setup_of(network: Any) -> str:
-    """Return the engine, the routing and the size of the network that ran a program."""
-    return f"{network.router_name}, {network.routing_name}, {size_of(network.topology)}"
-
-
-def table_with_units(heads: Iterable[tuple[str, str]]) -> Table:
-    """Return a table of columns with units below their heads. What has no unit is words."""
-    heads = tuple(heads)
-    words = tuple(name for name, unit in heads if not unit)
-    return plain_table((f"{name}\n{unit}" if unit else name for name, unit in heads), words)
-
-
-def state(point: Mapping[str, Any], *, known: bool) -> str:
-    """Return in a word what is to be known of a run beside its figures.
-
-    ``known`` tells whether it was long enough for them.
-    """
-    if point["interrupted"]:
-        return "interrupted"
-    if not point["stable"]:
-        return "✗ overloaded"
-    if not known:
-        return "? too short"
-    return "" if point["warmed_up"] and point["precise"] else "? less precise"

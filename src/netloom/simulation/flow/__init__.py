@@ -10,9 +10,9 @@ from netloom.simulation.flow.network import (
     ways_of,
 )
 from netloom.simulation.flow.rounds import RoundsRun, run_rounds
-from netloom.simulation.flow.run import Trust, run_flows, run_paths, trust
+from netloom.simulation.flow.run import run_flows, run_paths, trust
 
 __all__ = [
-    "FlowNetwork", "FlowRun", "GivenPaths", "RoundsRun", "Trust", "Ways", "flow_network",
+    "FlowNetwork", "FlowRun", "GivenPaths", "RoundsRun", "Ways", "flow_network",
     "made_ways", "run_flows", "run_paths", "run_rounds", "trust", "ways_of",
 ]  # fmt: skip

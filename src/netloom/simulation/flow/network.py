@@ -271,6 +271,17 @@ class GivenPaths:
     paths: Paths
     path: Ints
 
+    @classmethod
+    def of_entries(cls, name: str, routes: Paths, entry: Ints) -> GivenPaths:
+        """Return the paths of rows that belong to entries, each with a route. Empty: it has none.
+
+        ``entry``: int64[num_rows].
+        """
+        distinct, place = _distinct(routes)
+        sent = np.flatnonzero(distinct.lengths)  # what stays inside a node has no path
+        number = np.searchsorted(sent, np.arange(len(distinct)))
+        return cls(name, distinct.taken(sent), number[place[entry]])
+
     def __str__(self) -> str:
         return self.name
 
@@ -283,6 +294,19 @@ class GivenPaths:
             hosts[1] = routers.channel_target[found.channels[found.offsets[1:] - 1]]
         moving = (messages.flits > 0) & (messages.source != messages.target)
         return _over(network, found, *hosts), np.where(moving, self.path, -1)
+
+
+def _distinct(routes: Paths) -> tuple[Paths, Ints]:
+    """Return the different paths among some, and int64[len(routes)], which one each is."""
+    lengths = routes.lengths.astype(np.int64)
+    key = np.zeros(len(routes), np.int64)
+    for hop in range(int(lengths.max(initial=0))):
+        here = np.zeros(len(routes), np.int64)
+        goes_on = lengths > hop
+        here[goes_on] = routes.channels[routes.offsets[:-1][goes_on] + hop] + 1
+        _, key = np.unique(key * (here.max() + 1) + here, return_inverse=True)
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    return routes.taken(first), place.astype(np.int64)
 
 
 def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:

@@ -11,15 +11,14 @@ channel: with smaller ones, every message takes longer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import rounded
+from netloom.simulation.figures import ORDER_SAYS_NOTHING, Trust
 from netloom.simulation.flow import blocking
 from netloom.simulation.flow.engine import ROUNDING, FlowEngine, FlowRun
 from netloom.simulation.flow.network import (
@@ -29,14 +28,13 @@ from netloom.simulation.flow.network import (
     latency_weights,
     made_ways,
 )
-from netloom.workload.programs.messages import messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.workload.programs.messages import Messages
@@ -303,7 +301,7 @@ def cheap_finish(run: Callable[..., FlowRun], **options: Any) -> float | None:
     return found.finish if found.done else None
 
 
-ORDER_COUNTS, ORDER_DECIDES, ORDER_SAYS_NOTHING = 1.1, 2.0, 6.0
+ORDER_COUNTS, ORDER_DECIDES = 1.1, 2.0
 """Gaps between the ends in order and shared, as factors, from which a kind begins."""
 
 TURNS_COUNT, TURNS_DECIDE = 1.02, 1.2
@@ -320,29 +318,14 @@ MOST_SHORT = 0.5
 """The part of messages above which a program is one of short messages."""
 
 
-class Trust(NamedTuple):
-    """What is expected of an answer.
-
-    Attributes
-    ----------
-    within
-        The true end differs from the answer by at most this part of the answer, in nine of ten
-        cases. None: nothing can be said.
-    why
-        What decides that, as a sentence.
-    """
-
-    within: float | None
-    why: str
-
-
 def trust(
-    in_order_finish: float,
-    shared_finish: float,
+    in_order_finish: float | None,
+    shared_finish: float | None,
     bound: float,
     *,
     lossless_finish: float | None = None,
     short: float = 0.0,
+    done: bool = True,
 ) -> Trust:
     """Return how far the end of a program on flows, sent in order, can be trusted.
 
@@ -351,7 +334,7 @@ def trust(
     in_order_finish, shared_finish
         When the program ends if each host's messages follow one another, and if all share its
         injection channel: ``run_flows`` with both kinds of ``injection``. The same where no host
-        has two messages under way at once.
+        has two messages under way at once. None where it is not known.
     bound
         The least time that the program needs: of one-shot traffic, what the fullest link has to
         carry over its bandwidth. 0 if it is not known.
@@ -361,6 +344,8 @@ def trust(
     short
         The part of the messages that are shorter than a packet, or take longer for the latency of
         their path than for their bytes.
+    done
+        Whether the program ended.
 
     Raises
     ------
@@ -369,237 +354,56 @@ def trust(
 
     Examples
     --------
-    >>> trust(1.0, 1.0, 1.0, lossless_finish=1.0)
-    Trust(within=0.065, why='One link decides when the program ends.')
+    >>> found = trust(1.0, 1.0, 1.0, lossless_finish=1.0)
+    >>> found.within, found.why
+    (0.065, 'One link decides when the program ends.')
     >>> trust(9.0, 1.0, 1.0).within is None
     True
     """
+    if not done:
+        return Trust(within=None, why="The run was interrupted.")
+    if in_order_finish is None or shared_finish is None:
+        why = "Whether the order in which messages are sent matters would take long to find."
+        return Trust(within=None, why=why)
     by_turns = in_order_finish if lossless_finish is None else lossless_finish
     for value in (in_order_finish, shared_finish, by_turns, bound, short):
         if not (isfinite(value) and value >= 0):
             raise InputError("trust", f"{value}", "finite figures of at least 0")
     if min(in_order_finish, shared_finish, by_turns) <= 0:
-        return Trust(0.0, "Nothing crosses the network.")
+        return Trust(within=0.0, why="Nothing crosses the network.")
     order = _gap(in_order_finish, shared_finish)
     if order >= ORDER_SAYS_NOTHING:
         end = f"{rounded(order)} times as long in order as shared, the true end is between"
-        return Trust(None, f"The order in which messages are sent decides: {end}.")
+        return Trust(within=None, why=f"The order in which messages are sent decides: {end}.")
     if short > MOST_SHORT:
-        return Trust(SHORT, "Most messages are shorter than a packet or than their latency.")
+        return Trust(
+            within=SHORT, why="Most messages are shorter than a packet or than their latency."
+        )
     if order >= ORDER_COUNTS:
         within = FAR_ORDER if order >= ORDER_DECIDES else ORDER
         return Trust(
-            within, f"The order in which messages are sent makes a factor of {rounded(order)}."
+            within=within,
+            why=f"The order in which messages are sent makes a factor of {rounded(order)}.",
         )
     return _by_turns(in_order_finish, bound, lossless_finish)
-
-
-def expected_error(found: Trust | None, *, done: bool) -> dict[str, Any]:
-    """Return how far the end of a program can be trusted, or why that is not known, as plain data.
-
-    ``done``: whether the program ended.
-    """
-    if found is not None:
-        return found._asdict()
-    why = "The run was interrupted."
-    if done:
-        why = "Whether the order in which messages are sent matters would take long to find."
-    return {"within": None, "why": why}
 
 
 def _by_turns(finish: float, bound: float, lossless_finish: float | None) -> Trust:
     """Return the trust in the end of a program whose order does not count."""
     if lossless_finish is None:
-        return Trust(UNKNOWN_TURNS, "Links that share by turns, as routers do, may take longer.")
+        return Trust(
+            within=UNKNOWN_TURNS, why="Links that share by turns, as routers do, may take longer."
+        )
     turns = _gap(finish, lossless_finish)
     if turns > TURNS_COUNT:
         within = FAR_TURNS if turns > TURNS_DECIDE else TURNS
-        return Trust(within, f"Sharing by turns, as routers do, makes a factor of {turns:.2g}.")
+        return Trust(
+            within=within, why=f"Sharing by turns, as routers do, makes a factor of {turns:.2g}."
+        )
     one = bound > 0 and _gap(finish, bound) <= TURNS_COUNT
     link = "One link decides" if one else "Fair sharing and turns agree on"
-    return Trust(ALIKE, f"{link} when the program ends.")
+    return Trust(within=ALIKE, why=f"{link} when the program ends.")
 
 
 def _gap(one: float, other: float) -> float:
     return max(one, other) / min(one, other)
-
-
-SAME = 1e-12
-"""Times that differ by such a part are the same but for rounding."""
-
-
-@dataclass(frozen=True, eq=False)
-class AtOnce(FlowRun):
-    """Flows that were all sent at time 0, in the order in which they were given.
-
-    Attributes
-    ----------
-    chain
-        int64[], the flow that ended last, and before it those that it waited for at its injection
-        channel, the first first.
-    """
-
-    chain: Ints
-
-    @property
-    def size(self) -> Floats:
-        """float64[num_flows], of each flow."""
-        return np.asarray(self.rows["size"])
-
-    @property
-    def sending(self) -> Floats:
-        """float64[num_flows], what the bytes of each take alone."""
-        return self.size / self.ways.capacity(self.network.capacity)[self.way]
-
-    @property
-    def least(self) -> Floats:
-        """float64[num_flows], when each would have ended on an idle network."""
-        return np.asarray(self.alone + (self.rows["run"] + self.rows["receive"]))
-
-    @property
-    def held_longer(self) -> Floats:
-        """float64[num_flows], how much longer the bytes of each took as others were there; or -1.
-
-        That is unknown of flows that have not arrived.
-        """
-        more = np.maximum(self.arrived - self.entered - self.alone, 0)
-        return np.asarray(np.where(self.arrived >= 0, more, -1.0))
-
-    @property
-    def slowdown(self) -> Floats:
-        """float64[num_flows], time in the network over that alone. All flows have ended.
-
-        What a flow waits for others of its own host, before it enters, does not count.
-        """
-        inside = self.complete - self.entered + self.rows["run"]
-        found = np.divide(inside, self.least, out=np.ones(len(inside)), where=self.least > 0)
-        return np.asarray(np.maximum(found, 1.0))
-
-    @property
-    def utilisation(self) -> Floats:
-        """float64[num_links], what each link carried, as a part of what it could until the end."""
-        end = self.finish
-        return self.link_sizes / (self.network.capacity * end) if end else 0 * self.link_sizes
-
-    @cached_property
-    def _held(self) -> tuple[Ints, Floats]:
-        """The way of each hop of ways, and for how long its link held flows back."""
-        assert self.held is not None
-        return np.repeat(np.arange(len(self.ways)), np.diff(self.ways.offsets)), self.held
-
-    @property
-    def holder(self) -> Ints:
-        """int64[num_flows], the link that held each back for longest; -1 if none did."""
-        way, held = self._held
-        longest = np.lexsort([-held, way])[self.ways.offsets[:-1]]  # the first of equal ones
-        found = np.where(held[longest] > 0, self.ways.links[longest], -1)
-        return found[self.way].astype(np.int64)
-
-    def of_links(self) -> tuple[Ints, Ints, Floats]:
-        """Return int64[num_links], flows over each, those that it held back, and for how long.
-
-        A link holds a flow back while it is full, and the flow has the largest rate on it that it
-        shares, though it would have a larger one alone.
-        """
-        way, held = self._held
-        flows = np.bincount(self.way, minlength=len(self.ways))[way]
-        links, count = self.ways.links, self.network.num_links
-        return (
-            np.bincount(links, flows, count).astype(np.int64),
-            np.bincount(links, np.where(held > 0, flows, 0), count).astype(np.int64),
-            np.bincount(links, held, count).astype(np.float64),
-        )
-
-
-def send_order(source: ArrayLike, target: ArrayLike, num_tasks: int) -> Ints:
-    """Return the order in which tasks send: each to the next task first, then to those after it.
-
-    So do the all-to-all collectives of MPI libraries. Would all send to task 0 first, all would
-    wait for its host.
-
-    Examples
-    --------
-    >>> order = send_order([0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1], 3)
-    >>> order  # 0 to 1, 1 to 2 and 2 to 0; then 0 to 2, 1 to 0 and 2 to 1
-    array([0, 3, 4, 1, 2, 5])
-    """
-    sources = np.asarray(source, np.int64)
-    return np.lexsort([sources, (np.asarray(target, np.int64) - sources) % num_tasks])
-
-
-def run_at_once(
-    network: FlowNetwork,
-    routing: Routing,
-    source: ArrayLike,
-    target: ArrayLike,
-    size: ArrayLike,
-    *,
-    order: Ints | None = None,
-    overhead: float = 0.0,
-    injection: Literal["in-order", "shared"] = "in-order",
-    tolerance: float = 0.0,
-    **more: Any,
-) -> AtOnce:
-    """Send flows between different hosts all at once, and return when each ends.
-
-    Parameters
-    ----------
-    network, routing, injection, tolerance
-        As for ``run_flows``.
-    source, target, size
-        The hosts of each flow, which are two, and its size. Above 0.
-    order
-        The order in which a host sends its flows. By default that in which they are given.
-    overhead
-        Time that the processor of each host takes to send a flow, and to receive it.
-    more
-        What else ``run_flows`` takes.
-
-    Raises
-    ------
-    NoRouteError, InputError
-        As ``run_flows`` does.
-
-    Examples
-    --------
-    >>> from netloom.routing import DModK
-    >>> from netloom.simulation.flow import flow_network
-    >>> from netloom.topology import topology
-    >>> network = flow_network(topology("leaf-spine:3x1x2"), bandwidth=1e9, latency=1e-6)
-    >>> found = run_at_once(network, DModK(), [0, 1], [2, 4], [1000, 1000], injection="shared")
-    >>> found.complete, found.alone  # both over one uplink: four channels of 1 µs, 1 µs of bytes
-    (array([6.e-06, 6.e-06]), array([5.e-06, 5.e-06]))
-    >>> network.link_name(found.holder[0]), found.bound
-    ('leaf0 -> spine0', 2e-06)
-    """
-    sources, targets = np.asarray(source, np.int32), np.asarray(target, np.int32)
-    sizes = np.asarray(size, np.float64)
-    sent = np.arange(len(sources)) if order is None else order
-    table = messages(
-        network.topology.num_hosts, source=sources[sent], target=targets[sent], flits=0
-    )
-    each = np.full(len(sent), overhead)
-    table = replace(table, flits=sizes[sent], run=each, receive=each)
-    run = run_flows(
-        network, routing, table, injection=injection, tolerance=tolerance, noting=True, **more
-    )
-    chain = sent[_chain(run, in_order=injection == "in-order")]
-    back = np.empty(len(sent), np.int64)
-    back[sent] = np.arange(len(sent))
-    return AtOnce(**vars(run) | {"rows": run.rows[back]}, chain=chain)
-
-
-def _chain(run: FlowRun, *, in_order: bool) -> Ints:
-    """Return the row that ended last, and those before it that it waited for to enter."""
-    if not len(run.complete):
-        return np.zeros(0, np.int64)
-    last = int(np.argmax(run.complete))
-    queue = run.ways.queue[run.way]
-    if not in_order or queue[last] < 0:
-        return np.array([last])
-    same = np.flatnonzero(queue == queue[last])
-    same = same[np.lexsort([same, run.entered[same]])]
-    same = same[: int(np.flatnonzero(same == last)[0]) + 1]
-    waited = (run.entered - run.sent)[same]
-    begins = int(np.flatnonzero(waited <= SAME * run.entered[same])[-1])
-    return same[begins:]

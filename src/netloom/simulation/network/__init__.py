@@ -1,6 +1,7 @@
 """Virtual-channel networks, flit by flit: routers, open-loop runs, sweeps, saturation."""
 
-from netloom.simulation.network.bound import Bound, throughput_bound
+from netloom.simulation.capacity import Bound
+from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.loaded import SaturationPoint, bracket_saturation, run_loads
 from netloom.simulation.network.program import Reservation, reserve, reserve_paths
 from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router

@@ -7,21 +7,19 @@ cycle: a channel, or one of the lanes of a faster one.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.port_numbers import each_lane, hosted_ports, ports
+from netloom.routing.port_numbers import HostedPorts, each_lane, hosted_ports, ports
 from netloom.routing.virtual_channel_tables import WORD, RouteTables, slot_stride
 from netloom.simulation.network import layout
 from netloom.simulation.network.layout import LARGE, SMALL, Setup, State
 from netloom.simulation.network.routers import end_channels, with_lanes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.routing.virtual_channel_tables import VirtualChannelRouting
     from netloom.simulation.network.layout import Sizes
     from netloom.simulation.network.routers import Router, Timing
@@ -42,7 +40,7 @@ class Lines(NamedTuple):
     target, in_port
         int64[lines], router and input port. Of a line out of the routers, the port of the host.
     channel
-        int64[lines], the channel that each is a lane of; -1 where a network does not list it.
+        int64[lines], the channel that each is a lane of, as if those of hosts were always listed.
     cycles
         int64[lines], latency of the channel.
     share, whole
@@ -69,8 +67,8 @@ class Wiring(NamedTuple):
     network_ports
         Where the ports of hosts begin, if it is the same at all routers. Else ``num_ports``.
     num_sources, entry_channels
-        What has a queue of packets: nodes of a direct network, else ports of hosts, and how many
-        injection channels each has, at most.
+        Ports of hosts, which have a queue of packets each, and how many injection channels each
+        has, at most.
     between, entries, exits
         The lines.
     """
@@ -97,89 +95,73 @@ def wiring(topology: Topology, router: Router) -> Wiring:
     Raises
     ------
     InputError
-        If a channel of a direct network is faster than a flit per cycle.
+        If a channel is too slow, or one of a direct network is faster than a flit per cycle.
     """
-    return _direct(topology, router) if topology.direct else _hosted(topology, router)
+    if with_lanes(topology, router) is not topology:
+        found = f"{router.injection_channels}, {router.ejection_channels}"
+        raise InputError("router", found, "with_lanes' network, where hosts hang on routers")
+    wired, hosts = _ports(topology, router), np.arange(topology.num_ports)
+    inside = topology.num_network_channels
+    outside = inside + len(hosts)
+
+    def lines(first: int, after: int | None, source: Ints, target: Ints) -> Lines:
+        part = slice(first, after)
+        lanes = wired.lanes[part]
+        channel, lane = each_lane(lanes)
+        rate, cycles = topology.channel_bandwidth[part], topology.channel_cycles[part]
+        if not len(rate):  # nobody says how fast hosts' channels are
+            rate, cycles = lanes.astype(np.float64), np.ones_like(lanes)
+        share, whole = _shares(topology, rate / lanes)
+        return Lines(
+            source[channel].astype(np.int64), wired.out_port[part][channel] + lane,
+            target[channel].astype(np.int64), wired.in_port[part][channel] + lane,
+            channel + first, cycles[channel].astype(np.int64), share[channel], whole[channel],
+        )  # fmt: skip
+
+    return Wiring(
+        topology.num_routers, wired.num_ports, wired.network_ports, len(hosts),
+        int(wired.lanes[inside:outside].max(initial=1)),
+        between=lines(0, inside, topology.channel_source, topology.channel_target),
+        entries=lines(inside, outside, hosts, topology.injection_router),
+        exits=lines(outside, None, topology.ejection_router, hosts),
+    )  # fmt: skip
 
 
-def _direct(topology: Topology, router: Router) -> Wiring:
-    wired, nodes = ports(topology), topology.num_hosts
-    first = wired.num_network_ports
-    injection, ejection = end_channels(topology, router)
+def _ports(topology: Topology, router: Router) -> HostedPorts:
+    """Return the port numbers of a network. Nodes of a direct one have the router's channels."""
+    if not topology.direct:
+        return hosted_ports(topology)
     fast = topology.channel_bandwidth > 1
     if fast.any():
         channel = int(np.argmax(fast))
         rate = topology.channel_bandwidth[channel]
         found = f"channel {topology.channel_name(channel)} of bandwidth {rate:g}"
         raise InputError(topology.name, found, "at most 1 where each node is host and router")
-    every = np.arange(topology.num_channels)
-    ends = topology.channel_source, wired.out_port, topology.channel_target, wired.in_port
-    entry, leave = np.arange(nodes * injection), np.arange(nodes * ejection)
-    return Wiring(
-        nodes, first + max(injection, ejection), first, nodes, injection,
-        between=_lines(topology, ends, every, np.ones_like(every)),
-        entries=_alike(*np.divmod(entry, injection), entry // injection, first + entry % injection),
-        exits=_alike(leave // ejection, first + leave % ejection, leave // ejection, 0 * leave),
+    wired, none = ports(topology), np.zeros(topology.num_ports, np.int32)
+    first, ends = wired.num_network_ports, end_channels(topology, router)
+    counts = topology.num_network_channels, len(none), len(none)
+    return HostedPorts(
+        first + max(ends), first,
+        np.concatenate([wired.out_port, none, none + first]),
+        np.concatenate([wired.in_port, none + first, none]),
+        np.repeat(np.array([1, *ends], np.int32), counts),
     )  # fmt: skip
 
 
-def _hosted(topology: Topology, router: Router) -> Wiring:
-    if with_lanes(topology, router) is not topology:
-        found = f"{router.injection_channels}, {router.ejection_channels}"
-        raise InputError("router", found, "with_lanes' network, where hosts hang on routers")
-    wired, inside = hosted_ports(topology), topology.num_network_channels
-    channel, lane = each_lane(wired.lanes)
-    many = wired.lanes[channel]
-    out_port, in_port = wired.out_port[channel] + lane, wired.in_port[channel] + lane
-    source, target = (
-        each[channel].astype(np.int64) - topology.num_hosts
-        for each in (topology.source_end, topology.target_end)
-    )
-    into = (channel >= inside) & (channel < inside + topology.num_ports)
-    out_of = channel >= inside + topology.num_ports
-
-    def chosen(which: Bools, *ends: Ints) -> Lines:
-        source, out_port, target, in_port = (each[which] for each in ends)
-        joined = source, out_port, target, in_port
-        return _lines(topology, joined, channel[which], many[which])
-
-    return Wiring(
-        topology.num_routers, wired.num_ports, wired.network_ports, topology.num_ports,
-        int(wired.lanes[inside : inside + topology.num_ports].max(initial=1)),
-        between=chosen(channel < inside, source, out_port, target, in_port),
-        entries=chosen(into, channel - inside, lane, target, in_port),
-        exits=chosen(out_of, source, out_port, channel - inside - topology.num_ports, lane),
-    )  # fmt: skip
+def _shares(topology: Topology, rate: Floats) -> tuple[Ints, Ints]:
+    """Return the flits that lines of these rates send, and the cycles in which they do: int64[]."""
+    parts, place = kept_rates(rate)
+    if 0 in parts:
+        found = f"a channel of bandwidth {rate.min():g}"
+        raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
+    each = np.array([part.as_integer_ratio() for part in parts], np.int64).reshape(-1, 2)[place]
+    return each[:, 0], each[:, 1]
 
 
-def _lines(
-    topology: Topology,
-    ends: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]],
-    channel: Ints,
-    lanes: Ints,
-) -> Lines:
-    rates, place = np.unique(topology.channel_bandwidth[channel] / lanes, return_inverse=True)
-    parts = [Fraction(float(rate)).limit_denominator(FINEST) for rate in rates]
-    for rate, part in zip(rates, parts, strict=True):
-        if part == 0:
-            found = f"a channel of bandwidth {rate:g}"
-            raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
-    share = np.array([part.numerator for part in parts], np.int64)
-    whole = np.array([part.denominator for part in parts], np.int64)
-    source, out_port, target, in_port = (np.asarray(each, np.int64) for each in ends)
-    cycles = topology.channel_cycles[channel].astype(np.int64)
-    return Lines(source, out_port, target, in_port, channel, cycles, share[place], whole[place])
-
-
-def _alike(
-    source: Ints,
-    out_port: Ints,
-    target: Ints,
-    in_port: Ints,
-) -> Lines:
-    """Return the lines of nodes that are host and router in one."""
-    one = np.ones_like(source)
-    return Lines(source, out_port, target, in_port, -one, one, one, one)
+def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
+    """Return the different rates of lines, rising, as these keep to them, and which each has."""
+    rates, place = np.unique(rate, return_inverse=True)
+    return [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()], place.ravel()
 
 
 FIRST_LOG = 8192

@@ -7,7 +7,6 @@ Towles, section 3.3.1). If routers choose, the most even split of the traffic do
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -36,6 +35,7 @@ from netloom.routing.virtual_channel_tables import (
     TWO_PHASE,
     RouteTables,
 )
+from netloom.simulation.capacity import Bound
 from netloom.simulation.network.demand import (
     MOST_PAIRS,
     between_ports,
@@ -60,50 +60,6 @@ if TYPE_CHECKING:
 
 MOST_BOXES = 2**28
 """Most nodes of the minimal boxes of all pairs, over which ROMM draws."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What limits the traffic that a network can accept.
-
-    Attributes
-    ----------
-    load
-        The offered traffic, in flits/node/cycle of the average sending node, above which the
-        resource would have to carry more than it can.
-    what
-        The resource, in words.
-    kind
-        Both are proved: no run gets past either. ``routing``: what the channels carry with this
-        routing was reckoned too. ``network``: only what holds for every routing was, so that the
-        limit of this one may be lower.
-    """
-
-    load: float
-    what: str
-    kind: Literal["routing", "network"] = "routing"
-
-    @property
-    def sentence(self) -> str:
-        """The limit in words, without a full stop.
-
-        Examples
-        --------
-        >>> Bound(0.25, "channel 0 -> 1").sentence
-        'with this routing and these ends, no more than 0.25 can be carried: channel 0 -> 1'
-        """
-        said = f"with {self.whose} and these ends, no more than {self.load:.4g} can be carried"
-        more = "" if self.kind == "routing" else " (the limit of this routing may be lower)"
-        return f"{said}: {self.what}{more}"
-
-    @property
-    def whose(self) -> str:
-        """Whose limit it is: ``this routing`` or ``any routing``."""
-        return "this routing" if self.kind == "routing" else "any routing"
-
-    def to_dict(self) -> dict[str, float | str]:
-        """Return plain data, for JSON."""
-        return {"load": self.load, "limited_by": self.what, "of": self.kind}
 
 
 def throughput_bound(
@@ -144,21 +100,25 @@ def throughput_bound(
     >>> from netloom.workload import parse_traffic
     >>> net = mesh(8, 8)
     >>> routing = virtual_channel_routing(net, "dimension-order", num_vcs=4)
-    >>> throughput_bound(net, routing, parse_traffic("uniform", net), Router())
-    Bound(load=0.4921875, what='the 8 channels from row 3 to row 4', kind='routing')
+    >>> bound = throughput_bound(net, routing, parse_traffic("uniform", net), Router())
+    >>> bound.load, bound.what, bound.kind
+    (0.4921875, 'the 8 channels from row 3 to row 4', 'routing')
     >>> throughput_bound(net, routing, parse_traffic("hotspot:0.2:0", net), Router()).what
     'ejection at node (0,0)'
     """
     demand, rate = demand_of(traffic), channel_rates(topology)
     rounded = float((rate / topology.channel_bandwidth).max(initial=1))  # as routers keep to it
-    found = [*_ends(topology, traffic, demand, router, rounded), *_cuts(topology, demand, rounded)]
+    found = list(_ends(topology, traffic, demand, router, rounded))
+    cuts = (cut for cut in cuts_of(topology, demand) if cut.kind != "host")  # which ends are
+    found.extend((cut.time / rounded, cut.over) for cut in cuts)
     fullest = max(load for load, _ in found)
     by_rule = isinstance(routing.tables, RouteTables) and routing.between is None
     of = _of_routing if by_rule else _by_hop
     own = of(topology, routing, traffic, demand, rate, fullest)
     found.extend(own or [])
     fullest, what = found[first_largest(np.array([load for load, _ in found]))]
-    return Bound(1 / fullest, what, "network" if own is None else "routing")
+    kind: Literal["routing", "network"] = "network" if own is None else "routing"
+    return Bound(load=1 / fullest, what=what, kind=kind)
 
 
 Limits = list[tuple[float, str]]
@@ -184,13 +144,6 @@ def _ends(
         host = first_largest(busy)
         at = "node " if topology.direct else ""
         yield float(busy[host]), f"{end} at {at}{topology.name_of(host)}"
-
-
-def _cuts(topology: Topology, demand: Demand, rounded: float) -> Iterator[tuple[float, str]]:
-    """Yield the load of the fullest cut of each kind, over its bandwidth, and its name."""
-    for cut in cuts_of(topology, demand):
-        if cut.kind != "host":  # see ``_ends``, which counts what hosts send to themselves
-            yield cut.time / rounded, cut.over
 
 
 def _of_routing(
@@ -356,21 +309,14 @@ def _by_hop(
     return [*limits, limit_of(topology, split)]
 
 
-def _port_channels(topology: Topology) -> tuple[slice, slice]:
-    """Return the injection and the ejection channels of all ports of hosts."""
-    first, ports = topology.num_network_channels, topology.num_ports
-    return slice(first, first + ports), slice(first + ports, first + 2 * ports)
-
-
 def _port_loads(topology: Topology, by_port: Demand) -> Floats:
     """Return float64[num_channels], what the ports of hosts carry."""
-    load, (sends, receives) = np.zeros(topology.num_channels), _port_channels(topology)
     back = Demand(
         tuple((taken, sent) for sent, taken in by_port.products),
         by_port.target, by_port.source, by_port.weight,
     )  # fmt: skip
-    load[sends], load[receives] = (received(way, topology.num_ports) for way in (back, by_port))
-    return load
+    ends = (received(way, topology.num_ports) for way in (back, by_port))
+    return np.concatenate([np.zeros(topology.num_network_channels), *ends])
 
 
 def _given_loads(topology: Topology, routing: VirtualChannelRouting, sent: Shares) -> Floats:

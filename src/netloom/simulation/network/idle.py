@@ -8,7 +8,6 @@ that occur.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +20,7 @@ from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
 from netloom.routing.hosted import between_routers
 from netloom.routing.port_numbers import channel_lanes, hosted_ports
 from netloom.routing.virtual_channel_tables import TWO_PHASE
-from netloom.simulation.network.arrays import FINEST
+from netloom.simulation.network.arrays import kept_rates
 from netloom.simulation.network.demand import MOST_PAIRS, followed
 from netloom.simulation.network.routers import ChannelKind, through
 from netloom.topology import Cube, hop_distances
@@ -144,14 +143,10 @@ def channel_kinds(topology: Topology, router: Router) -> tuple[list[ChannelKind]
     cycles[:inside] *= router.channel_cycles
     lane = np.ones(len(cycles))
     lane[:listed] = topology.channel_bandwidth / channel_lanes(topology)
-    rates = np.unique(lane)
-    told = cycles * len(rates) + np.searchsorted(rates, lane)
-    known = np.unique(told)
-    kinds = [
-        ChannelKind(delay, Fraction(rates[rate]).limit_denominator(FINEST))
-        for delay, rate in (divmod(kind, len(rates)) for kind in known.tolist())
-    ]
-    return kinds, np.searchsorted(known, told)
+    rates, place = kept_rates(lane)
+    known, kind_of = np.unique(cycles * len(rates) + place, return_inverse=True)
+    told = (divmod(kind, len(rates)) for kind in known.tolist())
+    return [ChannelKind(delay, rates[rate]) for delay, rate in told], kind_of.ravel()
 
 
 def channel_rates(topology: Topology) -> Floats:
@@ -164,9 +159,8 @@ def channel_rates(topology: Topology) -> Floats:
     array([1., 1., 1., 1.])
     """
     lanes = channel_lanes(topology)
-    lane, place = np.unique(topology.channel_bandwidth / lanes, return_inverse=True)
-    exact = [float(Fraction(rate).limit_denominator(FINEST)) for rate in lane.tolist()]
-    return np.array(exact)[place.ravel()] * lanes
+    rates, place = kept_rates(topology.channel_bandwidth / lanes)
+    return np.array(list(map(float, rates)))[place] * lanes
 
 
 def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> int:
@@ -186,6 +180,7 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     A cable of 20 cycles, and one that takes a flit in two cycles. (Flits behind the head catch up
     at every router, where it waits for a VC and they do not.)
 
+    >>> from fractions import Fraction
     >>> from netloom.simulation.network.routers import Router
     >>> near, far = ChannelKind(1, Fraction(1)), ChannelKind(20, Fraction(1))
     >>> Router().zero_load_cycles(hops=2, flits=5)

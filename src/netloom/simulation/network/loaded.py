@@ -12,14 +12,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, nan
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netloom.base.errors import InputError
-from netloom.base.words import counted
-from netloom.routing import (
-    VirtualChannelRouting,
-    virtual_channel_routing,
-)
+from netloom.routing import VirtualChannelRouting, virtual_channel_routing
+from netloom.simulation.capacity import FailureCost, Intact
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
 from netloom.simulation.network.program import reserve
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.routing.virtual_channels import VirtualRouting
-    from netloom.simulation.network.bound import Bound
+    from netloom.simulation.capacity import Bound
     from netloom.simulation.network.idle import Idle, Loop
     from netloom.simulation.network.program import Reservation
     from netloom.simulation.steady import Limits
@@ -268,15 +265,16 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         reservation = reserve(topology, asked, network.traffic, router)
         routing = reservation.routing
     else:
-        injection, ejection = end_channels(topology, router)
-        routing = virtual_channel_routing(
-            topology,
-            asked,
-            num_vcs=router.vcs,
-            injection_channels=injection,
-            ejection_channels=ejection,
-        )
+        routing = _routing(topology, asked, router)
     return _made(network, router, routing, reservation)
+
+
+def _routing(topology: Topology, asked: VirtualRouting, router: Router) -> VirtualChannelRouting:
+    """Return a routing for the VCs of a router, and for the channels that it has for hosts."""
+    into, out_of = end_channels(topology, router)
+    return virtual_channel_routing(
+        topology, asked, num_vcs=router.vcs, injection_channels=into, ejection_channels=out_of
+    )
 
 
 def _made(
@@ -327,60 +325,6 @@ def _too_small(setting: Setting, loop: Loop) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Intact:
-    """What the same traffic would find, with the default routing, if nothing were broken.
-
-    ``hops`` is the mean path length. None where there are too many pairs of nodes to list.
-    """
-
-    routing: str
-    bound: Bound
-    hops: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        bound = self.bound.to_dict()
-        return {"routing": self.routing, "throughput_bound": bound, "hops": self.hops}
-
-
-@dataclass(frozen=True)
-class FailureCost:
-    """What failures cost some traffic, as far as it can be told without a simulation.
-
-    Attributes
-    ----------
-    hops
-        Mean path length of a packet round what is broken. None where the routing leaves a choice,
-        or there are too many pairs of nodes to list.
-    bound
-        What limits the traffic.
-    intact
-        The same if nothing were broken. None where the whole network's default routing would
-        deadlock on the router's VCs.
-    """
-
-    hops: float | None
-    bound: Bound
-    intact: Intact | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        return {"hops": self.hops, "intact": self.intact.to_dict() if self.intact else None}
-
-    @property
-    def remark(self) -> str:
-        """What the failures cost, in words."""
-        here = f"at most {self.bound.load:.4g} can be carried ({self.bound.what})"
-        if self.intact is None:
-            return f"with what is broken, {here}"
-        whole = f"with nothing broken {self.intact.bound.load:.4g} ({self.intact.bound.what})"
-        if self.hops is None or self.intact.hops is None:
-            return f"with what is broken, {here}; {whole}"
-        hops = f"over {counted(self.hops, 'hop', '.4g')} on average"
-        return f"with what is broken, {here} {hops}; {whole} over {self.intact.hops:.4g}"
-
-
 def failure_cost(
     topology: Topology,
     routing: VirtualChannelRouting,
@@ -393,20 +337,16 @@ def failure_cost(
     ``bound`` is what limits it there.
     """
     hops, whole = _mean_hops(topology, routing, traffic, router), topology.whole
-    injection, ejection = end_channels(whole, router)
     try:
-        default = virtual_channel_routing(
-            whole, "default", num_vcs=router.vcs,
-            injection_channels=injection, ejection_channels=ejection,
-        )  # fmt: skip
+        default = _routing(whole, "default", router)
     except InputError:  # it would deadlock on these VCs, which says nothing of what is asked
-        return FailureCost(hops, bound, None)
+        return FailureCost(hops=hops, intact=None, bound=bound)
     intact = Intact(
-        default.name,
-        throughput_bound(whole, default, traffic, router),
-        _mean_hops(whole, default, traffic, router),
+        routing=default.name,
+        bound=throughput_bound(whole, default, traffic, router),
+        hops=_mean_hops(whole, default, traffic, router),
     )
-    return FailureCost(hops, bound, intact)
+    return FailureCost(hops=hops, intact=intact, bound=bound)
 
 
 def _mean_hops(

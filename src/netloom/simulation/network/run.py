@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.capacity import Bound
     from netloom.simulation.intervals import Batches
-    from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.program import Reservation
     from netloom.simulation.network.routers import Router
     from netloom.simulation.tally import Delivered, GroupMeasured, Measured

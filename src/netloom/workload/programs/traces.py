@@ -500,13 +500,13 @@ class Trace:
 class Replay(Given):
     """A program that is known from the beginning: a trace on the nodes of a network."""
 
-    name: str  # what is replayed
+    trace: Trace  # what is replayed
     # int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
     entry: Ints
     inside_nodes: float = 0.0  # the share of what is sent that stays inside nodes
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {len(self.messages)} rows>"
+        return f"<{self.trace.name}: {len(self.messages)} rows>"
 
 
 def ordered_trace(
@@ -640,7 +640,7 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
         after_offsets=waiting.offsets,
         after=place[waiting.values],
     )
-    return Replay(checked(table), trace.name, owner[turn], inside)
+    return Replay(checked(table), trace, owner[turn], inside)
 
 
 def _keep_inside(columns: dict[str, NDArray[Any]], topology: Topology) -> float:

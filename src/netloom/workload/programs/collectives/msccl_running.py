@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.words import listed
+from netloom.base.words import counted, listed
 from netloom.workload.programs.collectives.msccl import (
     READS,
     RECEIVES,
@@ -482,6 +482,13 @@ class Execution:
         if not 0 < size_bytes <= MOST_LENGTH:
             raise InputError("size", f"{size_bytes:g} bytes", f"above 0, up to {MOST_LENGTH:g}")
         return ceil(size_bytes / self.found.per_loop) * self.found.per_loop
+
+    def padding(self, size_bytes: float) -> str:
+        """Return that a size is padded, in a sentence. "" if it is not."""
+        padded, chunks = self.padded_bytes(size_bytes), self.found.per_loop
+        if padded == size_bytes:
+            return ""
+        return f"Padded to {padded:,} B: {counted(chunks, 'chunk', ',')} of {padded // chunks:,} B."
 
     def trace(self, size_bytes: float) -> Trace:
         """Return it as a trace in bytes and seconds, whose tasks are GPUs.

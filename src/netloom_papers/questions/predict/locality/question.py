@@ -1,19 +1,20 @@
-"""How fast do processors communicate that wait for their network, and what is a mapping worth?"""
+"""Predict how fast processors communicate over a torus, and what a better mapping gains."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.words import counted, number
-from netloom.drawing.axes import axis
-from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
-from netloom.mapping.allocation import place_program
+from netloom.base.figures import SHARE, Figures, derived, figure, framed, leaves
+from netloom.base.words import counted, listed, number
+from netloom.questions import terminal
+from netloom.questions.answers import Answer
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
-from netloom.questions.columns import CYCLES, Column, Columns, asked
+from netloom.questions.columns import CYCLES
 from netloom.questions.fields import (
     EdgeWeight,
     Network,
@@ -25,53 +26,24 @@ from netloom.questions.fields import (
 )
 from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.shared import SIZES, begun, find_torus, rounded
-from netloom.questions.predict.shared import at as figure_of
-from netloom.questions.register import asks, command_line, kind_of
-from netloom.questions.shown import Verdict, order_named, percent, plain_table, short_name
-from netloom.topology import Cube, average_distance
-from netloom.workload import ProcessGraph
-from netloom_papers.models import locality as model
-from netloom_papers.questions.told import Told
+from netloom.questions.predict.shared import SIZES, find_torus, rounded
+from netloom.questions.register import asks
+from netloom.questions.shown import order_named, percent, short_name
+from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator
+    from typing import TypeAlias
 
-    import altair as alt
     import polars as pl
 
-    from netloom.base.provenance import Provenance
-    from netloom.drawing.axes import Axis
-    from netloom.drawing.frame import Part
-    from netloom.questions.register import Recorded
+    from netloom.questions.verdicts import Mark
+    from netloom.topology import Cube
     from netloom.workload import ProcessGraph
+    from netloom_papers.models import locality as model
     from netloom_papers.models.locality import Locality
 
-PARTS = {
-    "variable_message": "messages' hops",
-    "fixed_message": "messages' flits",
-    "fixed_transaction": "rest of transaction",
-    "work": "useful work",
-    "switch": "switching contexts",
-}
-"""Of the time between two transactions (Johnson 1992, eq. 18), from the network's to the
-processor's, and what a person calls them."""
-
-FIGURES = {
-    "distance": ("mean distance", "hops"),
-    "message_rate": ("messages", "messages/node/cycle"),
-    "message_latency": ("message latency", CYCLES),
-    "per_hop_latency": ("latency of a hop", CYCLES),
-    "channel_utilisation": ("channels busy, share", ""),
-    "busiest_channel_utilisation": ("the busiest, share", ""),
-    "node_channel_wait": ("wait for a node's channels", CYCLES),
-    "inter_transaction_cycles": ("between transactions", CYCLES),
-    "inter_transaction_processor_cycles": ("between transactions", "processor cycles"),
-    "transaction_latency": ("transaction latency", CYCLES),
-}
-"""Figures of ``Locality``: titles and units. Cycles are the network's."""
-
-KEY = ("distance", "message_rate", "message_latency", "inter_transaction_cycles")
+    Models: TypeAlias = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
 
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
@@ -80,163 +52,23 @@ TRUST = (
 )
 """How far the model can be trusted, in a line. See ``models.locality``."""
 
-
-class SizedMapping(NamedTuple):
-    """A mapping on the torus of one size: its place and name, and what the model says."""
-
-    answer: LocalityPrediction
-    place: int
-    mapping: str
-    found: Locality
-
-    @property
-    def processor_use(self) -> float:
-        """The share of its time in which a processor works."""
-        return self.answer.work_cycles / float(self.found.inter_transaction_cycles[self.place])
-
-    def beside(self, found: Locality) -> dict[str, Any]:
-        """Return what the model says under another mapping, as plain data."""
-        return UNDER_A_MAPPING.nested(self._replace(found=found))
-
-
-NODES = Column("nodes", kind=int, value=lambda each: each.answer.nodes[each.place], key=True)
-
-UNDER_A_MAPPING = Columns(
-    *(Column(name, *told, figure_of(name), key=name in KEY) for name, told in FIGURES.items()),
-    Column("processor_use", "processors at work, share", key=True),
-    Column("latency_hidden", "processors hide latency", "", figure_of("masked"), bool),
-    *(
-        Column(
-            f"{part}_cycles", title, CYCLES, figure_of(f"{part}_cycles"), json=f"breakdown.{part}"
-        )
-        for part, title in PARTS.items()
-    ),
+NOTE = (
+    "Model: rates of messages were within 6\u00a0% (a torus program) to 12\u00a0% (a LAMMPS run) "
+    "of simulations on an 8 × 8 torus with buffered switches. Wormhole switches with few buffers "
+    "are slower."
 )
 
-GAINS = (
-    Column("gain", "gain of the ideal mapping", "", lambda each: each.answer.gain(each.place)),
-    Column(
-        "gain_of_mapping", "gain over a random mapping", key=True,
-        value=lambda each: each.answer.gain(each.place, each.found),
-    ),
-)  # fmt: skip
+WORTHLESS = 0.02
+"""Gain up to which nothing is left to look for."""
 
+SAME = 0.01
+"""Difference from a random mapping that is none: random ones differ as much."""
 
-Models = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
-Ready = tuple["MappedTorus", Models, model.MappedMessages, model.MappedMessages]
-"""Tori, models of processors and network, and where messages go: as asked, and at random."""
+LARGE = 2.0
+"""Times as fast from which a gain is said as a factor, and not in per cent."""
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MappedTorus:
-    """The tori of a question, and the program on them: None where no network or program was given.
-
-    ``mapping`` is what a person calls the mapping that was asked about.
-    """
-
-    nodes: tuple[int, ...]
-    dimensions: int
-    topology: Cube | None
-    graph: ProcessGraph | None
-    mapping: str
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class LocalityPrediction(Told, MappedTorus):
-    """What ``predict_locality`` says, for one size or for several.
-
-    The table has a row for each size and mapping. Cycles are the network's.
-
-    Attributes
-    ----------
-    chosen, ideal, random
-        What the model says under that mapping, where all messages go one hop, and under a random
-        mapping: a value for each size.
-    work_cycles
-        T_r, network cycles.
-    per_hop_limit
-        What the latency of a hop tends to as distances grow (eq. 16).
-    """
-
-    columns: ClassVar = Columns(
-        NODES, Column("mapping", kind=str, key=True), *UNDER_A_MAPPING, *GAINS
-    )
-    in_json: ClassVar = Columns(
-        NODES,
-        *UNDER_A_MAPPING,
-        Column(
-            "random_distance", unit="hops",
-            value=lambda each: each.answer.random.distance[each.place],
-        ),
-        *GAINS,
-        Column("ideal", kind=dict, value=lambda each: each.beside(each.answer.ideal)),
-        Column("random", kind=dict, value=lambda each: each.beside(each.answer.random)),
-    )  # fmt: skip
-    about: ClassVar = Columns(
-        Column("name", kind=str),
-        Column("dimensions", kind=int),
-        Column("topology", kind=str, value=lambda answer: answer.topology and answer.topology.name),
-        Column("app", kind=str, value=lambda answer: answer.graph and answer.graph.name),
-        Column("mapping", kind=str, value="label"),
-        Column("contexts", value=asked("contexts")),
-        Column("network_speed", value=asked("network_speed")),
-        Column("per_hop_limit", unit=CYCLES),
-        Column("trust", kind=str, value=lambda _: TRUST),
-    )
-
-    chosen: Locality
-    ideal: Locality
-    random: Locality
-    work_cycles: float
-    per_hop_limit: float
-    provenance: Provenance
-
-    @property
-    def label(self) -> str:
-        """The mapping that was asked about, told from the random ones that it is compared with."""
-        own = self.mapping == "random" and self.graph is not None
-        return f"random, seed {self.provenance.seed}" if own else self.mapping
-
-    @property
-    def mappings(self) -> dict[str, Locality]:
-        """The mappings by name, each once: ``ideal``, ``random``, and any other."""
-        return {"ideal": self.ideal, "random": self.random} | (
-            {} if self.label == "random" else {self.label: self.chosen}
-        )
-
-    def gain(self, place: int, of: Locality | None = None) -> float:
-        """Return how many times more transactions there are than under a random mapping.
-
-        Parameters
-        ----------
-        of
-            Under which mapping. The ideal one by default.
-        """
-        slow = self.random.inter_transaction_cycles[place]
-        return float(slow / (of or self.ideal).inter_transaction_cycles[place])
-
-    @property
-    def observations(self) -> tuple[SizedMapping, ...]:
-        """The mapping that was asked about, at each size."""
-        return tuple(
-            SizedMapping(self, place, self.label, self.chosen) for place in range(len(self.nodes))
-        )
-
-    @property
-    def table_rows(self) -> Iterable[SizedMapping]:
-        """Each size and mapping."""
-        for place in range(len(self.nodes)):
-            for name, found in self.mappings.items():
-                yield SizedMapping(self, place, name, found)
-
-    @property
-    def name(self) -> str:
-        """What a person calls the program and the torus."""
-        sizes = ", ".join(f"{size:,}" for size in self.nodes[:4])
-        sizes += f" … {self.nodes[-1]:,}" if len(self.nodes) > 4 else ""
-        on = self.topology.name if self.topology else f"{self.dimensions}D torus of {sizes} nodes"
-        return f"{self.graph.name} on {on}" if self.graph else on
-
+NEW_MAPPING = ("app", "on", "messages", "parts")
+"""Fields that a search for a better mapping takes over."""
 
 SIZE, DIMENSIONS = 1000, 2
 """Where neither they nor a network are given: Johnson's largest but one."""
@@ -269,9 +101,13 @@ class TasksOfNodes(Question, panel="Program"):
     """How far messages go: a distance, or a program with a task on each node."""
 
     distance: float | None = option(
-        "Mean distance of messages under the mapping, d.", unit="hops", default=None, gt=0, le=MOST,
+        "Mean distance of messages under the mapping, d.",
+        unit="hops",
+        default=None,
+        gt=0,
+        le=MOST,
         shown_default="those of a random mapping",
-    )  # fmt: skip
+    )
     app: Program | None = option(
         "Process graph with one task per node, as for analyze.", default=None, file=True
     )
@@ -283,45 +119,416 @@ class TasksOfNodes(Question, panel="Program"):
     )
 
 
+in_cycles = partial(option, unit="processor cycles", default=None, ge=0, le=MOST)
+"""A time of a processor that Alewife's is by default."""
+
+
 class Processors(Question, panel="Processors and their transactions (by default Alewife's)"):
     """Processors that wait for the network."""
 
     contexts: float = option(
-        "Hardware contexts, or outstanding transactions, per processor.",
-        default=1, ge=1, le=MOST,
-    )  # fmt: skip
+        "Hardware contexts, or outstanding transactions, per processor.", default=1, ge=1, le=MOST
+    )
     network_speed: float = option("Network clock / processor clock.", default=2, gt=0, le=MOST)
-    run_processor_cycles: float | None = option(
-        "Useful work between two transactions, T_r.", unit="processor cycles",
-        default=None, ge=0, le=MOST, shown_default="8.055",
-    )  # fmt: skip
-    switch_processor_cycles: float | None = option(
-        "Time of a context switch, T_s.", unit="processor cycles",
-        default=None, ge=0, le=MOST, shown_default="11",
-    )  # fmt: skip
-    fixed_processor_cycles: float | None = option(
-        "Fixed time per transaction, excluding messages, T_f.", unit="processor cycles",
-        default=None, ge=0, le=MOST, shown_default="38.85 with one context",
-    )  # fmt: skip
+    run_processor_cycles: float | None = in_cycles(
+        "Useful work between two transactions, T_r.", shown_default="8.055"
+    )
+    switch_processor_cycles: float | None = in_cycles(
+        "Time of a context switch, T_s.", shown_default="11"
+    )
+    fixed_processor_cycles: float | None = in_cycles(
+        "Fixed time per transaction, excluding messages, T_f.",
+        shown_default="38.85 with one context",
+    )
     transaction_messages: float | None = option(
         "Messages per transaction, g.", default=None, gt=0, le=MOST, shown_default="3.2"
     )
     critical_messages: float | None = option(
         "Messages on a transaction's critical path, c.",
-        default=None, ge=0, le=MOST, shown_default="1.895 with one context",
-    )  # fmt: skip
+        default=None,
+        ge=0,
+        le=MOST,
+        shown_default="1.895 with one context",
+    )
     message_flits: float | None = option(
-        "Mean length of a message, B.", unit="flits",
-        default=None, gt=0, le=MOST, shown_default="12",
-    )  # fmt: skip
+        "Mean length of a message, B.",
+        unit="flits",
+        default=None,
+        gt=0,
+        le=MOST,
+        shown_default="12",
+    )
 
 
 class LocalityQuestion(Seeded, Processors, EdgeWeight, ProgramFile, TasksOfNodes, TorusSize):
     """Processors that wait for a torus, and where their tasks run."""
 
 
-def prepare(question: LocalityQuestion) -> Ready:
+class UnderMapping(Figures):
+    """What the model says under a mapping. Cycles are the network's.
+
+    The time between two transactions has five parts (Johnson 1992, eq. 18), from the network's to
+    the processor's. Their JSON is ``breakdown``.
+    """
+
+    distance: float = figure("mean distance", "hops", head="distance", lead=True, key=True)
+    message_rate: float = figure(
+        "messages", "messages/node/cycle", head="rate", lead=True, key=True
+    )
+    message_latency: float = figure("message latency", CYCLES, head="latency", lead=True, key=True)
+    per_hop_latency: float = figure("latency of a hop", CYCLES)
+    channel_utilisation: float = figure("channels busy", SHARE, head="busy", lead=True)
+    busiest_channel_utilisation: float = figure("the busiest", SHARE)
+    node_channel_wait: float = figure("wait for a node's channels", CYCLES)
+    inter_transaction_cycles: float = figure(
+        "between transactions", CYCLES, head="every", lead=True, key=True
+    )
+    inter_transaction_processor_cycles: float = figure("between transactions", "processor cycles")
+    transaction_latency: float = figure("transaction latency", CYCLES)
+    processor_use: float = figure("processors at work", SHARE, head="at work", lead=True, key=True)
+    latency_hidden: bool = figure("processors hide latency")
+    variable_message_cycles: float = figure(
+        "messages' hops", CYCLES, at="breakdown.variable_message"
+    )
+    fixed_message_cycles: float = figure("messages' flits", CYCLES, at="breakdown.fixed_message")
+    fixed_transaction_cycles: float = figure(
+        "rest of transaction", CYCLES, at="breakdown.fixed_transaction"
+    )
+    work_cycles: float = figure("useful work", CYCLES, at="breakdown.work")
+    switch_cycles: float = figure("switching contexts", CYCLES, at="breakdown.switch")
+
+    @classmethod
+    def of(cls, found: Locality, place: int, work: float) -> UnderMapping:
+        """Return what is found at a size, where processors work so many cycles a transaction."""
+
+        def at(values: Any) -> float:
+            return float(values[place])
+
+        return cls(
+            distance=at(found.distance),
+            message_rate=at(found.message_rate),
+            message_latency=at(found.message_latency),
+            per_hop_latency=at(found.per_hop_latency),
+            channel_utilisation=at(found.channel_utilisation),
+            busiest_channel_utilisation=at(found.busiest_channel_utilisation),
+            node_channel_wait=at(found.node_channel_wait),
+            inter_transaction_cycles=at(found.inter_transaction_cycles),
+            inter_transaction_processor_cycles=at(found.inter_transaction_processor_cycles),
+            transaction_latency=at(found.transaction_latency),
+            processor_use=work / at(found.inter_transaction_cycles),
+            latency_hidden=bool(found.masked[place]),
+            variable_message_cycles=at(found.variable_message_cycles),
+            fixed_message_cycles=at(found.fixed_message_cycles),
+            fixed_transaction_cycles=at(found.fixed_transaction_cycles),
+            work_cycles=at(found.work_cycles),
+            switch_cycles=at(found.switch_cycles),
+        )
+
+
+class SizedMapping(Figures):
+    """A mapping on the torus of one size."""
+
+    nodes: int = figure(lead=True, key=True)
+    mapping: str = figure(lead=True, key=True)
+    under: UnderMapping = figure(at=".")
+    gain: float = figure("gain of the ideal mapping")
+    gain_of_mapping: float = figure("gain over a random mapping", head="gain", lead=True, key=True)
+
+
+class Point(Figures):
+    """One size: the mapping that was asked about, beside an ideal one and random ones.
+
+    A gain says how many times more transactions there are than under a random mapping.
+    """
+
+    nodes: int = figure(key=True)
+    under: UnderMapping = figure(at=".")
+    gain: float = figure("gain of the ideal mapping")
+    gain_of_mapping: float = figure("gain over a random mapping", key=True)
+    ideal: UnderMapping = figure()
+    random: UnderMapping = figure()
+
+    @derived("what the ideal mapping gains", SHARE)
+    def gained_at_most(self) -> float:
+        """Over a random one."""
+        return self.gain - 1
+
+    @derived("what this mapping gains", SHARE)
+    def gained(self) -> float:
+        """Over a random one."""
+        return self.gain_of_mapping - 1
+
+    @derived("what a random mapping gains over this one", SHARE)
+    def lost(self) -> float:
+        """Below 0 where it is better than random ones."""
+        return 1 / self.gain_of_mapping - 1
+
+    @derived("what the ideal mapping adds", SHARE)
+    def left(self) -> float:
+        """Over this one."""
+        return self.gain / self.gain_of_mapping - 1
+
+    @property
+    def of(self) -> str:
+        """The size in words."""
+        return f"{number(self.nodes)} nodes"
+
+    @property
+    def most(self) -> str:
+        """The gain of the ideal mapping in words: a factor, or in per cent where it is small."""
+        return _times(self.gain)
+
+    def mappings(self, own: str) -> Iterator[SizedMapping]:
+        """Yield the ideal mapping, random ones, and the one asked about if it is neither."""
+        found = {"ideal": self.ideal, "random": self.random} | {own: self.under}
+        for name, under in found.items():
+            slow = self.random.inter_transaction_cycles
+            yield SizedMapping(
+                nodes=self.nodes,
+                mapping=name,
+                under=under,
+                gain=self.gain,
+                gain_of_mapping=slow / under.inter_transaction_cycles,
+            )
+
+
+class LocalityPrediction(Answer):
+    """What ``predict_locality`` says, for one size or for several.
+
+    The table has a row for each size and mapping. Cycles are the network's.
+
+    Attributes
+    ----------
+    mapping
+        The one that was asked about, told from the random ones that it is compared with.
+    per_hop_limit
+        What the latency of a hop tends to as distances grow (eq. 16).
+    """
+
+    ROWS: ClassVar = SizedMapping
+
+    name: str = figure(table=False)
+    dimensions: int = figure(table=False)
+    topology: str | None = figure(table=False)
+    app: str | None = figure(table=False)
+    mapping: str = figure(table=False)
+    contexts: float = figure(table=False)
+    network_speed: float = figure(table=False)
+    per_hop_limit: float = figure(unit=CYCLES)
+    trust: str = figure()
+    points: tuple[Point, ...] = figure()
+
+    @property
+    def of(self) -> str:
+        """The program, if there is one, and the torus."""
+        if self.topology is None:
+            return f"{self.dimensions}D torus"
+        program = f"{short_name(self.app)} on " if self.app else ""
+        return f"{program}{short_name(self.topology)}"
+
+    def judged(self) -> Verdict:
+        """Return what one size, or several, come to."""
+        first, last = self.points[0], self.points[-1]
+        if self.several:
+            said = f"Placement gains at most {first.most} on {first.of}, {last.most} on {last.of}."
+            mark: Mark = "limited" if last.gained_at_most > WORTHLESS else "fine"
+            return Verdict(mark, said, "", {"why": self._why(last)}, note=NOTE)
+        mark, said = self._of_random(first) if self.mapping == "random" else self._of_own(first)
+        then = ""
+        if mark != "fine" and self.app:
+            but = [each for each in self.asked if each not in NEW_MAPPING]
+            then = self.again("map", but=but, objective="hop-bytes", rankfile="ranks.txt")
+        return Verdict(mark, said, "", {"why": self._why(first)}, then, NOTE)
+
+    def _of_random(self, point: Point) -> tuple[Mark, str]:
+        """Return the mark and the sentence where no mapping is given."""
+        if point.gained_at_most <= WORTHLESS:
+            gain = rounded(point.gained_at_most)
+            return "fine", f"Placement does not matter on {point.of}: it gains at most {gain}."
+        hops = counted(number(point.ideal.distance), "hop")
+        far = number(point.random.distance)
+        return "limited", (
+            f"Placement gains at most {point.most} on {point.of}: {hops} per message, not {far}."
+        )
+
+    def _of_own(self, point: Point) -> tuple[Mark, str]:
+        """Return the mark of a mapping, and what it comes to."""
+        mine, own = whose(self.mapping), point.gain_of_mapping
+        if point.left <= WORTHLESS:
+            beside = f"{rounded(point.gained)} faster than"
+            if own >= LARGE:
+                beside = f"{number(own)}× as fast as"
+            return "fine", f"{mine} is as good as a perfect mapping: {beside} a random one."
+        adds = f"a perfect one adds {rounded(point.left)}"
+        if own < 1 - SAME:
+            return "act", f"{mine} is {rounded(point.lost)} slower than a random mapping; {adds}."
+        if own < 1 + SAME:
+            others = "others" if self.mapping.startswith("random") else "a random mapping"
+            return "act", f"{mine} gains nothing over {others}; {adds}."
+        if point.gain < LARGE:
+            own_share, _, _ = rounded(point.gained).partition("\u00a0")
+            had = f"{own_share} of the {point.most}"
+            return "limited", f"{mine} already has {had} that placement can give; {adds}."
+        had = f"{_times(own)} of the {point.most}"
+        return "limited", f"{mine} gains {had} that placement can give."
+
+    def _why(self, point: Point) -> str:
+        """Return how far messages go, and how busy that keeps the processors."""
+        hops = f"{number(point.random.distance)} hops per message at random"
+        if self.mapping != "random":
+            own = counted(number(point.under.distance), "hop")
+            hops = f"{own} per message, {number(point.random.distance)} at random"
+        most = f"at most {percent(point.ideal.processor_use)}"
+        return f"{hops}; processors work {percent(point.under.processor_use)} of the time, {most}"
+
+    def mappings(self) -> Iterator[SizedMapping]:
+        """Yield each size and mapping."""
+        for point in self.points:
+            yield from point.mappings(self.mapping)
+
+    def table(self) -> pl.DataFrame:
+        """Return one row per size and mapping."""
+        return self._told("table", lambda: framed(SizedMapping, self.mappings()))
+
+    def figure_lines(self, width: int = 80) -> list[str]:
+        """Return the same."""
+        return terminal.table(list(self.mappings()), self, width, plainly=self.plainly)
+
+    def plainly(self, name: str) -> str:
+        """Return a mapping as people know it."""
+        return "rank order" if name == "identity" else name
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what cycles are, and where processors hide all latency."""
+        yield (
+            f"cycles of the network, whose clock is {number(self.network_speed)} times the "
+            f"processors'; {self._contexts}; a hop takes at most "
+            f"{counted(number(self.per_hop_limit), 'cycle')}"
+        )
+        hidden = {
+            self.plainly(each.mapping) for each in self.mappings() if each.under.latency_hidden
+        }
+        if hidden:
+            yield f"processors hide all latency: {listed(sorted(hidden))}"
+
+    @property
+    def _contexts(self) -> str:
+        return f"{counted(number(self.contexts), 'context')} per processor"
+
+    def footer(self) -> list[str]:
+        """Return what was asked about."""
+        return [
+            f"{self.name}; {self._contexts}; network clock {number(self.network_speed)} times the "
+            "processors'; ideal: all messages go one hop"
+        ]
+
+    def parts(self) -> dict[str, Any]:
+        """Return what locality is worth: the time between transactions, or the gain by size.
+
+        Johnson 1992, figures 8 and 6: also the latency of a hop by size, and its limit.
+        """
+        return self._by_size() if self.several else {"time": self._time_parts()}
+
+    def _time_parts(self) -> Any:
+        """Return the parts of the time between two transactions, under each mapping."""
+        from netloom.drawing.bars import Bar, stacked
+        from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
+        from netloom.drawing.frame import column
+
+        colours, found = [THIS, BEST, *OTHERS, REFERENCE], list(self.mappings())
+        parts = [each for each in leaves(UnderMapping) if each.json.startswith("breakdown.")]
+        whole = max(each.under.inter_transaction_cycles for each in found)
+        drawn = []
+        for each in found:
+            times = [(part.title, part.of(each.under)) for part in parts]
+            rows = [
+                Bar(name, time, number(time), colours[at % len(colours)])
+                for at, (name, time) in enumerate(times)
+            ]
+            who = {"ideal": "An ideal mapping", "random": "Random mappings"}.get(each.mapping)
+            every = number(each.under.inter_transaction_cycles)
+            said = f"{who or whose(each.mapping)}: a transaction every {every} cycles"
+            unit = "cycles of the network between transactions"
+            drawn.append(stacked(rows, said, unit, width=560, whole=whole))
+        return column(*drawn)
+
+    def _by_size(self) -> dict[str, Any]:
+        """Return the gain and the latency of a hop by size, under each mapping."""
+        import polars as pl
+
+        from netloom.drawing.axes import AFTER, DASHES, Axis, Look, axis, looks_of
+        from netloom.drawing.colours import REFERENCE
+        from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
+
+        table = self.table()
+        names = table["mapping"].unique(maintain_order=True).to_list()
+        known = {"ideal": AFTER, "random": Look(REFERENCE, (6, 4))}
+        others = looks_of(name for name in names if name not in known)
+        for at, (name, look) in enumerate(others.items()):
+            known[name] = look._replace(dash=DASHES[(at + 2) % len(DASHES)])
+
+        def by_size(rows: pl.DataFrame, y: Axis, said: str, *bound: tuple[str, float]) -> Any:
+            looks = {name: known[name] for name in rows["mapping"].unique(maintain_order=True)}
+            return lines_by(rows, nodes_axis(rows), y, "mapping", looks, said, *bound)
+
+        mapped, last = table.filter(pl.col("mapping") != "random"), self.points[-1]
+        gains = [1.0, *mapped["gain_of_mapping"].to_list()]
+        times = ratio_axis("gain_of_mapping", "gain over random mappings (times)", gains)
+        said = f"An ideal mapping gains {number(last.gain)} times at "
+        gain = by_size(mapped, times, said + counted(last.nodes, "node", ","))
+        limit, waits = self.per_hop_limit, table["per_hop_latency"].to_list()
+        title = "latency of a hop (cycles of the network)"
+        hop = axis("per_hop_latency", title, [*waits, limit], whole=False)
+        most = max(each.random.per_hop_latency for each in self.points)
+        said = f"A hop under random mappings takes up to {number(most)} cycles"
+        waits_by = by_size(table, hop, said, (f"limit {number(limit)}", limit))
+        return {"gain": gain, "latency of a hop": waits_by}
+
+
+def whose(name: str) -> str:
+    """Return a mapping as the subject of a sentence."""
+    if name.startswith("of distance "):
+        return f"A mapping {name}"
+    if name.startswith("random, "):
+        return f"A random mapping ({name.removeprefix('random, ')})"
+    said = order_named(name)
+    return said[:1].upper() + said[1:]
+
+
+def _times(gain: float) -> str:
+    return f"{number(gain)}×" if gain >= LARGE else rounded(gain - 1)
+
+
+class MappedTorus(NamedTuple):
+    """The tori of a question, and the program on them: None where no network or program was given.
+
+    ``mapping`` is what a person calls the mapping that was asked about, ``chosen`` where messages
+    go under it, ``at_random`` under random ones.
+    """
+
+    nodes: tuple[int, ...]
+    dimensions: int
+    topology: Cube | None
+    graph: ProcessGraph | None
+    mapping: str
+    models: Models
+    chosen: model.MappedMessages
+    at_random: model.MappedMessages
+
+    @property
+    def name(self) -> str:
+        """What a person calls the program and the torus."""
+        sizes = ", ".join(f"{size:,}" for size in self.nodes[:4])
+        sizes += f" … {self.nodes[-1]:,}" if len(self.nodes) > 4 else ""
+        on = self.topology.name if self.topology else f"{self.dimensions}D torus of {sizes} nodes"
+        return f"{self.graph.name} on {on}" if self.graph else on
+
+
+def prepare(question: LocalityQuestion) -> MappedTorus:
     """Build the torus, and map the program to it if there is one."""
+    from netloom.topology import average_distance
+    from netloom_papers.models import locality as model
+
     _check_places(question)
     topology, graph = None, None
     if question.on is None:
@@ -343,6 +550,7 @@ def prepare(question: LocalityQuestion) -> Ready:
         assert topology is not None  # checked
         graph, chosen, at_random = _mapped(question, topology)
         name = mapping_name(question.mapping)
+        name = f"random, seed {question.seed}" if name == "random" else name
     elif question.distance is not None:
         farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
         if topology is not None:
@@ -354,10 +562,7 @@ def prepare(question: LocalityQuestion) -> Ready:
             raise InputError("distance", f"{question.distance:g}", wanted)
         chosen = model.MappedMessages.even(np.full(len(sizes), question.distance))
         name = f"of distance {question.distance:g}"
-    on = MappedTorus(
-        nodes=sizes, dimensions=dimensions, topology=topology, graph=graph, mapping=name
-    )
-    return on, models, chosen, at_random
+    return MappedTorus(sizes, dimensions, topology, graph, name, models, chosen, at_random)
 
 
 @asks(
@@ -368,7 +573,7 @@ def prepare(question: LocalityQuestion) -> Ready:
     page="is-locality-worth-it.md",
     outputs=(PLOT,),
 )
-def predict_locality(question: LocalityQuestion, ready: Ready) -> LocalityPrediction:
+def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPrediction:
     """Predict how fast processors communicate over a torus, and what a better mapping gains.
 
     In Johnson's model (ISCA 1992), processors that wait longer also send less: see
@@ -376,22 +581,44 @@ def predict_locality(question: LocalityQuestion, ready: Ready) -> LocalityPredic
 
     Examples
     --------
-    >>> found = predict_locality(1000)
-    >>> figures = found.to_dict()
-    >>> round(figures["gain"], 2), round(figures["message_rate"], 4)
+    >>> found = predict_locality(1000).points[0]
+    >>> round(found.gain, 2), round(found.under.message_rate, 4)
     (2.06, 0.0131)
     >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
     [2.1, 41.2]
     """
-    on, models, chosen, at_random = ready
-    sizes = len(on.nodes)
+    from netloom_papers.models import locality as model
+
+    nearest = model.MappedMessages.even(np.ones(len(on.nodes)))
+    work = question.network_speed * float(on.models[0].run_processor_cycles)  # type: ignore[arg-type]
+    found = [
+        model.mean_locality(*on.models, each, len(on.nodes))
+        for each in (on.chosen, nearest, on.at_random)
+    ]
+
+    def point(place: int) -> Point:
+        own, ideal, random = (UnderMapping.of(each, place, work) for each in found)
+        slow = random.inter_transaction_cycles
+        return Point(
+            nodes=on.nodes[place],
+            under=own,
+            gain=slow / ideal.inter_transaction_cycles,
+            gain_of_mapping=slow / own.inter_transaction_cycles,
+            ideal=ideal,
+            random=random,
+        )
+
     return LocalityPrediction(
-        **vars(on),
-        chosen=model.mean_locality(*models, chosen, sizes),
-        ideal=model.mean_locality(*models, model.MappedMessages.even(np.ones(sizes)), sizes),
-        random=model.mean_locality(*models, at_random, sizes),
-        work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
-        per_hop_limit=float(model.per_hop_limit(*models)),
+        name=on.name,
+        dimensions=on.dimensions,
+        topology=on.topology.name if on.topology else None,
+        app=on.graph.name if on.graph else None,
+        mapping=on.mapping,
+        contexts=question.contexts,
+        network_speed=question.network_speed,
+        per_hop_limit=float(model.per_hop_limit(*on.models)),
+        trust=TRUST,
+        points=tuple(map(point, range(len(on.nodes)))),
         provenance=provenance_of(question, "predict_locality", on.topology),
     )
 
@@ -414,6 +641,8 @@ def _check_places(question: LocalityQuestion) -> None:
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
     """Return Alewife's models, with what the question says otherwise."""
+    from netloom_papers.models import locality as model
+
     own = question.critical_messages is not None and question.fixed_processor_cycles is not None
     if question.contexts > 4 and not own:
         wanted = "at most the 4 of Alewife's processor, or critical_messages and "
@@ -421,25 +650,23 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
         raise InputError("contexts", f"{question.contexts:g}", wanted)
     application, transaction, _ = model.alewife(min(question.contexts, 4))
 
-    def with_said(part: Any, changes: dict[str, float | None]) -> Any:
-        return replace(
-            part, **{name: value for name, value in changes.items() if value is not None}
-        )
+    def said(**changes: float | None) -> dict[str, Any]:
+        return {name: value for name, value in changes.items() if value is not None}
 
-    application_changes = {
-        "contexts": question.contexts,
-        "run_processor_cycles": question.run_processor_cycles,
-        "switch_processor_cycles": question.switch_processor_cycles,
-    }
-    transaction_changes = {
-        "messages": question.transaction_messages,
-        "critical_messages": question.critical_messages,
-        "message_flits": question.message_flits,
-        "fixed_processor_cycles": question.fixed_processor_cycles,
-    }
-    application = with_said(application, application_changes)
-    transaction = with_said(transaction, transaction_changes)
-    critical, every = float(transaction.critical_messages), float(transaction.messages)
+    own_application = said(
+        contexts=question.contexts,
+        run_processor_cycles=question.run_processor_cycles,
+        switch_processor_cycles=question.switch_processor_cycles,
+    )
+    own_transaction = said(
+        messages=question.transaction_messages,
+        critical_messages=question.critical_messages,
+        message_flits=question.message_flits,
+        fixed_processor_cycles=question.fixed_processor_cycles,
+    )
+    application = replace(application, **own_application)
+    transaction = replace(transaction, **own_transaction)
+    critical, every = np.array([transaction.critical_messages, transaction.messages]).tolist()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
@@ -451,6 +678,9 @@ def _mapped(
     question: LocalityQuestion, topology: Cube
 ) -> tuple[ProcessGraph, model.MappedMessages, model.MappedMessages]:
     """Return the program, and where its messages go: under its mapping, and under random ones."""
+    from netloom.mapping.allocation import place_program
+    from netloom_papers.models import locality as model
+
     assert question.app is not None
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
     if graph.num_tasks != topology.num_hosts:
@@ -470,238 +700,3 @@ def _mapped(
     others = [mapped("random", question.seed + 1 + each) for each in range(RANDOM_MAPPINGS)]
     own = mapped(question.mapping, question.seed)
     return graph, own, model.MappedMessages.of_several(others)
-
-
-WORTHLESS = 0.02
-"""Gain up to which nothing is left to look for."""
-
-SAME = 0.01
-"""Difference from a random mapping that is none: random ones differ as much."""
-
-LARGE = 2.0
-"""Times as fast from which a gain is said as a factor, and not in per cent."""
-
-NOTE = (
-    "Model: rates of messages were within 6\u00a0% (a torus program) to 12\u00a0% (a LAMMPS run) "
-    "of simulations on an 8 × 8 torus with buffered switches. Wormhole switches with few buffers "
-    "are slower."
-)
-
-
-def verdict(figures: Mapping[str, Any]) -> Verdict:
-    """Return what one size, or several, come to."""
-    points = figures.get("points", [figures])
-    asked, name = figures["provenance"]["configuration"], figures["mapping"]
-    of = f"{figures['dimensions']}D torus"
-    if figures["topology"]:
-        program = f"{short_name(figures['app'])} on " if figures["app"] else ""
-        of = f"{program}{short_name(figures['topology'])}"
-    first, last = points[0], points[-1]
-    if len(points) > 1:
-        said = (
-            f"Placement gains at most {_times(first['gain'])} on {_nodes(first)}, "
-            f"{_times(last['gain'])} on {_nodes(last)}."
-        )
-        mark = "limited" if last["gain"] > 1 + WORTHLESS else "fine"
-        return Verdict(mark, said, of, _lines(last, name), note=NOTE)
-    mark, said = _of_random(first) if name == "random" else _of_mapping(first, name)
-    then = ""
-    if mark != "fine" and figures["app"]:
-        shared = {field: asked[field] for field in ("app", "on", "messages", "parts")}
-        more = {"objective": "hop-bytes", "rankfile": "ranks.txt"}
-        then = command_line(kind_of("map"), shared, **more)
-    return Verdict(mark, said, of, _lines(first, name), then, NOTE)
-
-
-def _of_random(point: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the mark and the sentence where no mapping is given."""
-    if point["gain"] <= 1 + WORTHLESS:
-        gain = rounded(point["gain"] - 1)
-        return "fine", f"Placement does not matter on {_nodes(point)}: it gains at most {gain}."
-    best, far = point["ideal"]["distance"], point["random"]["distance"]
-    return "limited", (
-        f"Placement gains at most {_times(point['gain'])} on {_nodes(point)}: "
-        f"{counted(number(best), 'hop')} per message, not {number(far)}."
-    )
-
-
-def _of_mapping(point: Mapping[str, Any], name: str) -> tuple[str, str]:
-    """Return the mark of a mapping, and what it comes to."""
-    mine, own, best = whose(name), point["gain_of_mapping"], point["gain"]
-    left = best / own - 1
-    if left <= WORTHLESS:
-        beside = f"{number(own)}× as fast as" if own >= LARGE else f"{rounded(own - 1)} faster than"
-        return "fine", f"{mine} is as good as a perfect mapping: {beside} a random one."
-    adds = f"a perfect one adds {_times(1 + left)}"
-    if own < 1 - SAME:
-        return "act", f"{mine} is {rounded(1 / own - 1)} slower than a random mapping; {adds}."
-    if own < 1 + SAME:
-        others = "others" if name.startswith("random") else "a random mapping"
-        return "act", f"{mine} gains nothing over {others}; {adds}."
-    if best < LARGE:
-        had = rounded(own - 1).partition("\u00a0")[0]
-        return "limited", (
-            f"{mine} already has {had} of the {rounded(best - 1)} that placement can give; {adds}."
-        )
-    return "limited", f"{mine} gains {_times(own)} of the {_times(best)} that placement can give."
-
-
-def whose(name: str) -> str:
-    """Return a mapping as the subject of a sentence."""
-    if name.startswith("of distance "):
-        return f"A mapping {name}"
-    if name.startswith("random, "):
-        return f"A random mapping ({name.removeprefix('random, ')})"
-    return begun(order_named(name))
-
-
-def _lines(point: Mapping[str, Any], name: str) -> dict[str, str]:
-    """Return why: how far messages go, and how busy that keeps the network."""
-    far = point["random"]
-    if name == "random":
-        hops = f"{number(far['distance'])} hops per message at random"
-    else:
-        own = counted(number(point["distance"]), "hop")
-        hops = f"{own} per message, {number(far['distance'])} at random"
-    return {
-        "why": f"{hops}; processors work {percent(point['processor_use'])} of the time, at most "
-        f"{percent(point['ideal']['processor_use'])}"
-    }
-
-
-def _nodes(point: Mapping[str, Any]) -> str:
-    return f"{number(point['nodes'])} nodes"
-
-
-def _times(gain: float) -> str:
-    """Return a gain: a factor, or in per cent where it is small."""
-    return f"{number(gain)}×" if gain >= LARGE else rounded(gain - 1)
-
-
-def lines(result: LocalityPrediction) -> list[Any]:
-    """Return what mappings are worth to the processors."""
-
-    def called(name: str) -> str:
-        return "rank order" if name == "identity" else name
-
-    data = result.to_dict()
-    contexts = counted(number(data["contexts"]), "context")
-    notes = [
-        f"[dim]Cycles of the network, whose clock is {number(data['network_speed'])} times the "
-        f"processors'; {contexts} per processor. A hop takes at most "
-        f"{counted(number(data['per_hop_limit']), 'cycle')}.[/]"
-    ]
-    if "points" in data:
-        columns = {
-            "nodes": "nodes", "hops": "distance", "messages\nper cycle": "message_rate",
-            "latency\n(cycles)": "message_latency", "of a hop\n(cycles)": "per_hop_latency",
-            "transaction\nevery (cycles)": "inter_transaction_cycles",
-        }  # fmt: skip
-        own = result.label != "random"
-        more = [f"gain, {called(result.label)}\n(times)"] if own else []
-        table = plain_table((*columns, "channels\nbusy", "gain, ideal\n(times)", *more))
-        for point in data["points"]:
-            cells = [number(point[name]) for name in columns.values() if name != "nodes"]
-            cells += [percent(point["channel_utilisation"]), number(point["gain"])]
-            table.add_row(f"{point['nodes']:,}", *cells, *[number(point["gain_of_mapping"])] * own)
-        return [table, *notes]
-    names = list(result.mappings)
-    by_name = {"ideal": data["ideal"], "random": data["random"]}
-    found = [by_name.get(name, data) for name in names]
-    table = plain_table(("", *(called(name) for name in names)))
-    rows = {
-        "mean distance, hops": "distance",
-        "messages per node and cycle": "message_rate",
-        "message latency, cycles": "message_latency",
-        "  of a hop": "per_hop_latency",
-        "cycles between transactions": "inter_transaction_cycles",
-    }
-    for label, name in rows.items():
-        table.add_row(label, *(number(each[name]) for each in found))
-    for part, label in PARTS.items():
-        if any(each["breakdown"][part] for each in found):
-            table.add_row(f"  {label}", *(number(each["breakdown"][part]) for each in found))
-    every = "inter_transaction_processor_cycles"
-    table.add_row("  in processor cycles", *(number(each[every]) for each in found))
-    for label, name in (
-        ("channels busy", "channel_utilisation"),
-        ("  the busiest", "busiest_channel_utilisation"),
-        ("processors at work", "processor_use"),
-    ):
-        table.add_row(label, *(percent(each[name]) for each in found))
-    hidden = [name for name, each in zip(names, found, strict=True) if each["latency_hidden"]]
-    if hidden:
-        notes.append(f"• Processors hide all latency: {', '.join(map(called, hidden))}")
-    return [table, *notes]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what was asked about."""
-    found = record.figures
-    return [
-        f"{found['name']}; {counted(number(found['contexts']), 'context')} per processor; network "
-        f"clock {number(found['network_speed'])} times the processors'; ideal: all messages go one "
-        "hop"
-    ]
-
-
-def parts(record: Recorded) -> dict[str, Part]:
-    """Return what locality is worth: the time between transactions, or the gain by size.
-
-    Johnson 1992, figures 8 and 6: also the latency of a hop by size, and its limit.
-    """
-    import polars as pl
-
-    from netloom.drawing.axes import AFTER, DASHES, Look, looks_of
-    from netloom.drawing.bars import Bar, stacked
-    from netloom.drawing.frame import column
-    from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
-
-    table = record.tables["table"]
-    if not record.several:
-        colours = [THIS, BEST, *OTHERS, REFERENCE]
-        whole = float(table["inter_transaction_cycles"].max() or 1.0)  # type: ignore[arg-type]
-        drawn = []
-        for row in table.iter_rows(named=True):
-            times = {name: row[f"{part}_cycles"] for part, name in PARTS.items()}
-            rows = [
-                Bar(name, time, number(time), colours[at % len(colours)])
-                for at, (name, time) in enumerate(times.items())
-            ]
-            who = {"ideal": "An ideal mapping", "random": "Random mappings"}.get(row["mapping"])
-            every = number(row["inter_transaction_cycles"])
-            said = f"{who or whose(row['mapping'])}: a transaction every {every} cycles"
-            unit = "cycles of the network between transactions"
-            drawn.append(stacked(rows, said, unit, width=560, whole=whole))
-        return {"time": column(*drawn)}
-
-    known = {"ideal": AFTER, "random": Look(REFERENCE, (6, 4))}
-    others = looks_of(
-        name for name in table["mapping"].unique(maintain_order=True) if name not in known
-    )
-    for at, (name, look) in enumerate(others.items()):
-        known[name] = look._replace(dash=DASHES[(at + 2) % len(DASHES)])
-
-    def by_size(
-        rows: pl.DataFrame, y: Axis, said: str, *bound: tuple[str, float]
-    ) -> alt.LayerChart:
-        looks = {name: known[name] for name in rows["mapping"].unique(maintain_order=True)}
-        return lines_by(rows, nodes_axis(rows), y, "mapping", looks, said, *bound)
-
-    mapped = table.filter(pl.col("mapping") != "random")
-    gains = [1.0, *mapped["gain_of_mapping"].to_list()]
-    last = mapped.filter(mapping="ideal").sort("nodes").row(-1, named=True)
-    said = f"An ideal mapping gains {number(last['gain_of_mapping'])} times at "
-    said += counted(last["nodes"], "node", ",")
-    gain = by_size(
-        mapped, ratio_axis("gain_of_mapping", "gain over random mappings (times)", gains), said
-    )
-    limit = record.figures["per_hop_limit"]
-    waits = [*table["per_hop_latency"].to_list(), limit]
-    hop = axis("per_hop_latency", "latency of a hop (cycles of the network)", waits, whole=False)
-    most = table.filter(mapping="random")["per_hop_latency"].max()
-    said = f"A hop under random mappings takes up to {number(most)} cycles"
-    return {
-        "gain": gain,
-        "latency of a hop": by_size(table, hop, said, (f"limit {number(limit)}", limit)),
-    }

@@ -2,266 +2,348 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from netloom.base.figures import SHARE, Figures, derived, figure, leaves, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.words import counted, give_or_take, number
-from netloom.drawing.axes import DASHED, Look, axis
+from netloom.base.words import counted, number
 from netloom.drawing.colours import BEST, THIS
+from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.columns import (
     CYCLES,
     USED,
     Axes,
-    Column,
-    Columns,
+    ChannelUse,
     CurveKind,
-    asked,
-    channel_columns,
-    channels_by,
-    table,
+    channel_uses,
+    known,
 )
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
 from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import Verdict, pairs, percent
-from netloom.questions.simulate import said as say
-from netloom.questions.simulate.engines import NETWORK, prepare_program
+from netloom.questions.shown import percent
+from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.load.answer import backlog_columns, note_of
+from netloom.questions.simulate.load import Backlog, longer, note_of
+from netloom.questions.simulate.said import SLOW, rough
+from netloom.questions.verdicts import Verdict
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube
 from netloom.topology.alike import check_direct
 from netloom.workload import Lengths, parse_lengths
 from netloom_papers.programs.broadcast import BroadcastTraffic, class_loads, run_broadcasts
-from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import polars as pl
+    from collections.abc import Iterator, Sequence
 
     from netloom.base.arrays import Floats
-    from netloom.base.provenance import Provenance
-    from netloom.drawing.frame import Part
-    from netloom.questions.register import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.topology import Topology
     from netloom.workload import Traffic
     from netloom_papers.programs.broadcast import BroadcastRun
-
-    Figures = Mapping[str, Any]
+    from netloom_papers.programs.broadcast import Latency as MessageLatency
 
 MESSAGES = "messages/node/cycle"
 
-LATENCIES = {
-    "unicast": "unicast latency",
-    "broadcast": "broadcast latency",
-    "target": "latency to each target",
-}
-"""Classes of messages, and what their latency is called: of broadcasts, to the last target."""
 
-PARTS = {"mean": "mean", "ci95": "± 95 %", "p50": "median", "p99": "99 % up to", "max": "largest"}
+class Latency(Figures):
+    """Latencies of one class of messages, as measured. None past saturation."""
 
-RATE = Column("rate", unit=MESSAGES, value="run.rate", key=True)
-
-DIRECTIONS = Columns(
-    Column("rate", unit=MESSAGES, json=None),
-    Column("dimension", kind=int),
-    Column("direction", kind=str),
-    *(
-        Column(name, unit=USED)
-        for name in ("total", "unicast", "broadcast", "expected_unicast", "expected_broadcast")
-    ),
-)
+    mean: float | None = figure("mean", CYCLES, lead=True, key=True, half="ci95")
+    ci95: float | None = figure("± 95 %", CYCLES)
+    p50: float | None = figure("median", CYCLES)
+    p99: float | None = figure("99 % up to", CYCLES)
+    max: float | None = figure("largest", CYCLES)
 
 
-def _latency(of: str, part: str) -> Column:
-    """Return the column of a part of a latency as it was measured, or unknown past saturation."""
+class Direction(Figures):
+    """Mean use of the channels of a direction: all, of each class, and as expected of each."""
 
-    def value(at: AtRate) -> float | None:
-        return getattr(getattr(at.run, of), part) if at.run.stable else None
-
-    key = part == "mean" and of != "target"
-    title, name = f"{LATENCIES[of]}, {PARTS[part]}", f"{of}_latency"
-    return Column(f"{name}_{part}", title, CYCLES, value, key=key, json=f"{name}.{part}")
-
-
-def _used(name: str, title: str, value: Callable[[BroadcastRun], float]) -> Column:
-    of, place = lambda at: value(at.run), f"utilisation.{name}"
-    return Column(f"utilisation_{name}", title, USED, of, key=name == "max", json=place)
+    dimension: int = figure()
+    direction: str = figure()
+    total: float = figure(unit=USED)
+    unicast: float | None = figure(unit=USED)
+    broadcast: float | None = figure(unit=USED)
+    expected_unicast: float | None = figure(unit=USED)
+    expected_broadcast: float | None = figure(unit=USED)
 
 
-def _of_run(name: str, kind: type, title: str = "", unit: str = "", *, key: bool = False) -> Column:
-    return Column(name, title, unit, f"run.{name}", kind, key)
+class AtRate(Figures):
+    """What was measured at one rate. Broadcasts last until their last target is reached."""
 
+    rate: float = figure(unit=MESSAGES, lead=True, key=True)
+    created: float = figure(unit=MESSAGES)
+    accepted: float = figure(unit=MESSAGES, lead=True, key=True)
+    zero_load_latency: float | None = figure("unicast latency if idle", CYCLES)
+    unicast_latency: Latency = figure(
+        "unicast latency", flat="unicast_latency_", lead=True, key=True
+    )
+    broadcast_latency: Latency = figure(
+        "broadcast latency", flat="broadcast_latency_", lead=True, key=True
+    )
+    target_latency: Latency = figure("latency to each target", flat="target_latency_")
+    unicast_messages: int = figure()
+    broadcast_messages: int = figure()
+    hops: float | None = figure("hops of a unicast")
+    utilisation_mean: float = figure("mean channel", USED, at="utilisation.mean")
+    utilisation_max: float = figure("busiest channel", USED, at="utilisation.max", key=True)
+    utilisation_unicast: float = figure("mean channel, unicasts", USED, at="utilisation.unicast")
+    utilisation_broadcast: float = figure(
+        "mean channel, broadcasts", USED, at="utilisation.broadcast"
+    )
+    cycles: int = figure("measured", CYCLES)
+    warmup_cycles: int = figure("warm-up", CYCLES)
+    flit_hops: int = figure()
+    stable: bool = figure("keeps up", key=True)
+    backlog: Backlog = figure()
+    reason: str = figure()
+    precise: bool = figure()
+    warmed_up: bool = figure()
+    interrupted: bool = figure()
+    note: str | None = figure()
+    directions: tuple[Direction, ...] = figure()
 
-@dataclass(frozen=True, eq=False)
-class AtRate:
-    """A run at one rate, and the answer that it is part of."""
+    @derived("share of broadcasts in the traffic on links", SHARE, table=False)
+    def broadcast_share(self) -> float | None:
+        """None where there is no traffic."""
+        return self.utilisation_broadcast / self.utilisation_mean if self.utilisation_mean else None
 
-    found: BroadcastSimulation
-    run: BroadcastRun
+    @derived(lead=True)
+    def state(self) -> str:
+        """What is to be known of it in a word."""
+        if self.interrupted:
+            return "interrupted"
+        if not self.stable:
+            return "overloaded"
+        if not self.is_known:
+            return "too short"
+        return "carried" if self.precise and self.warmed_up else "less precise"
+
+    @derived("messages that arrived", table=False)
+    def messages(self) -> int:
+        """Of both kinds."""
+        return self.unicast_messages + self.broadcast_messages
 
     @property
-    def zero_load_latency(self) -> float | None:
-        """See ``BroadcastSimulation``, or None past saturation."""
-        return self.found.zero_load_latency(self.run) if self.run.stable else None
-
-    @property
-    def note(self) -> str | None:
-        """What to know before relying on the figures."""
-        messages = self.run.unicast.messages + self.run.broadcast.messages
-        return note_of(self.run, messages, "message")
-
-    @property
-    def node(self) -> str | None:
-        """The node whose queue grows most."""
-        node = self.run.stability.node
-        return None if node is None else self.found.network.topology.name_of(node)
-
-    def directions(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the table of directions, or none if the network is no k-ary n-cube."""
-        run, cube = self.run, self.found.network.topology
-        if not isinstance(cube, Cube):
-            return
-        total = cube.direction_means(run.channel_utilisation)
-        by_broadcast = run.broadcast_by_direction
-        if by_broadcast is None:
-            by_broadcast = np.full(total.shape, np.nan)
-        expected = self.found.expected * run.rate
-        for at in np.ndindex(total.shape):
-            if cube.line_channels[at[0]]:
-                yield {
-                    "rate": run.rate,
-                    "dimension": at[0],
-                    "direction": ("growing", "falling")[at[1]],
-                    "total": total[at],
-                    "unicast": total[at] - by_broadcast[at],
-                    "broadcast": by_broadcast[at],
-                    "expected_unicast": expected[0][at],
-                    "expected_broadcast": expected[1][at],
-                }
+    def is_known(self) -> bool:
+        """Whether the run was long enough to tell whether the network carries its rate."""
+        if self.interrupted or not self.messages:
+            return False
+        return not self.stable or self.backlog.growth is not None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BroadcastSimulation(Told):
+class Channel(Figures):
+    """A channel at one rate."""
+
+    rate: float = figure(unit=MESSAGES, key=True)
+    use: ChannelUse = figure(at=".")
+
+
+class DirectionAt(Figures):
+    """A direction at one rate."""
+
+    rate: float = figure(unit=MESSAGES)
+    of: Direction = figure(at=".")
+
+
+class MessageLengths(Figures):
+    """The law of the lengths of messages, and their mean."""
+
+    law: str = figure()
+    mean: float = figure(unit="flits")
+
+
+class BroadcastSimulation(Answer):
     """What ``simulate_broadcast`` found, at one rate or at several.
 
-    Attributes
-    ----------
-    asked
-        The rates that were asked for, messages per cycle of the average sending node.
+    ``runs`` and ``network`` are those of an answer that was asked just now.
     """
 
-    columns: ClassVar = Columns(
-        RATE,
-        _of_run("created", float, unit=MESSAGES),
-        _of_run("accepted", float, unit=MESSAGES, key=True),
-        Column("zero_load_latency", "unicast latency if idle", CYCLES),
-        *(_latency(of, part) for of in LATENCIES for part in PARTS),
-        Column("unicast_messages", value="run.unicast.messages", kind=int),
-        Column("broadcast_messages", value="run.broadcast.messages", kind=int),
-        _of_run("hops", float, "hops of a unicast"),
-        _used("mean", "mean channel", lambda run: run.class_utilisation.sum()),
-        _used("max", "busiest channel", lambda run: run.channel_utilisation.max(initial=0)),
-        _used("unicast", "mean channel, unicasts", lambda run: run.class_utilisation[0]),
-        _used("broadcast", "mean channel, broadcasts", lambda run: run.class_utilisation[1]),
-        _of_run("cycles", int, "measured", CYCLES),
-        _of_run("warmup_cycles", int, "warm-up", CYCLES),
-        _of_run("flit_hops", int),
-        _of_run("stable", bool, "keeps up", key=True),
-        *backlog_columns(lambda at: at.node),
-        _of_run("reason", str),
-        _of_run("precise", bool),
-        _of_run("warmed_up", bool),
-        _of_run("interrupted", bool),
-        Column("note", kind=str),
-        Column(
-            "directions", kind=list, value=lambda at: list(map(DIRECTIONS.nested, at.directions())),
-            table=False,
-        ),
-    )  # fmt: skip
-    about: ClassVar = NETWORK | Columns(
-        Column("traffic", kind=str, value="traffic.name"),
-        Column(
-            "packet_flits", kind=dict,
-            value=lambda found: {"law": found.lengths.name, "mean": found.lengths.mean},
-        ),
-        Column("broadcast", value=asked("broadcast")),
-        Column("multicast_targets", kind=int, value=asked("multicast_targets")),
-        Column("tree", kind=str, value=asked("tree")),
-        Column("startup_cycles", unit=CYCLES, kind=int, value=asked("startup_cycles")),
-        Column("asked", kind=list),
-        Column("interrupted", kind=bool),
-    )  # fmt: skip
-
-    network: PreparedNetwork
-    traffic: Traffic
-    lengths: Lengths
-    points: tuple[BroadcastRun, ...]
-    asked: tuple[float, ...]
-    provenance: Provenance
-
-    @property
-    def observations(self) -> list[AtRate]:
-        """The runs, with what is known of each."""
-        return [AtRate(self, run) for run in self.points]
+    setup: OnEngine = figure(at=".")
+    traffic: str = figure(table=False)
+    lengths: MessageLengths = figure("lengths of messages", at="packet_flits")
+    broadcast: float = figure("share of broadcasts", SHARE, table=False)
+    multicast_targets: int = figure(table=False)
+    tree: str = figure(table=False)
+    startup_cycles: int = figure(unit=CYCLES, table=False)
+    rates: tuple[float, ...] = figure("rates asked for", MESSAGES, at="asked")
+    interrupted: bool = figure(table=False)
+    points: tuple[AtRate, ...] = figure()
+    runs: tuple[BroadcastRun, ...] = unseen(default=())
+    network: PreparedNetwork = unseen(default=None)
 
     @property
     def several(self) -> bool:
         """Whether there is not one run that was asked for."""
-        return len(self.asked) > 1 or not self.points
+        return len(self.rates) > 1 or not self.points
 
     @property
-    def interrupted(self) -> bool:
-        """Whether a run was stopped from outside."""
-        stopped = any(run.interrupted for run in self.points)
-        return stopped or len(self.points) < len(self.asked)
+    def of(self) -> str:
+        """Traffic, broadcasts and network."""
+        return f"{self.traffic} with {rough(self.broadcast)} broadcasts on {self.setup.topology}"
 
     @property
     def point(self) -> BroadcastRun:
         """The one run, or InputError if several rates were asked for, or it never began."""
-        return self.only(self.points, f"{len(self.points)} rates")
+        only(self, f"{len(self.points)} rates")
+        return self.runs[0]
 
-    def zero_load_latency(self, run: BroadcastRun) -> float:
-        """Return the unicast latency of the idle network by the formula, over measured hops."""
-        startup: int = self.provenance.configuration["startup_cycles"]
-        return startup + self.network.zero_load_latency(run.hops, run.flits)
+    def judged(self) -> Verdict:
+        """Return whether the network carries the rate, and how long both kinds of messages take."""
+        points = self.points
+        vague = next((each for each in points if not each.is_known), None)
+        if vague is not None or len(points) < len(self.rates):
+            more = self.again() if self.interrupted else longer(self)
+            return Verdict("unknown", _too_short(vague), "", {}, more)
+        carried = [each for each in points if each.stable]
+        failed = next((each for each in points if not each.stable), None)
+        if not carried:
+            return self._overloaded(points[0])
+        last = carried[-1]
+        lines = {
+            "where": f"the busiest link is {rough(last.utilisation_max)} busy, the average link "
+            f"{rough(last.utilisation_mean)}"
+        }
+        if last.broadcast_share:
+            lines["why"] = f"broadcasts make {rough(last.broadcast_share)} of the traffic on links"
+        if failed is not None:
+            said = f"Saturates between {number(last.rate)} and {number(failed.rate)} {MESSAGES}: "
+            said += f"{_latencies(last)} at {number(last.rate)}."
+        else:
+            said = f"Carries {number(last.rate)} {MESSAGES}: {_latencies(last)}."
+        if not all(each.precise and each.warmed_up for each in carried):
+            said = said.removesuffix(".") + ", in runs too short to be sure."
+            return Verdict("unknown", said, "", lines, longer(self))
+        mean, idle = last.unicast_latency.mean, last.zero_load_latency
+        slow = failed is not None or bool(mean and idle and mean > SLOW * idle)
+        if failed is None:
+            most = 1 / self.lengths.mean
+            rates = [min(times * last.rate, most) for times in (1, 1.5, 2, 3, 4)]
+        else:
+            apart = (failed.rate - last.rate) / 4
+            rates = [last.rate + step * apart for step in range(1, 4)]
+        return Verdict("limited" if slow else "fine", said, "", lines, self._asking(rates))
 
-    @cached_property
-    def expected(self) -> Floats:
-        """The exact mean load of the channels of each direction, at a message per node and cycle.
+    def _overloaded(self, first: AtRate) -> Verdict:
+        rate = f"{number(first.rate)} {MESSAGES}"
+        said = f"{rate} asked, {rough(first.backlog.growth)} of it piles up"
+        if first.backlog.node is not None:
+            share = rough(first.backlog.node_growth)
+            said = f"at {rate} the queue of node {first.backlog.node} keeps {share} of what the "
+            said += "node sends"
+        lines = {"accepts": f"{number(first.accepted)} of {rate} arrive"}
+        more = self._asking([part * first.accepted for part in (0.25, 0.5, 0.75, 1)])
+        return Verdict("act", f"Overloaded: {said}. No latency exists here.", "", lines, more)
 
-        float64[2, n, 2], flits per cycle, see ``class_loads``. Only on k-ary n-cubes.
-        """
-        cube, chosen = self.network.topology, self.provenance.configuration
-        assert isinstance(cube, Cube)
-        multicast = bool(chosen["multicast_targets"])
-        part, tree = chosen["broadcast"], chosen["tree"]
-        shares = class_loads(cube, self.traffic, part, tree, multicast=multicast)
-        return shares * self.lengths.mean
+    def _asking(self, rates: Sequence[float]) -> str:
+        """Return the command that asks for these rates."""
+        shown = dict.fromkeys(f"{rate:.3g}" for rate in rates)
+        return self.again(rate=",".join(shown), cycles=None)
 
-    @table(DIRECTIONS)
-    def directions(self) -> pl.DataFrame:
+    def remarks(self) -> Iterator[str]:
+        """Yield how broadcasts are sent, and how it was run."""
+        targets = self.multicast_targets
+        who = counted(targets, "target") if targets else "all nodes"
+        yield (
+            f"{percent(self.broadcast)} of the messages are broadcasts, to {who} by {self.tree} "
+            "trees: their latency is that to the last target"
+        )
+        yield f"messages of {self.lengths.law} flits, seed {self.setup.seed}"
+        yield self.setup.how
+
+    @table(DirectionAt)
+    def directions(self) -> dict[str, Any]:
         """Return one row per rate, dimension and direction: mean utilization of the channels.
 
         Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
         arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no
         k-ary n-cubes.
         """
-        return DIRECTIONS.frame(row for at in self.observations for row in at.directions())
+        rows = [
+            DirectionAt(rate=each.rate, of=of).row()
+            for each in self.points
+            for of in each.directions
+        ]
+        return {leaf.name: [row[leaf.name] for row in rows] for leaf in leaves(DirectionAt)}
 
-    @table(channel_columns(RATE))
-    def channels(self) -> pl.DataFrame:
+    @table(Channel)
+    def channels(self) -> dict[str, Any]:
         """Return one row per rate and channel: its two nodes, and flits per cycle on it."""
-        runs = ((run.rate, run.channel_utilisation) for run in self.points)
-        return channels_by("rate", runs, self.network.topology)
+        runs = ((run.rate, run.channel_utilisation) for run in self.runs)
+        return channel_uses("rate", runs, self.network.topology)
+
+    def footer(self) -> list[str]:
+        """Return what was simulated, how messages are sent, and where channels are shown."""
+        highest = number(max((each.rate for each in self.points), default=None))
+        return [
+            f"{self.traffic} on {self.setup.topology}, {percent(self.broadcast)} broadcasts; "
+            f"{self.tree} trees, messages of {self.lengths.law} flits; {self.setup.routing}, "
+            f"{self.setup.router['name']}; channels at {highest} {MESSAGES}"
+        ]
+
+    def parts(self) -> dict[str, Any]:
+        """Return mean latencies by rate, of broadcasts to their last target, and the channels."""
+        import polars as pl
+
+        from netloom.drawing.axes import DASHED, Look, axis, panel
+        from netloom.questions.network_chart import loaded_chart, network_again
+        from netloom.questions.simulate.drawn import ON_CHANNEL
+
+        last = "broadcast, last target"
+        looks = {"unicast": Look(BEST, DASHED), last: Look(THIS)}
+        rows = [
+            (each.rate, name, latency.mean)
+            for name, latencies in (("unicast", "unicast_latency"), (last, "broadcast_latency"))
+            for each in sorted(self.points, key=lambda each: each.rate)
+            if (latency := getattr(each, latencies)).mean is not None
+        ]
+        tidy = pl.DataFrame(
+            rows, {"rate": pl.Float64, "of": pl.String, "latency": pl.Float64}, orient="row"
+        ).sort("rate", maintain_order=True)
+        where = panel(
+            axis("rate", f"rate ({MESSAGES})", [each.rate for each in self.points]),
+            axis("latency", "mean latency (cycles)", tidy["latency"].to_list(), whole=False),
+            looks,
+        )
+        said, reached = "No message arrived", tidy.filter(of=last)
+        if reached.height:
+            said = f"At {number(reached['rate'][-1])} {MESSAGES} a broadcast reaches its last "
+            said += f"target after {number(reached['latency'][-1])} cycles"
+        layers = [*where.lines(tidy, "of", looks), *where.ends_of(tidy, "of", looks)]
+        channels = self.channels()
+        shown = channels.filter(channels["rate"] == channels["rate"].max())
+        at_hand = self.network.topology if self.kept is None else None
+        net = network_again(at_hand, self.asked, shown)
+        return {
+            "latency": where.drawn(layers, said),
+            "channels": loaded_chart(net, shown, "utilisation", ON_CHANNEL),
+        }
+
+
+def _too_short(vague: AtRate | None) -> str:
+    if vague is None:
+        return "Interrupted after 0 cycles of a further rate: not all rates are known."
+    ran, rate = counted(vague.cycles, "cycle", ","), f"{number(vague.rate)} {MESSAGES}"
+    if vague.interrupted:
+        return f"Interrupted after {ran}: not known whether {rate} are carried."
+    return f"Too short to tell at {rate}: {counted(vague.messages, 'message', ',')} in {ran}."
+
+
+def _latencies(point: AtRate) -> str:
+    """Return the latencies of both kinds of messages, of those that there were."""
+    parts, unicast, broadcast = [], point.unicast_latency.mean, point.broadcast_latency.mean
+    if unicast is not None:
+        idle = f" ({number(point.zero_load_latency)} idle)"
+        parts.append(f"unicasts take {number(unicast)} cycles{idle}")
+    if broadcast is not None:
+        parts.append(f"broadcasts {number(broadcast)} cycles to the last node")
+    return ", ".join(parts)
 
 
 BY_RATE = Axes(
@@ -372,185 +454,106 @@ def simulate_broadcast(
     with counting_runs(len(runs), what) as tell:
         found = run_all(runs, tell=tell)
     return BroadcastSimulation(
+        setup=OnEngine.of(network),
+        traffic=traffic.name,
+        lengths=MessageLengths(law=law.name, mean=law.mean),
+        broadcast=question.broadcast,
+        multicast_targets=question.multicast_targets,
+        tree=question.tree,
+        startup_cycles=question.startup_cycles,
+        rates=rates,
+        interrupted=any(run.interrupted for run in found) or len(found) < len(rates),
+        points=tuple(_points(question, ready, found)),
+        runs=tuple(found),
         network=network,
-        traffic=traffic,
-        lengths=law,
-        points=tuple(found),
-        asked=rates,
         provenance=provenance_of(question, "simulate_broadcast", network.topology),
     )
 
 
-WORDS, UNIT = "simulate.broadcast", "messages/node/cycle"
-
-
-def verdict(found: Figures) -> Verdict:
-    """Return whether the network carries the rate, and how long both kinds of messages take."""
-    points = found.get("points", [found])
-    share = say.rough(found["broadcast"])
-    of = f"{found['traffic']} with {share} broadcasts on {found['topology']}"
-    vague = next((each for each in points if not is_known(each)), None)
-    if vague is not None or len(points) < len(found["asked"]):
-        more = say.again(WORDS, found) if found["interrupted"] else say.longer(WORDS, found)
-        return Verdict("unknown", _too_short(vague), of, {}, more)
-    carried = [each for each in points if each["stable"]]
-    failed = next((each for each in points if not each["stable"]), None)
-    if not carried:
-        first = points[0]
-        backlog, rate = first["backlog"], f"{number(first['rate'])} {UNIT}"
-        piles = f"{rate} asked, {say.rough(backlog['growth'])} of it piles up"
-        if backlog["node"] is not None:
-            share = say.rough(backlog["node_growth"])
-            piles = f"at {rate} the queue of node {backlog['node']} keeps {share} of what the node "
-            piles += "sends"
-        accepts = {"accepts": f"{number(first['accepted'])} of {rate} arrive"}
-        less = [part * first["accepted"] for part in (0.25, 0.5, 0.75, 1)]
-        said = f"Overloaded: {piles}. No latency exists here."
-        return Verdict("act", said, of, accepts, _asked(found, less))
-    last = carried[-1]
-    rate = f"{number(last['rate'])} {UNIT}"
-    used = last["utilisation"]
-    lines = {
-        "where": f"the busiest link is {say.rough(used['max'])} busy, the average link "
-        f"{say.rough(used['mean'])}"
-    }
-    if used["mean"] and used["broadcast"]:
-        part = say.rough(used["broadcast"] / used["mean"])
-        lines["why"] = f"broadcasts make {part} of the traffic on links"
-    if failed is not None:
-        said = f"Saturates between {number(last['rate'])} and {number(failed['rate'])} {UNIT}: "
-        said += f"{_latencies(last)} at {number(last['rate'])}."
-    else:
-        said = f"Carries {rate}: {_latencies(last)}."
-    if not all(each["precise"] and each["warmed_up"] for each in carried):
-        said = said.removesuffix(".") + ", in runs too short to be sure."
-        return Verdict("unknown", said, of, lines, say.longer(WORDS, found))
-    mean, idle = last["unicast_latency"]["mean"], last["zero_load_latency"]
-    slow = failed is not None or bool(mean and idle and mean > say.SLOW * idle)
-    if failed is None:
-        most = 1 / found["packet_flits"]["mean"]
-        rates = [min(times * last["rate"], most) for times in (1, 1.5, 2, 3, 4)]
-    else:
-        apart = (failed["rate"] - last["rate"]) / 4
-        rates = [last["rate"] + step * apart for step in range(1, 4)]
-    more = _asked(found, rates)
-    return Verdict("limited" if slow else "fine", said, of, lines, more)
-
-
-def is_known(point: Figures) -> bool:
-    """Whether a run was long enough to tell whether the network carries its rate."""
-    if point["interrupted"] or not (point["unicast_messages"] or point["broadcast_messages"]):
-        return False
-    return not point["stable"] or point["backlog"]["growth"] is not None
-
-
-def _too_short(vague: Figures | None) -> str:
-    if vague is None:
-        return "Interrupted after 0 cycles of a further rate: not all rates are known."
-    ran = counted(vague["cycles"], "cycle", ",")
-    rate = f"{number(vague['rate'])} {UNIT}"
-    if vague["interrupted"]:
-        return f"Interrupted after {ran}: not known whether {rate} are carried."
-    seen = vague["unicast_messages"] + vague["broadcast_messages"]
-    return f"Too short to tell at {rate}: {counted(seen, 'message', ',')} in {ran}."
-
-
-def _latencies(point: Figures) -> str:
-    """Return the latencies of both kinds of messages, of those that there were."""
-    parts = []
-    unicast, broadcast = point["unicast_latency"], point["broadcast_latency"]
-    if unicast["mean"] is not None:
-        idle = f" ({number(point['zero_load_latency'])} idle)"
-        parts.append(f"unicasts take {say.around(unicast['mean'], None)} cycles{idle}")
-    if broadcast["mean"] is not None:
-        parts.append(f"broadcasts {number(broadcast['mean'])} cycles to the last node")
-    return ", ".join(parts)
-
-
-def _asked(found: Figures, rates: Sequence[float]) -> str:
-    """Return the command that asks for these rates."""
-    shown = dict.fromkeys(f"{rate:.3g}" for rate in rates)
-    return say.again(WORDS, found, rate=",".join(shown), cycles=None)
-
-
-HEADS = (
-    ("rate", "messages\n/node/cycle"),
-    ("accepted", "messages\n/node/cycle"),
-    ("unicast", "cycles"),
-    ("p99", "cycles"),
-    ("idle", "cycles"),
-    ("to the last", "cycles"),
-    ("to each", "cycles"),
-    ("busiest", "link, %"),
-    ("", ""),
-)
-
-
-def lines(result: BroadcastSimulation) -> list[Any]:
-    """Return the latencies of unicast and broadcast messages by rate."""
-    table = say.table_with_units(HEADS)
-    figures = result.to_dict()
-    for point in figures.get("points", [figures]):
-        unicast, last = point["unicast_latency"], point["broadcast_latency"]
-        table.add_row(
-            number(point["rate"]),
-            number(point["accepted"]),
-            give_or_take(unicast["mean"], unicast["ci95"]),
-            number(unicast["p99"]),
-            number(point["zero_load_latency"]),
-            give_or_take(last["mean"], last["ci95"]),
-            number(point["target_latency"]["mean"]),
-            number(100 * point["utilisation"]["max"]),
-            say.state(point, known=is_known(point)),
+def _points(
+    question: BroadcastQuestion,
+    ready: tuple[PreparedNetwork, Traffic, Lengths],
+    runs: Sequence[BroadcastRun],
+) -> Iterator[AtRate]:
+    """Yield the figures of runs."""
+    network, traffic, law = ready
+    topology, expected = network.topology, None
+    if isinstance(topology, Cube):  # exact mean loads at a message per node and cycle
+        multicast = bool(question.multicast_targets)
+        shares = class_loads(
+            topology, traffic, question.broadcast, question.tree, multicast=multicast
         )
-    targets = figures["multicast_targets"]
-    who = counted(targets, "target") if targets else "all nodes"
-    rows = {
-        "broadcasts": f"{percent(figures['broadcast'])} of the messages, to {who} by "
-        f"{figures['tree']} trees: cycles to the last target, and on average to each",
-        "messages": f"{result.lengths.name} flits",
-        "network": say.setup_of(result.network),
-        "seed": str(figures["seed"]),
-    }
-    return [table, "", pairs(rows)]
+        expected = shares * law.mean
+    for run in runs:
+        idle = question.startup_cycles + network.zero_load_latency(run.hops, run.flits)
+        used, verdict = run.channel_utilisation, run.stability
+        yield AtRate(
+            rate=run.rate,
+            created=run.created,
+            accepted=run.accepted,
+            zero_load_latency=known(idle) if run.stable else None,
+            unicast_latency=_latency(run, run.unicast),
+            broadcast_latency=_latency(run, run.broadcast),
+            target_latency=_latency(run, run.target),
+            unicast_messages=run.unicast.messages,
+            broadcast_messages=run.broadcast.messages,
+            hops=known(run.hops),
+            utilisation_mean=float(run.class_utilisation.sum()),
+            utilisation_max=float(used.max(initial=0)),
+            utilisation_unicast=float(run.class_utilisation[0]),
+            utilisation_broadcast=float(run.class_utilisation[1]),
+            cycles=run.cycles,
+            warmup_cycles=run.warmup_cycles,
+            flit_hops=run.flit_hops,
+            stable=run.stable,
+            backlog=Backlog(
+                growth=verdict.growth,
+                node=None if verdict.node is None else topology.name_of(verdict.node),
+                node_growth=verdict.node_growth,
+            ),
+            reason=run.reason,
+            precise=run.precise,
+            warmed_up=run.warmed_up,
+            interrupted=run.interrupted,
+            note=note_of(run, run.unicast.messages + run.broadcast.messages, "message"),
+            directions=tuple(_directions(topology, run, expected)),
+        )
 
 
-def footer(record: Recorded) -> list[str]:
-    """Return what was simulated, how messages are sent, and at which rate channels are shown."""
-    from netloom.questions.simulate.drawn import highest, switched
+def _latency(run: BroadcastRun, found: MessageLatency) -> Latency:
+    """Return latencies as they were measured, or unknown past saturation."""
 
-    found = record.figures
-    return [
-        f"{found['traffic']} on {found['topology']}, {percent(found['broadcast'])} broadcasts; "
-        f"{found['tree']} trees, messages of {found['packet_flits']['law']} flits; "
-        f"{switched(record)}; channels at {number(highest(record, 'rate'))} messages/node/cycle"
-    ]
+    def cycles(value: float) -> float | None:
+        return known(value) if run.stable else None
 
-
-def parts(record: Recorded) -> dict[str, Part]:
-    """Return the channels, and mean latencies by rate: of broadcasts to their last target."""
-    from netloom.drawing.axes import panel
-    from netloom.questions.network_chart import at_last, channels_chart
-    from netloom.questions.simulate.drawn import ON_CHANNEL
-
-    table, last = record.tables["table"], "broadcast, last target"
-    looks = {"unicast": Look(BEST, DASHED), last: Look(THIS)}
-    columns = {"unicast_latency_mean": "unicast", "broadcast_latency_mean": last}
-    tidy = (
-        table.rename(columns)
-        .unpivot(list(columns.values()), index="rate", variable_name="of", value_name="latency")
-        .drop_nulls("latency")
-        .sort("rate")
+    return Latency(
+        mean=cycles(found.mean),
+        ci95=cycles(found.ci95),
+        p50=cycles(found.p50),
+        p99=cycles(found.p99),
+        max=cycles(found.max),
     )
-    where = panel(
-        axis("rate", "rate (messages/node/cycle)", table["rate"].to_list()),
-        axis("latency", "mean latency (cycles)", tidy["latency"].to_list(), whole=False),
-        looks,
-    )
-    said, reached = "No message arrived", tidy.filter(of=last)
-    if reached.height:
-        said = f"At {number(reached['rate'][-1])} messages/node/cycle a broadcast reaches its last "
-        said += f"target after {number(reached['latency'][-1])} cycles"
-    layers = [*where.lines(tidy, "of", looks), *where.ends_of(tidy, "of", looks)]
-    channels = channels_chart(record, at_last(record, "rate"), "utilisation", ON_CHANNEL)
-    return {"latency": where.drawn(layers, said), "channels": channels}
+
+
+def _directions(
+    topology: Topology, run: BroadcastRun, expected: Floats | None
+) -> Iterator[Direction]:
+    """Yield the directions of a k-ary n-cube, or none."""
+    if not isinstance(topology, Cube) or expected is None:
+        return
+    total = topology.direction_means(run.channel_utilisation)
+    broadcast = run.broadcast_by_direction
+    if broadcast is None:
+        broadcast = np.full(total.shape, np.nan)
+    unicasts, broadcasts = expected * run.rate
+    for at in np.ndindex(total.shape):
+        if topology.line_channels[at[0]]:
+            yield Direction(
+                dimension=at[0],
+                direction=("growing", "falling")[at[1]],
+                total=float(total[at]),
+                unicast=known(total[at] - broadcast[at]),
+                broadcast=known(broadcast[at]),
+                expected_unicast=known(unicasts[at]),
+                expected_broadcast=known(broadcasts[at]),
+            )

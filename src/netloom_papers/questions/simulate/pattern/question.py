@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
@@ -10,97 +10,85 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
-from netloom.drawing.axes import axis
 from netloom.machines import node_costs
+from netloom.mapping.layouts.parts import cube_of_hosts
+from netloom.questions.answers import Answer
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
-from netloom.questions.columns import Column, Columns
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import Verdict, pairs, subject
-from netloom.questions.simulate.engines import NETWORK, prepare_program
+from netloom.questions.shown import subject
+from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.said import again, rough, setup_of, table_with_units
+from netloom.questions.simulate.said import rough
+from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import Cube
 from netloom.workload.programs.node_costs import NodeCosts
 from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern, run_pattern
-from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator
 
     from netloom.base.arrays import Ints
-    from netloom.base.provenance import Provenance
-    from netloom.drawing.frame import Part
     from netloom.machines import Machine
-    from netloom.questions.register import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.workload.programs.node_costs import NodeCosts
     from netloom_papers.programs.neighbour_patterns import Pattern, PatternTimes
 
-    Figures = Mapping[str, Any]
-
-US, OF_CHANNEL = "µs", "of a channel"
+US = "µs"
 
 
-def _nodes(
-    name: str, figure: str, title: str, unit: str, of: Callable[..., float], *, key: bool = False
-) -> Column:
-    """Return the column of a figure of the nodes that send most: their mean, or their worst."""
-
-    def value(point: PatternTimes) -> float:
-        return float(getattr(point.of_busiest(of), figure))
-
-    return Column(name, title, unit, value, key=key)
+ADDED = Grade("what contention adds to a message, over what it takes alone", fine=0.1, act=1.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PatternSimulation(Told):
-    """What ``simulate_pattern`` found.
+class Point(Figures):
+    """What loops of one message length and computation take: of the nodes that send most.
 
-    Attributes
-    ----------
-    nodes
-        int64[num_active], the nodes that take part.
-    points
-        One for each message length and computation that ended.
-    asked
-        How many were asked for.
+    ``times`` are those of all nodes, of an answer that was asked just now.
     """
 
-    network: PreparedNetwork
-    pattern: str
-    costs: NodeCosts
-    nodes: Ints
-    points: tuple[PatternTimes, ...]
-    asked: int
-    provenance: Provenance
+    message_bytes: int = figure("message", "bytes", head="size", lead=True, key=True)
+    think_us: float = figure("computation", US, head="compute", lead=True, key=True)
+    message_us: float = figure("alone", US, lead=True, key=True)
+    applied: float = figure(unit=SHARE, lead=True, key=True)
+    loop_us_mean: float = figure("loop, mean", US, head="loop", lead=True, key=True)
+    communication_us_mean: float = figure("message, mean", US, head="message", lead=True, key=True)
+    slowdown_mean: float = figure("slow-down, mean")
+    loop_us_max: float = figure("loop, worst", US, key=True)
+    communication_us_max: float = figure("message, worst", US, head="worst", lead=True, key=True)
+    slowdown_max: float = figure("slow-down, worst")
+    average_node: float = figure("traffic, average node", SHARE, head="actual", lead=True)
+    worst_node: float = figure("traffic, worst node", SHARE, head="worst node", lead=True)
+    times: PatternTimes = unseen(default=None)
 
-    columns: ClassVar = Columns(
-        Column("message_bytes", "message", "bytes", kind=int, key=True),
-        Column("think_us", "computation", US, key=True),
-        Column("message_us", "alone", US, "alone_us", key=True),
-        Column("applied", unit=OF_CHANNEL, key=True),
-        _nodes("loop_us_mean", "loop_us", "loop, mean", US, np.mean, key=True),
-        _nodes("communication_us_mean", "communication_us", "message, mean", US, np.mean, key=True),
-        _nodes("slowdown_mean", "slowdown", "slow-down, mean", "", np.mean),
-        _nodes("loop_us_max", "loop_us", "loop, worst", US, np.max, key=True),
-        _nodes("communication_us_max", "communication_us", "message, worst", US, np.max, key=True),
-        _nodes("slowdown_max", "slowdown", "slow-down, worst", "", np.max),
-        _nodes("average_node", "traffic", "traffic, average node", OF_CHANNEL, np.mean),
-        _nodes("worst_node", "traffic", "traffic, worst node", OF_CHANNEL, np.max),
-    )
-    about: ClassVar = NETWORK | Columns(
-        Column("flit_bytes", kind=int, value="costs.flit_bytes"),
-        Column("cycle_us", value="costs.cycle_us"),
-        Column("pattern", kind=str),
-        Column("active_nodes", kind=int, value=lambda found: len(found.nodes)),
-        Column("interrupted", kind=bool),
-    )
+    @derived("what contention adds to a message on average", SHARE, table=False)
+    def added_mean(self) -> float:
+        """Over what it takes alone."""
+        return self.communication_us_mean / self.message_us - 1
+
+    @derived("what contention adds to a message of the slowest node", SHARE, table=False)
+    def added_max(self) -> float:
+        """Over what it takes alone."""
+        return self.communication_us_max / self.message_us - 1
+
+
+class PatternSimulation(Answer):
+    """What ``simulate_pattern`` found: a point for each message length and computation that ended.
+
+    ``nodes`` are those that take part, of an answer that was asked just now.
+    """
+
+    PART_TITLES: ClassVar = {"traffic": "Share that gets through"}
+
+    setup: OnEngine = figure(at=".")
+    pattern: str = figure(table=False)
+    active_nodes: int = figure("nodes of the pattern", lead=True)
+    interrupted: bool = figure(table=False)
+    points: tuple[Point, ...] = figure()
+    nodes: Ints = unseen(default=None)
 
     @property
     def several(self) -> bool:
@@ -108,9 +96,85 @@ class PatternSimulation(Told):
         return True
 
     @property
-    def interrupted(self) -> bool:
-        """Whether a run was stopped from outside."""
-        return len(self.points) < self.asked
+    def of(self) -> str:
+        """Pattern and network."""
+        return subject(self.pattern, self.setup.topology)
+
+    def judged(self) -> Verdict:
+        """Return what contention adds to messages, in the case in which it adds most."""
+        worst = max(self.points, key=lambda each: each.added_mean)
+        alone, loop, think, takes = (
+            seconds(each / 1e6)
+            for each in (
+                worst.message_us, worst.loop_us_mean, worst.think_us, worst.communication_us_mean,
+            )
+        )  # fmt: skip
+        long = counted(worst.message_bytes, "byte", ",")
+        lines = {
+            "where": f"messages of {long} after {think} of computation "
+            f"({rough(worst.applied)} of a link)",
+            "why": f"alone a message takes {alone}, a loop takes {loop} here",
+        }
+        longer = rough(max(worst.added_mean, 0))
+        if self.interrupted:
+            said = f"Interrupted: messages take up to {takes} so far, {longer} longer than alone."
+            return Verdict("unknown", said, "", lines, self.again())
+        mark = ADDED.mark(worst.added_mean, worst=worst.added_max)
+        if mark == "fine":
+            said = f"Messages hardly meet: they take {takes}, {longer} longer than alone."
+        else:
+            said = f"Messages take {takes}, {longer} longer than alone, and "
+            said += f"{rough(worst.added_max)} longer at the slowest node."
+        return Verdict(mark, said, "", lines)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield how it was run."""
+        yield self.setup.how
+
+    def footer(self) -> list[str]:
+        """Return what ran, on how many nodes."""
+        return [
+            f"{self.pattern} on {self.setup.topology}, {number(self.active_nodes)} nodes take "
+            f"part; {self.setup.router['name']}"
+        ]
+
+    def parts(self) -> dict[str, Any]:
+        """Return what gets through, and what contention adds, by applied traffic and size."""
+        import polars as pl
+
+        from netloom.drawing.axes import axis, ordered, panel
+        from netloom.drawing.load_curves import shares
+
+        table = self.table().sort("message_bytes", "applied")
+        said = pl.col("message_bytes").map_elements(size, return_dtype=pl.String)
+        table = table.with_columns(of=said)
+        looks = ordered(table["of"].unique(maintain_order=True).to_list())
+        title = "applied traffic (share of a channel)"
+        applied = axis("applied", title, table["applied"].to_list(), whole=False)
+        nodes = {"average_node": ("", 2.8), "worst_node": (", worst", 1.2)}
+        through = pl.concat(
+            table.select(
+                "applied",
+                share=pl.col(column) / pl.col("applied"),
+                of=pl.format("{}{}", "of", pl.lit(more)),
+            )
+            for column, (more, _) in nodes.items()
+        )
+        several = {
+            name + more: look._replace(width=width)
+            for more, width in nodes.values()
+            for name, look in looks.items()
+        }
+        slower = [1.0, *table["slowdown_max"].to_list()]
+        title = "longest message, times unhindered"
+        where = panel(applied, axis("slowdown_max", title, slower, zero=False, whole=False), looks)
+        layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+        most = number(max(slower[1:]))
+        title = f"A message of the worst node takes up to {most} times as long as alone"
+        return {
+            "traffic": shares(through, applied, several),
+            "slowdown": where.drawn([*where.across(1.0), *layers], title),
+        }
 
 
 class PatternFields(Question, panel="Experiment"):
@@ -162,7 +226,8 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list
     if name not in PATTERNS:
         raise InputError("pattern", f"'{question.pattern}'", f"one of {', '.join(PATTERNS)}")
     found = network_of(question)
-    sides = found[0].sides if isinstance(found[0], Cube) else ()
+    own = cube_of_hosts(found[0])
+    sides = () if own is None else own[0].sides
     if len(sides) != 2 or sides[0] != sides[1]:
         raise InputError("on", found[0].name, "a square mesh, for these patterns")
     costs = _costs(question, found[1])
@@ -203,7 +268,7 @@ def simulate_pattern(
     Examples
     --------
     >>> found = simulate_pattern("symult2010:4x4", pattern="ab-1nn", message_bytes=100, loops=20)
-    >>> round(found.points[0].alone_us)
+    >>> round(found.points[0].message_us)
     216
     """
     (network, costs, cases), name = ready, question.pattern.lower()
@@ -214,17 +279,37 @@ def simulate_pattern(
     ]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
         found = run_all(runs, tell=tell)
-    points = tuple(point for point in found if len(point.loop_us))
+    points = tuple(_point(times) for times in found if len(times.loop_us))
     if not points:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
+    setup = replace(OnEngine.of(network), flit_bytes=costs.flit_bytes, cycle_us=costs.cycle_us)
     return PatternSimulation(
-        network=network,
+        setup=setup,
         pattern=name,
-        costs=costs,
-        nodes=cases[0][0].nodes,
+        active_nodes=len(cases[0][0].nodes),
+        interrupted=len(points) < len(runs),
         points=points,
-        asked=len(runs),
+        nodes=cases[0][0].nodes,
         provenance=provenance_of(question, "simulate_pattern", network.topology),
+    )
+
+
+def _point(times: PatternTimes) -> Point:
+    mean, worst = times.of_busiest(np.mean), times.of_busiest(np.max)
+    return Point(
+        message_bytes=times.message_bytes,
+        think_us=times.think_us,
+        message_us=times.alone_us,
+        applied=times.applied,
+        loop_us_mean=mean.loop_us,
+        communication_us_mean=mean.communication_us,
+        slowdown_mean=mean.slowdown,
+        loop_us_max=worst.loop_us,
+        communication_us_max=worst.communication_us,
+        slowdown_max=worst.slowdown,
+        average_node=mean.traffic,
+        worst_node=worst.traffic,
+        times=times,
     )
 
 
@@ -238,121 +323,3 @@ def _costs(question: PatternQuestion, on_machine: Machine | None) -> NodeCosts:
         found = f"{costs.byte_us:g} µs a byte, where a channel takes {least:g}"
         raise InputError("costs", found, f"at least {least:g} µs a byte")
     return costs
-
-
-LITTLE, MUCH = 0.1, 1.0
-"""What contention may add to a message before it limits, and before something is to be changed, in
-times that the message takes alone."""
-
-
-def verdict(found: Figures) -> Verdict:
-    """Return what contention adds to messages, in the case in which it adds most."""
-    of = subject(found["pattern"], found["topology"])
-
-    def added(point: Figures, part: str) -> float:
-        """Return what contention adds to a message, as a share of what it takes alone."""
-        return float(point[f"communication_us_{part}"]) / float(point["message_us"]) - 1
-
-    worst = max(found["points"], key=lambda each: added(each, "mean"))
-    mean, most = added(worst, "mean"), added(worst, "max")
-    alone, loop, think = (
-        seconds(worst[name] / 1e6) for name in ("message_us", "loop_us_mean", "think_us")
-    )
-    long = counted(worst["message_bytes"], "byte", ",")
-    lines = {
-        "where": f"messages of {long} after {think} of computation "
-        f"({rough(worst['applied'])} of a link)",
-        "why": f"alone a message takes {alone}, a loop takes {loop} here",
-    }
-    takes = seconds(worst["communication_us_mean"] / 1e6)
-    if found["interrupted"]:
-        said = f"Interrupted: messages take up to {takes} so far, {rough(mean)} longer than alone."
-        return Verdict("unknown", said, of, lines, again("simulate.pattern", found))
-    if most <= LITTLE:
-        said = f"Messages hardly meet: they take {takes}, {rough(max(mean, 0))} longer than alone."
-        return Verdict("fine", said, of, lines)
-    said = f"Messages take {takes}, {rough(max(mean, 0))} longer than alone, and "
-    said += f"{rough(most)} longer at the slowest node."
-    return Verdict("act" if mean > MUCH else "limited", said, of, lines)
-
-
-HEADS = {
-    "message_bytes": ("size", "bytes"),
-    "think_us": ("compute", US),
-    "loop_us_mean": ("loop", US),
-    "loop_us_max": ("worst loop", US),
-    "message_us": ("alone", US),
-    "communication_us_mean": ("message", US),
-    "communication_us_max": ("worst", US),
-    "applied": ("applied", "link, %"),
-    "average_node": ("actual", "link, %"),
-    "worst_node": ("worst", "link, %"),
-}
-"""Columns of the terminal, by those of the answer: times, and traffic in shares of a link."""
-
-
-def lines(result: PatternSimulation) -> list[Any]:
-    """Return the times of loops and messages, and the traffic."""
-    table = table_with_units(HEADS.values())
-    for row in result.table().to_dicts():
-        cells = [
-            row[name] * (100 if unit.endswith("%") else 1) for name, (_, unit) in HEADS.items()
-        ]
-        table.add_row(*map(number, cells))
-    rows = {
-        "nodes": f"{counted(len(result.nodes), 'node')} of the pattern",
-        "network": setup_of(result.network),
-    }
-    return [table, "", pairs(rows)]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what ran, on how many nodes."""
-    found = record.figures
-    return [
-        f"{found['pattern']} on {found['topology']}, {number(found['active_nodes'])} nodes take "
-        f"part; {found['router']['name']}"
-    ]
-
-
-def parts(record: Recorded) -> dict[str, Part]:
-    """Return what gets through, and what contention adds, by applied traffic and size."""
-    import polars as pl
-
-    from netloom.drawing.axes import ordered, panel
-    from netloom.questions.simulate.drawn import shares
-
-    table = record.tables["table"].sort("message_bytes", "applied")
-    said = pl.col("message_bytes").map_elements(size, return_dtype=pl.String)
-    table = table.with_columns(of=said)
-    looks = ordered(table["of"].unique(maintain_order=True).to_list())
-    title = "applied traffic (share of a channel)"
-    applied = axis("applied", title, table["applied"].to_list(), whole=False)
-    nodes = {"average_node": ("", 2.8), "worst_node": (", worst", 1.2)}
-    through = pl.concat(
-        table.select(
-            "applied",
-            share=pl.col(column) / pl.col("applied"),
-            of=pl.format("{}{}", "of", pl.lit(more)),
-        )
-        for column, (more, _) in nodes.items()
-    )
-    several = {
-        name + more: look._replace(width=width)
-        for more, width in nodes.values()
-        for name, look in looks.items()
-    }
-    slower = [1.0, *table["slowdown_max"].to_list()]
-    up = axis("slowdown_max", "longest message, times unhindered", slower, zero=False, whole=False)
-    where = panel(applied, up, looks)
-    layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    most = number(table["slowdown_max"].max())
-    title = f"A message of the worst node takes up to {most} times as long as alone"
-    return {
-        "traffic": shares(through, applied, several),
-        "slowdown": where.drawn([*where.across(1.0), *layers], title),
-    }
-
-
-PART_TITLES = {"traffic": "Share that gets through"}
-"""What parts are called that have no title of their own."""

@@ -4,36 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted, number
 from netloom.drawing.colours import BEST, THIS
+from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, option
-from netloom.questions.columns import (
-    CYCLES,
-    INSIDE,
-    Column,
-    Columns,
-    channel_columns,
-    channels_by,
-    table,
-    use_of_channels,
-)
+from netloom.questions.columns import CYCLES, ChannelUse, channel_uses, known
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import entering, num_places, placed, provenance_of, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import Verdict, interval, pairs, percent, subject
-from netloom.questions.simulate.engines import NETWORK, prepare_program
+from netloom.questions.shown import percent, subject
+from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.programs import silent
-from netloom.questions.simulate.said import again, configuration, rough, setup_of
-from netloom.questions.simulate.timelines import nodes_timeline
+from netloom.questions.simulate.programs import left_out
+from netloom.questions.simulate.said import rough
 from netloom.questions.timelines import perfetto_output
+from netloom.questions.verdicts import Verdict
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
@@ -41,95 +34,170 @@ from netloom.topology.measures import busy_shares
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.node_costs import Protocol, coherence, request_reply
 from netloom_papers.programs import transactions
-from netloom_papers.questions.told import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
-    import polars as pl
-
-    from netloom.base.provenance import Provenance
-    from netloom.drawing.frame import Part
     from netloom.drawing.timelines import Timeline
-    from netloom.questions.register import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom_papers.programs.transactions import TransactionRun
 
-MEASURED = {
-    "message_rate": ("rate", "messages/node/cycle"),
-    "message_latency": ("message latency", CYCLES),
-    "inter_transaction_cycles": ("between transactions", CYCLES),
-    "transaction_latency": ("transaction latency", CYCLES),
-}
-"""Figures that have an interval: titles and units."""
+BUSY, IDLE = 0.8, 0.5
+"""Use of the busiest link above which bandwidth is the limit, and below which latency is."""
 
-CONTEXTS = Column("contexts", kind=int, key=True)
+END_BUSY = 0.6
+"""Use of the link between a node and its router from which more contexts gain nothing: messages
+come in bursts, and wait for each other there."""
 
+AT_WORK = 0.9
+"""Share of its time from which a processor counts as at work."""
 
-def _interval(name: str) -> Column:
-    title, unit = MEASURED[name]
-    return Column(f"{name}_ci95", f"{title} ± 95 %", unit, lambda found: found.interval(name))
+MOST_CONTEXTS = 256
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TransactionSimulation(Told, transactions.TransactionRun):
+class Channel(Figures):
+    """A channel, and how many contexts each processor has."""
+
+    contexts: int = figure(key=True)
+    use: ChannelUse = figure(at=".")
+
+
+class TransactionSimulation(Answer):
     """What ``simulate_transactions`` found, in Johnson's terms.
 
     Attributes
     ----------
-    program, contexts, run_cycles
-        What was run: its name, p and T_r.
+    run_cycles
+        T_r.
     distance
         d, the mean path length of the program's edges under its mapping, hops.
     inside_nodes
         The share of these edges inside nodes.
     silent_tasks
         Tasks without edges, which have no transactions and no part in means.
+    run, network
+        What was measured, and where, of an answer that was asked just now.
     """
 
-    network: PreparedNetwork
-    program: str
-    contexts: int
-    run_cycles: float
-    distance: float
-    silent_tasks: int
-    inside_nodes: float
-    provenance: Provenance
-
-    columns: ClassVar = Columns(
-        CONTEXTS,
-        Column("run_cycles", "computation", CYCLES),
-        Column("distance", unit="hops", key=True),
-        *(
-            Column(name, title, unit, f"found.{name}", key=unit == CYCLES)
-            for name, (title, unit) in MEASURED.items()
-        ),
-        Column("messages", value="found.messages", kind=int),
-        Column("transactions", value="found.transactions", kind=int),
-        *map(_interval, MEASURED),
-        Column("inter_message_cycles", unit=CYCLES, value=lambda it: 1 / it.found.message_rate),
-        Column(
-            "messages_per_transaction", value=lambda it: it.found.messages / it.found.transactions
-        ),
-        Column("message_flits", "message length", "flits", "mean_flits"),
-        Column("processor_use", "processor use", key=True),
-        *use_of_channels(lambda it: busy_shares(it.network.topology, it.channel_flits)),
-        Column("cycles", "simulated", CYCLES, "cycle", int),
-        Column("interrupted", kind=bool),
-    )  # fmt: skip
-    about: ClassVar = (
-        NETWORK + INSIDE + Columns(Column("program", kind=str), Column("silent_tasks", kind=int))
+    setup: OnEngine = figure(at=".")
+    inside_nodes: float = figure(table=False)
+    program: str = figure(table=False)
+    silent_tasks: int = figure(table=False)
+    contexts: int = figure("contexts of a processor", lead=True, key=True)
+    run_cycles: float = figure("computation", CYCLES, lead=True)
+    distance: float = figure(unit="hops", lead=True, key=True)
+    message_rate: float = figure("rate", "messages/node/cycle", lead=True, half="message_rate_ci95")
+    message_latency: float = figure(
+        "message latency", CYCLES, lead=True, key=True, half="message_latency_ci95"
     )
+    inter_transaction_cycles: float = figure(
+        "between transactions", CYCLES, lead=True, key=True, half="inter_transaction_cycles_ci95"
+    )
+    transaction_latency: float = figure(
+        "transaction latency", CYCLES, lead=True, key=True, half="transaction_latency_ci95"
+    )
+    messages: int = figure()
+    transactions: int = figure()
+    message_rate_ci95: float | None = figure("rate ± 95 %", "messages/node/cycle")
+    message_latency_ci95: float | None = figure("message latency ± 95 %", CYCLES)
+    inter_transaction_cycles_ci95: float | None = figure("between transactions ± 95 %", CYCLES)
+    transaction_latency_ci95: float | None = figure("transaction latency ± 95 %", CYCLES)
+    message_flits: float | None = figure("message length", "flits", lead=True)
+    processor_use: float = figure("processor use", SHARE, lead=True, key=True)
+    utilisation_mean: float = figure(
+        "mean channel", "flits/cycle", at="utilisation.mean", lead=True
+    )
+    utilisation_max: float = figure(
+        "busiest channel", "flits/cycle", at="utilisation.max", lead=True, key=True
+    )
+    cycles: int = figure("simulated", CYCLES)
+    interrupted: bool = figure()
+    run: TransactionRun = unseen(default=None)
+    network: PreparedNetwork = unseen(default=None)
+
+    @derived(unit=CYCLES)
+    def inter_message_cycles(self) -> float:
+        """Mean time between two messages of a node."""
+        return 1 / self.message_rate
+
+    @derived(lead=True)
+    def messages_per_transaction(self) -> float:
+        """How many messages a transaction takes."""
+        return self.messages / self.transactions
+
+    @derived("share of its time that a processor waits", SHARE, table=False)
+    def waiting(self) -> float:
+        """What ``processor_use`` lacks to 1."""
+        return 1 - self.processor_use
+
+    @derived("use of the link from a node to its router", SHARE, table=False)
+    def end_use(self) -> float | None:
+        """None where that is no limit, or not known."""
+        router, used = self.setup.router, self.message_rate * (self.message_flits or 0.0)
+        one = router.get("injection_channels", router.get("end_channels")) == 1
+        return used if one and used <= 1 else None
 
     @property
-    def processor_use(self) -> float:
-        """The share of a processor's time that does the program's work: T_r / t_t."""
-        return self.run_cycles / self.found.inter_transaction_cycles
+    def of(self) -> str:
+        """Program, network and mapping."""
+        return subject(self.program, self.setup.topology, self.asked["mapping"])
 
-    @table(channel_columns(CONTEXTS))
-    def channels(self) -> pl.DataFrame:
+    def judged(self) -> Verdict:
+        """Return what share of its time a processor works, and what limits it."""
+        use, most, ends = self.processor_use, self.utilisation_max, self.end_use or 0.0
+        count, message = number(self.messages_per_transaction), number(self.message_latency)
+        lines = {
+            "why": f"a transaction takes {number(self.transaction_latency)} cycles, for "
+            f"{number(self.run_cycles)} of computation: its {count} messages take {message} "
+            "cycles each"
+        }
+        if self.interrupted:
+            ran = counted(self.cycles, "cycle", ",")
+            said = f"Interrupted after {ran}: processors computed {rough(use)} of the time so far."
+            note = "So far: not yet a steady state."
+            return Verdict("unknown", said, "", lines, self.again(), note)
+        works = f"Processors compute {rough(use)} of the time"
+        if use >= AT_WORK:
+            return Verdict("fine", f"{works}: the network hardly delays them.", "", lines)
+        waits = f"{works} and wait {rough(self.waiting)}"
+        if not self.run_cycles:
+            every = number(self.inter_transaction_cycles)
+            waits = f"Processors only wait, a transaction every {every} cycles"
+        if most > BUSY:
+            said = f"{waits}: the busiest link is {rough(most)} busy, so bandwidth is the limit."
+            movable = self.asked["mapping"] == "identity"
+            more = self.again("map", rankfile="ranks.txt") if movable else ""
+        elif ends > END_BUSY:
+            said = f"{waits}: the link of each node to its router is the limit, {rough(ends)} busy."
+            more = ""
+        elif most < IDLE:
+            said = f"{waits}. Links are at most {rough(most)} busy: latency, not bandwidth, is the "
+            said, more = f"{said}limit.", self._more_contexts()
+        else:
+            said = f"{waits}. Latency and bandwidth both limit: the busiest link is {rough(most)} "
+            said, more = f"{said}busy.", self._more_contexts()
+        return Verdict("limited", said, "", lines, more)
+
+    def _more_contexts(self) -> str:
+        """Return the command that asks for twice the contexts: they overlap waiting and work."""
+        twice = min(2 * self.contexts, MOST_CONTEXTS)
+        return "" if twice == self.contexts else self.again(contexts=twice)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield how long was measured, how it was run, and what is left out."""
+        yield (
+            f"measured {counted(self.cycles, 'cycle', ',')}: "
+            f"{counted(self.transactions, 'transaction', ',')}, "
+            f"{counted(self.messages, 'message', ',')}, seed {self.setup.seed}"
+        )
+        yield self.setup.how
+        yield from left_out(0, self.silent_tasks)
+
+    @table(Channel)
+    def channels(self) -> dict[str, Any]:
         """Return one row per channel: the contexts, its two nodes, and flits per cycle on it."""
-        run = (self.contexts, self.channel_flits)
-        return channels_by("contexts", [run], self.network.topology)
+        run = (self.contexts, self.run.channel_flits)
+        return channel_uses("contexts", [run], self.network.topology)
 
     def timeline(self) -> Timeline:
         """Return when each node computed, sent and received, from the start-up on.
@@ -139,9 +207,42 @@ class TransactionSimulation(Told, transactions.TransactionRun):
         InputError
             If it was not asked to keep these times.
         """
-        if self.kept is None:
+        if self.kept is not None or self.run.kept is None:
             raise InputError("perfetto", "no times of messages", "timeline=True")
-        return nodes_timeline(self.network, self.kept, self.program, contexts=self.contexts)
+        from netloom.drawing.programs import nodes_timeline
+
+        cycle, contexts = self.network.cycle_us, self.contexts
+        return nodes_timeline(self.network, self.run.kept, self.program, cycle, contexts=contexts)
+
+    def footer(self) -> list[str]:
+        """Return what ran, and how long transactions and messages take."""
+        return [
+            f"Transactions of {self.program} on {self.setup.topology}; "
+            f"{counted(self.contexts, 'context')} per node, average distance "
+            f"{number(self.distance)} hops; {self.setup.router['name']}",
+            f"A transaction every {number(self.inter_transaction_cycles)} cycles per node; "
+            f"messages take {number(self.message_latency)} cycles",
+        ]
+
+    def parts(self) -> dict[str, Any]:
+        """Return where a context's time goes between transactions, and the channels."""
+        from netloom.drawing.bars import Bar, stacked
+        from netloom.questions.network_chart import loaded_chart, network_again
+        from netloom.questions.simulate.drawn import ON_CHANNEL
+
+        run, waits = self.run_cycles, self.transaction_latency
+        said = f"A context waits {percent(waits / (run + waits))} of its time for transactions"
+        rows = [
+            Bar("computes", run, number(run), BEST),
+            Bar("waits for the transaction", waits, number(waits), THIS),
+        ]
+        channels = self.channels()
+        at_hand = self.network.topology if self.kept is None else None
+        net = network_again(at_hand, self.asked, channels)
+        return {
+            "time": stacked(rows, said, "time from transaction to transaction (cycles)"),
+            "channels": loaded_chart(net, channels, "utilisation", ON_CHANNEL),
+        }
 
 
 class CommunicatingProgram(Question, panel="Program"):
@@ -287,7 +388,7 @@ def simulate_transactions(
     Examples
     --------
     >>> found = simulate_transactions("torus:4x4", app="torus:4x4", contexts=2)
-    >>> found.found.messages / found.found.transactions > 3
+    >>> found.messages_per_transaction > 3
     True
     """
     graph, network = ready.graph, ready.network
@@ -297,137 +398,32 @@ def simulate_transactions(
         measured = next(iter(run_all([run])), None)
     if measured is None:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
+    found, used = measured.found, busy_shares(network.topology, measured.channel_flits)
     return TransactionSimulation(
-        network=network,
+        setup=OnEngine.of(network),
+        inside_nodes=ready.inside_nodes,
         program=graph.name,
+        silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         distance=ready.distance,
-        inside_nodes=ready.inside_nodes,
-        **vars(measured),
-        silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
+        message_rate=found.message_rate,
+        message_latency=found.message_latency,
+        inter_transaction_cycles=found.inter_transaction_cycles,
+        transaction_latency=found.transaction_latency,
+        messages=found.messages,
+        transactions=found.transactions,
+        message_rate_ci95=known(measured.interval("message_rate")),
+        message_latency_ci95=known(measured.interval("message_latency")),
+        inter_transaction_cycles_ci95=known(measured.interval("inter_transaction_cycles")),
+        transaction_latency_ci95=known(measured.interval("transaction_latency")),
+        message_flits=known(measured.mean_flits),
+        processor_use=question.run_cycles / found.inter_transaction_cycles,
+        utilisation_mean=float(used.sum() / max(len(used), 1)),
+        utilisation_max=float(used.max(initial=0.0)),
+        cycles=measured.cycle,
+        interrupted=measured.interrupted,
+        run=measured,
+        network=network,
         provenance=provenance_of(question, "simulate_transactions", network.topology),
     )
-
-
-BUSY, IDLE = 0.8, 0.5
-"""Use of the busiest link above which bandwidth is the limit, and below which latency is."""
-
-END_BUSY = 0.6
-"""Use of the link between a node and its router from which more contexts gain nothing: messages
-come in bursts, and wait for each other there."""
-
-AT_WORK = 0.9
-"""Share of its time from which a processor counts as at work."""
-
-MOST_CONTEXTS = 256
-
-
-def verdict(found: Mapping[str, Any]) -> Verdict:
-    """Return what share of its time a processor works, and what limits it."""
-    of = subject(found["program"], found["topology"], configuration(found)["mapping"])
-    use, links = found["processor_use"], found["utilisation"]
-    count, message = number(found["messages_per_transaction"]), number(found["message_latency"])
-    lines = {
-        "why": f"a transaction takes {number(found['transaction_latency'])} cycles, for "
-        f"{number(found['run_cycles'])} of computation: its {count} messages take {message} cycles "
-        "each"
-    }
-    if found["interrupted"]:
-        ran = counted(found["cycles"], "cycle", ",")
-        said = f"Interrupted after {ran}: processors computed {rough(use)} of the time so far."
-        again_all = again("simulate.transactions", found)
-        return Verdict("unknown", said, of, lines, again_all, "So far: not yet a steady state.")
-    works = f"Processors compute {rough(use)} of the time"
-    if use >= AT_WORK:
-        return Verdict("fine", f"{works}: the network hardly delays them.", of, lines)
-    most, router = links["max"] or 0.0, found["router"]
-    ends = float(found["message_rate"]) * float(found["message_flits"] or 0)
-    if router.get("injection_channels", router.get("end_channels")) != 1 or ends > 1:
-        ends = 0.0  # the link from a node to its router is no limit, or its use is unknown
-    waits = f"{works} and wait {rough(1 - use)}"
-    if not found["run_cycles"]:
-        every = number(found["inter_transaction_cycles"])
-        waits = f"Processors only wait, a transaction every {every} cycles"
-    more, mark = "", "limited"
-    if most > BUSY:
-        said = f"{waits}: the busiest link is {rough(most)} busy, so bandwidth is the limit."
-        if configuration(found)["mapping"] == "identity":
-            more = again("map", found, rankfile="ranks.txt")
-    elif ends > END_BUSY:
-        said = f"{waits}: the link of each node to its router is the limit, {rough(ends)} busy."
-    elif most < IDLE:
-        said = f"{waits}. Links are at most {rough(most)} busy: latency, not bandwidth, is the "
-        said += "limit."
-        more = _more_contexts(found)
-    else:
-        said = f"{waits}. Latency and bandwidth both limit: the busiest link is {rough(most)} busy."
-        more = _more_contexts(found)
-    return Verdict(mark, said, of, lines, more)
-
-
-def _more_contexts(found: Mapping[str, Any]) -> str:
-    """Return the command that asks for twice the contexts, which overlap waiting with work."""
-    twice = min(2 * found["contexts"], MOST_CONTEXTS)
-    if twice == found["contexts"]:
-        return ""
-    return again("simulate.transactions", found, contexts=twice)
-
-
-def lines(result: TransactionSimulation) -> list[Any]:
-    """Return how long transactions and their messages take."""
-    data = result.to_dict()
-
-    def known(name: str) -> str:
-        return interval(data[name], data[f"{name}_ci95"])
-
-    rows = {
-        "processor": f"a transaction every {known('inter_transaction_cycles')} cycles, "
-        f"{percent(result.processor_use)} of it computation",
-        "transaction": f"{known('transaction_latency')} cycles",
-        "message": f"{known('message_latency')} cycles over "
-        f"{counted(number(result.distance), 'hop')} on average",
-        "messages": f"{number(data['messages_per_transaction'])} per transaction, of "
-        f"{counted(number(data['message_flits']), 'flit')}, "
-        f"{known('message_rate')} per node and cycle",
-        "links busy": f"{percent(data['utilisation']['mean'])} on average, "
-        f"{percent(data['utilisation']['max'])} at most",
-        "contexts": f"{counted(result.contexts, 'context')} per processor",
-        "measured": f"{counted(data['cycles'], 'cycle', ',')}: "
-        f"{counted(data['transactions'], 'transaction', ',')}, "
-        f"{counted(data['messages'], 'message', ',')}, seed {data['seed']}",
-        "network": setup_of(result.network),
-    }
-    left_out = result.silent_tasks and f"• left out: {silent(result.silent_tasks)}"
-    return [pairs(rows), *filter(None, [left_out])]
-
-
-def footer(record: Recorded) -> list[str]:
-    """Return what ran, and how long transactions and messages take."""
-    found = record.figures
-    return [
-        f"Transactions of {found['program']} on {found['topology']}; "
-        f"{counted(found['contexts'], 'context')} per node, average distance "
-        f"{number(found['distance'])} hops; {found['router']['name']}",
-        f"A transaction every {number(found['inter_transaction_cycles'])} cycles per node; "
-        f"messages take {number(found['message_latency'])} cycles",
-    ]
-
-
-def parts(record: Recorded) -> dict[str, Part]:
-    """Return where a context's time goes from transaction to transaction, and the channels."""
-    from netloom.drawing.bars import Bar, stacked
-    from netloom.questions.network_chart import channels_chart
-    from netloom.questions.simulate.drawn import ON_CHANNEL
-
-    found = record.figures
-    run, waits = float(found["run_cycles"]), float(found["transaction_latency"])
-    said = f"A context waits {percent(waits / (run + waits))} of its time for transactions"
-    rows = [
-        Bar("computes", run, number(run), BEST),
-        Bar("waits for the transaction", waits, number(waits), THIS),
-    ]
-    return {
-        "time": stacked(rows, said, "time from transaction to transaction (cycles)"),
-        "channels": channels_chart(record, record.tables["channels"], "utilisation", ON_CHANNEL),
-    }

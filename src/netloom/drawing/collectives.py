@@ -1,0 +1,158 @@
+"""Algorithms of a collective: bus bandwidth by size, one line each, beside the bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from netloom.base import units
+from netloom.base.words import number
+from netloom.drawing.axes import Axis, End, Look, looks_of, panel
+from netloom.drawing.bars import Bar
+from netloom.drawing.bars import bars as bars_of
+from netloom.drawing.colours import BEST, COLOURS, REFERENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+
+    from netloom.drawing.axes import Panel
+
+WIDTH, HEIGHT = 620, 380
+
+BOUND = "bound"
+
+MOST_COLOURED = len(COLOURS)
+
+
+def bandwidth_curves(
+    table: pl.DataFrame, collective: str, leads: Sequence[tuple[float, float]]
+) -> alt.LayerChart:
+    """Return bus bandwidth by size on logarithmic axes, the best algorithms in colors.
+
+    Parameters
+    ----------
+    table
+        Columns algorithm, order, size, seconds, ratio, bus_bandwidth and bound_bus_bandwidth.
+    leads
+        The sizes at which the lead changes, and the bus bandwidth there.
+    """
+    table = _named(table).sort("size")
+    shown = coloured_curves(table)
+    factor, unit = units.SIZE.scale(float(table["bus_bandwidth"].max()))  # type: ignore[arg-type]
+    table = table.with_columns(speed=pl.col("bus_bandwidth") / factor)
+    bound = (
+        table.filter(pl.col("order") == "given")
+        .group_by("size")
+        .agg(speed=pl.col("bound_bus_bandwidth").first() / factor)
+        .drop_nulls()
+        .sort("size")
+        .with_columns(curve=pl.lit(BOUND))
+    )
+    looks = looks_of(shown)
+    coloured = table.filter(pl.col("curve").is_in(shown))
+    grey = table.filter(~pl.col("curve").is_in(shown))
+    where = panel(
+        _sizes(table, collective), _speeds(coloured, bound, unit), [*shown, BOUND], WIDTH, HEIGHT
+    )
+    faint = Look(REFERENCE, width=1.0, named=False)
+    others = dict.fromkeys(grey["curve"].unique(maintain_order=True), faint)
+    columns = ["curve", "size", "speed", "seconds", "ratio"]
+    ends = [End.of_bound(BOUND, *bound.select("size", "speed").row(-1))] if len(bound) else []
+    layers = [
+        *where.lines(grey.select(columns), "curve", others, points=0),
+        *_bound_line(bound, where),
+        *where.lines(coloured.select(columns), "curve", looks, points=30),
+        *_marks(leads, where, factor),
+        *where.ends_of(coloured, "curve", looks, ends),
+    ]
+    best = coloured.sort("speed").row(-1, named=True)
+    said = f"Highest bus bandwidth: {number(best['speed'])} {unit}/s by {best['curve']} "
+    return where.drawn(layers, f"{said}at {units.size(best['size'])}")
+
+
+def _sizes(table: pl.DataFrame, collective: str) -> Axis:
+    """Return the axis of sizes, from the smallest to the largest."""
+    low, high = float(table["size"].min()), float(table["size"].max())  # type: ignore[arg-type]
+    plain = Axis("size", f"size of the {collective}", low, high, log=True)
+    return replace(plain, marks=tuple(plain.ticks), names=tuple(map(units.size, plain.ticks)))
+
+
+def _speeds(coloured: pl.DataFrame, bound: pl.DataFrame, unit: str) -> Axis:
+    """Return the axis of bus bandwidths, with room round the curves that have colors."""
+    low = 0.7 * float(coloured["speed"].min())  # type: ignore[arg-type]
+    tops = [float(each["speed"].max()) for each in (coloured, bound) if len(each)]  # type: ignore[arg-type]
+    return Axis("speed", f"bus bandwidth ({unit}/s)", low, 1.5 * max(tops), log=True)
+
+
+def _bound_line(bound: pl.DataFrame, where: Panel) -> list[alt.Chart]:
+    if bound.is_empty():
+        return []
+    return [where.chart(bound, detail="curve:N").mark_line(style="bound", clip=True)]
+
+
+def bandwidth_bars(table: pl.DataFrame, fastest: str) -> alt.LayerChart:
+    """Return the bus bandwidth of all algorithms at one size, or their times for a barrier.
+
+    The table is as for ``bandwidth_curves``, with ``bound_seconds``. ``fastest`` has a color.
+    """
+    table = _named(table).sort("seconds")
+    rates = table["bus_bandwidth"].null_count() == 0
+    column = "bus_bandwidth" if rates else "seconds"
+    least = f"bound_{column}"
+    most = float(table[column].max() or 1)  # type: ignore[arg-type]
+    scale, unit = (units.SIZE if rates else units.TIME).scale(most)
+    best = table.filter(pl.col("algorithm") == fastest).row(0, named=True)
+    rows = []
+    for row in table.iter_rows(named=True):
+        colour = BEST if row["curve"] == best["curve"] else REFERENCE
+        said = units.seconds(row["seconds"])
+        rows.append(Bar(row["curve"], row[column] / scale, said, colour))
+    bound = table[least].drop_nulls()
+    limit = (BOUND, float(bound[0]) / scale) if len(bound) else None
+    title = f"bus bandwidth ({unit}/s)" if rates else f"time ({unit})"
+    said = f"{best['curve']} is fastest: {units.seconds(best['seconds'])}"
+    return bars_of(rows, said, title, width=WIDTH - 160, bound=limit)
+
+
+def _named(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with the names of its curves."""
+    found = pl.col("algorithm") + pl.when(pl.col("order") == "given").then(pl.lit("")).otherwise(
+        pl.lit(", reordered")
+    )
+    return table.with_columns(curve=found)
+
+
+def grey_curves(table: pl.DataFrame) -> list[str]:
+    """Return the names of the curves that have no color in ``bandwidth_curves``."""
+    table = _named(table)
+    return sorted(set(table["curve"].to_list()) - set(coloured_curves(table)))
+
+
+def coloured_curves(table: pl.DataFrame) -> list[str]:
+    """Return the curves that have colors: those that come nearest to the best of some size."""
+    best = table.group_by("size").agg(best=pl.col("seconds").min())
+    near = (
+        table.join(best, on="size")
+        .group_by("curve", maintain_order=True)
+        .agg(
+            near=(pl.col("seconds") / pl.col("best")).min(),
+            mean=(pl.col("seconds") / pl.col("best")).log().mean(),
+        )
+        .sort("near", "mean")
+    )
+    return [str(each) for each in near["curve"].to_list()[:MOST_COLOURED]]
+
+
+def _marks(leads: Sequence[tuple[float, float]], where: Panel, factor: float) -> list[alt.Chart]:
+    """Return circles where the lead changes, with their sizes above the axes."""
+    rows = [(size, speed / factor) for size, speed in leads]
+    table = pl.DataFrame(rows, {"size": pl.Float64, "speed": pl.Float64}, orient="row")
+    if table.is_empty():
+        return []
+    mark = where.chart(table).mark_point(style="ink", filled=False, size=110, strokeWidth=2)
+    said = {f"from {units.size(size, 2)}": (size, size) for size, _ in rows}
+    return [mark, *where.above(said)]

@@ -1,0 +1,285 @@
+"""Curves over the load of a network: latency, what gets through, and where it saturates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from math import inf
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from netloom.base.figures import SHARE, say
+from netloom.base.words import number
+from netloom.drawing.axes import (
+    DASHED,
+    DOTTED,
+    LOAD_STEPS,
+    MINE,
+    Axis,
+    End,
+    Look,
+    Panel,
+    axis,
+    looks_of,
+    panel,
+)
+from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.names import NARROW_BAND, band_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from netloom.base.arrays import Floats, Ints
+
+AVERAGE, WORST = "average node", "worst node"
+LATENCY = "packet latency (cycles)"
+OFFERED = "offered traffic (flits/node/cycle)"
+
+LIMIT = "limit"
+ESTIMATE = Look(REFERENCE, DASHED)
+IDLE = Look(REFERENCE, DOTTED)
+
+BY_NODE = {AVERAGE: MINE._replace(width=3.2), WORST: MINE._replace(width=1.3)}
+"""The average node is thick, the worst thin."""
+
+MOST_TIMES = 6.0
+"""Times the latency of an idle network, up to which curves beyond saturation are drawn."""
+
+TAIL = 1.5
+"""Times the 99th percentile, up to which latencies of packets are drawn."""
+
+
+@dataclass(frozen=True)
+class LoadCurves:
+    """Runs of techniques at several offered loads.
+
+    Attributes
+    ----------
+    table
+        A row per run: ``switching``, ``offered``, ``accepted``, ``accepted_worst_node``,
+        ``stable``, and ``packet_latency_mean``, ``_ci95`` and ``_p99`` with
+        ``zero_load_latency``, which are null past saturation.
+    techniques
+        What may stand under ``switching``.
+    saturates
+        Between which loads each technique does that does.
+    bound
+        The load that none can exceed.
+    idle
+        The latency of the idle network, if it is the same with all.
+    """
+
+    table: pl.DataFrame
+    techniques: tuple[str, ...]
+    saturates: Mapping[str, tuple[float, float]]
+    bound: float
+    idle: float | None
+
+    def latency(self) -> alt.LayerChart:
+        """Return mean packet latency by load, with its 95 % interval, up to saturation."""
+        half = pl.col("packet_latency_ci95").fill_null(0)
+        table = self.table.drop_nulls("packet_latency_mean").sort("offered")
+        table = table.with_columns(
+            latency=pl.col("packet_latency_mean"),
+            low=pl.col("packet_latency_mean") - half,
+            high=pl.col("packet_latency_mean") + half,
+        )
+        idle, looks, carried = self.idle, self._looks, self._carried(table)
+        ends = [f"idle {number(idle)}"] if idle is not None else []
+        top = axis("latency", LATENCY, [*table["high"].to_list(), idle], whole=False)
+        beyond = [MOST_TIMES * each for each in table["zero_load_latency"].drop_nulls() if each]
+        most = [max(beyond, default=MOST_TIMES * top.high), *carried["latency"].to_list()]
+        cut = replace(top, high=min(top.high, max(most)))
+        named = [name for name, look in looks.items() if look.named]
+        where = panel(self._loads, cut, [*named, *ends])
+        shown = table.select("switching", "offered", "latency", "low", "high", "packet_latency_p99")
+        layers = [*self._saturated(where), self._bands(where, shown)]
+        if idle is not None:
+            layers += where.across(idle, IDLE)
+        layers += where.lines(shown, "switching", looks)
+        more = [End(each, where.x.high, idle or 0, REFERENCE, IDLE.dash) for each in ends]
+        layers += where.ends_of(shown, "switching", looks, more, self._upright(where))
+        return where.drawn(layers, _latency_said(carried))
+
+    def accepted(self) -> alt.LayerChart:
+        """Return which share of the offered traffic is accepted: of the mean node, and the worst.
+
+        Of the worst only from the highest load on that is carried: below, all nodes get all
+        through, and the worst is the one that happened to send least. Of several techniques only
+        the mean.
+        """
+        table = self.table.drop_nulls("accepted").sort("offered").filter(pl.col("offered") > 0)
+        looks = looks_of(self.techniques)
+        tidy = _share(table, "accepted", pl.col("switching"))
+        if len(self.techniques) == 1:
+            carried = table.filter("stable")["offered"].max()
+            some = table.filter(pl.col("offered") >= (carried or 0))
+            some = some if some.height > 1 else some.clear()
+            of_worst = _share(some, "accepted_worst_node", pl.lit(WORST))
+            tidy = pl.concat([_share(table, "accepted", pl.lit(AVERAGE)), of_worst])
+            looks = {name: look for name, look in BY_NODE.items() if name in set(tidy["of"])}
+        return shares(tidy, self._loads, looks, self._saturated, self._upright)
+
+    @cached_property
+    def _looks(self) -> dict[str, Look]:
+        names = self.techniques
+        return looks_of(names) if len(names) > 1 else {names[0]: MINE._replace(named=False)}
+
+    @cached_property
+    def _loads(self) -> Axis:
+        """The axis of loads, up to the bound where that is near."""
+        reached = max(self.table["offered"])
+        near = self.bound if self.bound <= 1.3 * reached else None
+        return replace(axis("offered", OFFERED, [reached, near]), steps=LOAD_STEPS)
+
+    def _carried(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of a table that are not beyond where their techniques saturate."""
+        most = {
+            name: high if high - low <= NARROW_BAND * high else low
+            for name, (low, high) in self.saturates.items()
+        }
+        below = pl.col("switching").replace_strict(most, default=inf, return_dtype=pl.Float64)
+        return table.filter(pl.col("offered") <= below)
+
+    def _bands(self, where: Panel, table: pl.DataFrame) -> alt.Chart:
+        """Return the intervals ``low`` to ``high`` round the lines of techniques."""
+        looks = self._looks
+        scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
+        colour = alt.Color("switching:N", legend=None, scale=scale)
+        lowest = table.with_columns(latency=pl.col("low"))
+        drawn = where.chart(lowest, y2="high:Q", color=colour)
+        found: alt.Chart = drawn.mark_area(opacity=0.2, clip=True)
+        return found
+
+    def _saturated(self, where: Panel) -> list[alt.Chart]:
+        """Return the intervals in which techniques saturate, and the load of the bound."""
+        layers, said = [], dict[str, tuple[float, float]]()
+        for low, high in sorted(set(self.saturates.values())):
+            said[band_named("saturates", low, high)] = (low, high)
+            layers += where.band(low, high)
+        if self.bound <= where.x.high:
+            layers += where.rule(self.bound)
+            said[f"{LIMIT} {number(self.bound)}"] = (self.bound, self.bound)
+        return [*layers, *where.above(said)]
+
+    def _upright(self, where: Panel) -> list[float]:
+        """Return the loads at which there are upright lines."""
+        found = {self.bound, *chain(*self.saturates.values())}
+        return [each for each in found if each <= where.x.high]
+
+
+def _share(table: pl.DataFrame, column: str, of: pl.Expr) -> pl.DataFrame:
+    return table.select("offered", share=pl.col(column) / pl.col("offered"), of=of)
+
+
+def _latency_said(table: pl.DataFrame) -> str:
+    """Return how long packets take at the least and the highest load that is carried."""
+    if table.is_empty():
+        return "No latency: every load saturates the network"
+    first, last = table.row(0, named=True), table.row(-1, named=True)
+    at = number(last["offered"])
+    if table["switching"].n_unique() > 1:
+        there = table.filter(offered=last["offered"])["latency"].sort().to_list()
+        ends = list(dict.fromkeys(map(number, (there[0], there[-1]))))
+        return f"At load {at}, packets take {' to '.join(ends)} cycles"
+    said = f"Packets take {number(first['latency'])} cycles at load {number(first['offered'])}"
+    if last["offered"] == first["offered"]:
+        return said
+    return f"{said}, {number(last['latency'])} at {at}"
+
+
+def thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
+    """Return upright lines: where contention is estimated to begin, and the limit as a bound."""
+    seen = {name: at for name, at in marks.items() if at <= where.x.high}
+    layers = where.above({f"{name} {number(at)}": (at, at) for name, at in seen.items()})
+    for name, at in seen.items():
+        layers += where.rule(at, None if name == LIMIT else ESTIMATE)
+    return layers
+
+
+def shares(
+    table: pl.DataFrame,
+    load: Axis,
+    looks: Mapping[str, Look],
+    more: Callable[[Panel], list[alt.Chart]] = lambda _: [],
+    upright: Callable[[Panel], Iterable[float]] = lambda _: (),
+) -> alt.LayerChart:
+    """Return which share of the traffic gets through, by load.
+
+    Parameters
+    ----------
+    table
+        The columns of ``load``, ``share`` and ``of``, the series.
+    load, looks
+        The horizontal axis, and how series look.
+    more, upright
+        What return that which lies behind them, and the loads of its upright lines.
+    """
+    up = axis("share", "share that gets through", table["share"].to_list(), share=True)
+    where = panel(load, up, looks)
+    names = where.ends_of(table, "of", looks, upright=upright(where))
+    layers = [*more(where), *where.lines(table, "of", looks), *names]
+    return where.drawn(layers, _shares_said(table, load.field))
+
+
+def _shares_said(table: pl.DataFrame, load: str) -> str:
+    """Return what gets through at the highest load: of the average node and of the worst."""
+    if table.is_empty():
+        return "Nothing is known of what gets through"
+    last = table.filter(pl.col(load) == pl.col(load).max())
+    at, by_node = number(last[load][0]), dict(zip(last["of"], last["share"], strict=True))
+    if set(by_node) == {AVERAGE, WORST}:
+        mean, worst = say(by_node[AVERAGE], SHARE), say(by_node[WORST], SHARE)
+        return f"At load {at}, {mean} gets through, {worst} of the worst node"
+    said = list(dict.fromkeys(say(each, SHARE) for each in sorted(last["share"])))
+    return f"At load {at}, {' to '.join([said[0], *said[1:][-1:]])} gets through"
+
+
+def latencies(
+    bins: tuple[int, int, Ints], *, mean: float, longest: float, marks: Mapping[str, float]
+) -> alt.LayerChart:
+    """Return how many packets took how long.
+
+    Parameters
+    ----------
+    bins
+        The first cycle, the cycles of a bin, and the packets in each.
+    mean, longest
+        Of all latencies.
+    marks
+        Percentiles by name, the last of them the one whose tail is drawn.
+    """
+    first, width, packets = bins
+    edges = first + width * np.arange(len(packets) + 1.0)
+    seen = max(int(np.searchsorted(edges, TAIL * [*marks.values()][-1])), 1)
+    edges, heights = edges[: seen + 1], (packets / packets.sum())[:seen]
+    y = axis("height", "share of the packets", heights.tolist(), share=True, full=False)
+    x = axis("from", LATENCY, edges.tolist(), whole=True, room=0.02)
+    said = f"Packets took {number(mean)} cycles on average, the longest {number(longest)}"
+    named = {f"{name} {number(value)}": value for name, value in marks.items()}
+    return _histogram(edges, heights, x, y, said, named)
+
+
+def accepted_by_node(share: Floats, when: str) -> alt.LayerChart:
+    """Return how many nodes get which share of their traffic through."""
+    most = max(1.0, share.max(initial=0))
+    counts, edges = np.histogram(share, bins=20, range=(0, most))
+    x = axis("from", "share of its traffic that a node gets through", [1.0], share=True)
+    y = axis("height", "nodes", [*counts.tolist(), 1], whole=True)
+    return _histogram(
+        edges, counts.astype(np.float64), x, y, f"{when}: nodes by what they get through", {}
+    )
+
+
+def _histogram(
+    edges: Floats, heights: Floats, x: Axis, y: Axis, title: str, marks: Mapping[str, float]
+) -> alt.LayerChart:
+    shown = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "height": heights, "none": 0})
+    where = panel(x, y)
+    bars = where.chart(shown).mark_rect(color=THIS, opacity=0.75, stroke=None)
+    layers = [bars.encode(x2="to:Q", y2="none:Q"), *where.upright(marks, Look(REFERENCE))]
+    return where.drawn(layers, title)

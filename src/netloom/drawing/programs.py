@@ -1,0 +1,378 @@
+"""Timelines of programs, from the times of their rows: a track a rank, with arrows between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.drawing.timelines import (
+    PER_MICROSECOND,
+    Arrows,
+    Counter,
+    Slices,
+    Timeline,
+    Track,
+    counter,
+    lanes,
+    nanoseconds,
+)
+from netloom.simulation.agenda import SPANS, TIMES
+from netloom.simulation.crossed import busiest_links, crossed_channels, moved_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Bools, Ints
+    from netloom.drawing.timelines import Nanoseconds
+    from netloom.simulation.agenda import Records
+    from netloom.simulation.crossed import Crossed
+    from netloom.simulation.loops import KeptRows
+    from netloom.simulation.program_network import ProgramNetwork
+    from netloom.simulation.traces import CriticalPath, TraceRun
+    from netloom.topology import Topology
+
+    Times = NDArray[Any]
+
+MOST_ROWS = 200_000
+"""Most rows of a program that a file shows: those that are ready first."""
+
+GROUPS = ("", "send", "receive", "delay")
+"""What the tracks of a rank are for: its processor, and lanes of messages and of delays."""
+
+SPREAD = "sizes of messages over bandwidth, each spread evenly over its time in the network"
+UNKNOWN = "left out: the engine does not keep which channels its messages take under this routing"
+"""What counters show, or why there are none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Happened:
+    """When the rows of a program happened, on tracks of its ranks, or of nodes.
+
+    Attributes
+    ----------
+    names
+        The name of each rank.
+    source, target
+        int64[n], the rank of each row, and that to which it sends.
+    ready, sent, entered, arrived, complete
+        Time[n], as engines have them, or -1: not yet.
+    delay, run, hold, receive
+        Time[n], what rows take before they are ready, and from processors. See ``Messages``.
+    size
+        float64[n], the length of what is sent.
+    moved
+        bool[n], which rows have sent a message over the network that has arrived.
+    awaited
+        bool[n], for which rows others waited last.
+    ids
+        The name of each row. None: rows have no names.
+    computing
+        bool[n], in which rows a rank computes in the delay. None: others pass time.
+    """
+
+    names: Sequence[str]
+    source: Ints
+    target: Ints
+    ready: Times
+    sent: Times
+    entered: Times
+    arrived: Times
+    complete: Times
+    delay: Times
+    run: Times
+    hold: Times
+    receive: Times
+    size: Times
+    moved: Bools
+    awaited: Bools
+    ids: Sequence[str] = ()
+    computing: Bools | None = None
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+class _Part(NamedTuple):
+    """Slices before they have tracks: of which rows, in which group of tracks, and when."""
+
+    kind: str
+    group: int
+    owner: Ints
+    row: Ints
+    start: Nanoseconds
+    end: Nanoseconds
+    names: Sequence[str] = ()
+    args: Mapping[str, Sequence[Any]] = {}
+
+
+def timeline_of(
+    happened: Happened,
+    *,
+    program: str,
+    unit: str,
+    size: str,
+    unit_us: float | None = None,
+    crossed: Crossed | None = None,
+    path: CriticalPath | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Timeline:
+    """Return the timeline of a program: ranks, messages, busiest channels and critical path.
+
+    A rank has a track of its processor: what it computes, receives (work of its own for a message),
+    holds (the gap after it has sent) and waits for. Messages are on lanes: from when the first of
+    it entered the network until it arrived, at both ends, with an arrow from one to the other. A
+    rank waits from when it last computed or sent until the message arrives that lets it go on.
+
+    Parameters
+    ----------
+    happened
+        The rows.
+    program
+        What was run, on what.
+    unit, size
+        What times and sizes are, such as ``cycles`` and ``flits``.
+    unit_us
+        µs of a unit. None if that is not known: then one is shown as 1 µs.
+    crossed
+        The channels of messages, if they are known.
+    path
+        The critical path, if there is one.
+    about
+        What else to say.
+    """
+    scale = 1.0 if unit_us is None else unit_us
+    shown = _shown(happened)
+    parts = _parts(happened, shown, scale, unit, size)
+    tracks, placed = _on_tracks(parts, happened.names, program)
+    slices = [
+        Slices(part.kind, track, part.start, part.end, part.names, part.args)
+        for part, track in zip(parts, placed, strict=True)
+    ]
+    if path is not None:
+        slices.append(_critical(path, scale, len(tracks)))
+        tracks.append(Track("critical path", "critical path"))
+    moved = int(happened.moved.sum())
+    said = {
+        "program": program,
+        "unit": "us" if unit_us is not None else f"1 {unit.removesuffix('s')} = 1 us",
+        "unit_us": scale,
+        "messages": moved,
+        "messages_left_out": moved - len(parts[0].row),
+        "rows_left_out": int((happened.ready >= 0).sum() - shown.sum()),
+        "counters": UNKNOWN if crossed is None else SPREAD,
+    }
+    return Timeline(
+        tracks=tuple(tracks),
+        slices=tuple(slices),
+        arrows=_arrows(parts, placed),
+        counters=() if crossed is None else _counters(happened, crossed, scale),
+        about=said | dict(about or {}),
+    )
+
+
+def trace_timeline(
+    run: TraceRun, topology: Topology, *, unit: str, size: str, unit_us: float | None,
+    crossed: Crossed | None,
+) -> Timeline:  # fmt: skip
+    """Return the timeline of a trace, on tracks of its tasks.
+
+    What a node without a task passes on, in the tree of a multicast, is on a track of the node.
+    """
+    trace, rows = run.program.trace, run.rows
+    entry, table = run.program.entry, run.program.messages
+    single = np.bincount(entry, minlength=len(trace))[entry] == 1
+    head = single | (rows["flits"] == 0)  # the others pass on a multicast
+    on_node = np.full(topology.num_hosts, -1, np.int64)
+    on_node[table.source[head][::-1]] = trace.source[entry[head]][::-1]
+    to, chosen = trace.targets.offsets[:-1][entry], np.full(len(entry), -1, np.int64)
+    known = single & (np.diff(trace.targets.offsets)[entry] == 1)
+    chosen[known] = trace.targets.values[to[known]]
+    told = chosen >= 0
+    on_node[table.target[told][::-1]] = chosen[told][::-1]
+    empty = np.flatnonzero(on_node < 0)
+    on_node[empty] = trace.num_tasks + np.arange(len(empty))
+    happened = happened_to(
+        rows,
+        names=[
+            *(f"rank {task}" for task in range(trace.num_tasks)),
+            *(f"node {topology.name_of(node)}" for node in empty.tolist()),
+        ],
+        source=np.where(head, trace.source[entry], on_node[table.source]),
+        target=np.where(told, chosen, on_node[table.target]),
+        ids=[trace.ids[each] for each in entry.tolist()],
+        computing=(trace.run[entry] > 0) & (table.run == 0),  # ranks that share a host
+    )
+    return timeline_of(
+        happened, program=f"{trace.name} on {topology.name}", unit=unit, size=size,
+        unit_us=unit_us, crossed=crossed, path=run.critical_path,
+    )  # fmt: skip
+
+
+def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Happened:
+    """Return what happened to rows of an engine, from and to which tracks. ``more``: its fields."""
+    known, none = rows.dtype.names or (), np.zeros(len(rows), np.int64)
+    awaited = np.zeros(len(rows), np.bool_)  # those that released others, by being complete last
+    awaited[rows["last"][rows["last"] >= 0]] = True
+    times: dict[str, Any] = {
+        name: rows[name] if name in known else none for name in (*TIMES, *SPANS)
+    }
+    return Happened(
+        source=source,
+        target=target,
+        **times,
+        size=rows["flits"],
+        moved=moved_rows(rows),
+        awaited=awaited,
+        **more,
+    )
+
+
+def nodes_timeline(
+    network: ProgramNetwork, kept: KeptRows, program: str, unit_us: float | None, **about: Any
+) -> Timeline:
+    """Return the timeline of a program whose rows do not name their tasks, on tracks of nodes.
+
+    ``unit_us``: µs of a cycle, if they are known. ``about``: what else to say.
+    """
+    rows, topology = kept.rows, network.topology
+    happened = happened_to(
+        rows,
+        names=[f"node {topology.name_of(node)}" for node in range(topology.num_hosts)],
+        source=rows["source"],
+        target=rows["target"],
+        computing=kept.computing,
+    )
+    return timeline_of(
+        happened, program=f"{program} on {topology.name}", unit="cycles", size="flits",
+        unit_us=unit_us, crossed=crossed_channels(network, rows, kept.channel_flits),
+        about=about,
+    )  # fmt: skip
+
+
+def _shown(happened: Happened) -> Bools:
+    """Return the rows that are shown, bool[n]: the first of those that have begun."""
+    begun = np.flatnonzero(happened.ready >= 0)
+    shown = np.zeros(len(happened), np.bool_)
+    shown[begun[np.argsort(happened.ready[begun], kind="stable")[:MOST_ROWS]]] = True
+    return shown
+
+
+def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:
+    """Return all slices: first those of messages, at their sources and at their targets."""
+
+    def part(kind: str, group: int, owner: Any, row: Ints, *ends: Times) -> _Part:
+        start, end = (nanoseconds(each, scale) for each in ends)
+        kept = end > start
+        row = row[kept]
+        ids = {"id": [it.ids[each] for each in row.tolist()]} if it.ids else {}
+        return _Part(kind, group, owner[row], row, start[kept], end[kept], (), ids)
+
+    moved = np.flatnonzero(shown & it.moved)
+    sends = part("send", 1, it.source, moved, it.entered[moved], it.arrived[moved])
+    row = sends.row
+    who = {"from": [it.names[each] for each in it.source[row].tolist()],
+           "to": [it.names[each] for each in it.target[row].tolist()]}  # fmt: skip
+    args = {**sends.args, **who, size: it.size[row].tolist(),
+            f"sent_{unit}": it.sent[row].tolist()}  # fmt: skip
+    sends = sends._replace(args=args, names=[f"send to {each}" for each in who["to"]])
+    names = [f"receive from {each}" for each in who["from"]]
+    receives = sends._replace(kind="receive", group=2, owner=it.target[row], names=names)
+    computing = np.zeros(len(it), np.bool_) if it.computing is None else it.computing
+    thought = np.flatnonzero(shown & (it.delay > 0) & computing)
+    passed = np.flatnonzero(shown & (it.delay > 0) & ~computing)
+    ran = np.flatnonzero(shown & (it.sent >= 0) & (it.run > 0))
+    held = np.flatnonzero(shown & (it.sent >= 0) & (it.hold > 0))
+    took = np.flatnonzero(shown & (it.complete >= 0) & (it.receive > 0))
+    found = [
+        sends,
+        receives,
+        part("compute", 0, it.source, thought, it.ready[thought] - it.delay[thought],
+             it.ready[thought]),
+        part("delay", 3, it.source, passed, it.ready[passed] - it.delay[passed], it.ready[passed]),
+        part("compute", 0, it.source, ran, it.sent[ran] - it.run[ran], it.sent[ran]),
+        part("gap", 0, it.source, held, it.sent[held], it.sent[held] + it.hold[held]),
+        part("take in", 0, it.target, took, it.complete[took] - it.receive[took],
+             it.complete[took]),
+    ]  # fmt: skip
+    return [*found, _waits(it, found)]
+
+
+def _waits(it: Happened, parts: list[_Part]) -> _Part:
+    """Return when ranks neither computed nor sent, until a message arrived that others awaited."""
+    inside = it.awaited[parts[1].row]
+    rank, until = parts[1].owner[inside], parts[1].end[inside]
+    busy = [each for each in parts if each.group == 0 or each.kind == "send"]
+    owner = np.concatenate([*(each.owner for each in busy), rank])
+    start = np.concatenate([*(each.start for each in busy), until])
+    end = np.concatenate([*(each.end for each in busy), until])
+    asked = np.concatenate([np.zeros(len(owner) - len(rank), np.bool_), np.ones(len(rank), bool)])
+    order = np.lexsort((~asked, start, owner))  # what begins as a message arrives comes after it
+    owner, start, end, asked = owner[order], start[order], end[order], asked[order]
+    _, place = np.unique(owner, return_inverse=True)
+    span = int(end.max(initial=0)) + 1
+    before = np.append(0, np.maximum.accumulate(end + place * span)[:-1]) - place * span
+    begin = np.maximum(before, 0)  # of the first of a rank, from the beginning
+    found = asked & (begin < start)
+    row = np.append(np.full(len(order) - len(rank), -1), parts[1].row[inside])[order][found]
+    names = [f"wait for {it.names[each]}" for each in it.source[row].tolist()]
+    return _Part("wait", 0, owner[found], row, begin[found], start[found], names)
+
+
+def _on_tracks(
+    parts: list[_Part], names: Sequence[str], program: str
+) -> tuple[list[Track], list[Ints]]:
+    """Return the tracks that slices need, rank by rank, and the track of each slice."""
+    owner = np.concatenate([each.owner for each in parts]).astype(np.int64)
+    group = np.concatenate([np.full(len(each.owner), each.group) for each in parts])
+    start = np.concatenate([each.start for each in parts])
+    end = np.concatenate([each.end for each in parts])
+    both = owner * len(GROUPS) + group
+    lane = lanes(both, start, end)
+    key = both * (int(lane.max(initial=0)) + 1) + lane
+    kept, first, track = np.unique(key, return_index=True, return_inverse=True)
+    del kept
+    tracks = []
+    for place in first.tolist():
+        what = f" · {GROUPS[group[place]]}" if group[place] else ""
+        number = f" {lane[place] + 1}" if lane[place] else ""
+        tracks.append(Track(program, f"{names[owner[place]]}{what}{number}"))
+    ends = np.cumsum([len(each.owner) for each in parts])[:-1]
+    return tracks, np.split(track.astype(np.int64), ends)
+
+
+def _arrows(parts: list[_Part], placed: list[Ints]) -> Arrows:
+    """Return an arrow for each message, from its beginning to the last nanosecond of its end."""
+    return Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1)
+
+
+def _counters(it: Happened, crossed: Crossed, scale: float) -> tuple[Counter, ...]:
+    """Return what the busiest channels carry over their bandwidth, over time."""
+    rows = np.flatnonzero(it.moved)
+    begin, until = it.entered[rows], it.arrived[rows]
+    if crossed.lasting is not None:
+        until = begin + crossed.lasting
+    start = nanoseconds(begin, scale)
+    end = np.maximum(nanoseconds(until, scale), start + 1)
+    per = PER_MICROSECOND * scale  # nanoseconds of a unit of time
+    return tuple(
+        counter(crossed.name(link), start[who], end[who], taken * per / (end - start)[who])
+        for link, who, taken in busiest_links(crossed, it.size[rows])
+    )
+
+
+def _critical(path: CriticalPath, scale: float, track: int) -> Slices:
+    """Return the parts of the critical path, one after the other."""
+    parts = path.parts._asdict()
+    each = np.stack([np.asarray(part, np.float64) for part in parts.values()], axis=1).ravel()
+    edges = nanoseconds(path.start + np.append(0.0, np.cumsum(each)), scale)
+    kept = np.flatnonzero(np.diff(edges) > 0)
+    names = [name.replace("_", " ") for name in parts]
+    return Slices(
+        "critical path", np.full(len(kept), track), edges[:-1][kept], edges[1:][kept],
+        [names[place % len(names)] for place in kept.tolist()],
+        {"row": path.rows[kept // len(names)].tolist()},
+    )  # fmt: skip

@@ -1,0 +1,226 @@
+"""The timetable of connections in phases, one after the other, with the switches between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.base.words import counted, number
+from netloom.drawing.axes import Axis
+from netloom.drawing.colours import BEST, OTHERS, REFERENCE
+from netloom.drawing.frame import layered, room
+from netloom.drawing.names import width_of
+from netloom.drawing.timelines import lanes, nanoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import altair as alt
+    import polars as pl
+
+    from netloom.base.arrays import Floats, Ints
+
+FEW_CONNECTIONS = 32
+"""Up to so many each has a row of its own."""
+
+MOST_ROWS = 128
+"""Most processors that are shown. Of more, those with the most words."""
+
+MOST_BARS = 12_000
+"""Most bars of a chart: as many phases are shown, from the first on, as stay below that."""
+
+MOST_NAMED = 40
+"""Most phases that have their number above them."""
+
+NUMBERED = 20.0
+"""Pixels between the numbers of phases, at least."""
+
+WAYS = {"sends": BEST, "receives": OTHERS[0]}
+SWITCH_OPACITY = 0.22
+WIDTH, LEAST_ROW, MOST_ROW, HEIGHT = 1000.0, 5.0, 22.0, 760.0
+
+NAME_ROW = 15.0
+"""Pixels of a row whose name can be read. Of lower ones some are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class PhasesInTime:
+    """Connections in phases.
+
+    Attributes
+    ----------
+    connections
+        A row each: ``source_task``, ``target_task``, ``source``, ``target``, ``words``, ``phase``,
+        ``hops``, and ``start`` and ``end``, clocks since its phase began.
+    makespan
+        float64[num_phases], how long each lasts, in clocks.
+    held
+        int64[num_phases], the connections of each.
+    switch_clocks
+        What comes before each phase.
+    both_ways
+        Whether processors send and receive at once. If not, a bar stands at both ends.
+    moved
+        float64[num_nodes], the words that each processor moves.
+    name_of
+        What a node is called.
+    """
+
+    connections: pl.DataFrame
+    makespan: Floats
+    held: Ints
+    switch_clocks: float
+    both_ways: bool
+    moved: Floats
+    name_of: Callable[[int], str]
+
+    @property
+    def by_connection(self) -> bool:
+        """Whether connections are so few that each has a row."""
+        return len(self.connections) <= FEW_CONNECTIONS
+
+    @property
+    def begins(self) -> Floats:
+        """When the words of each phase may begin, in clocks from the first switch on."""
+        before = np.cumsum(self.makespan) - self.makespan
+        switches = self.switch_clocks * np.arange(1, len(self.makespan) + 1)
+        return np.asarray(before + switches, np.float64)
+
+    @property
+    def shown(self) -> int:
+        """How many phases are shown: one at least, if there is one."""
+        ends = 1 if self.both_ways else 2
+        many = int((np.cumsum(self.held) * ends <= MOST_BARS).sum())
+        return max(many, min(1, len(self.held)))
+
+    @property
+    def words(self) -> list[str]:
+        """What a bar is, and which part is shown, if it is not all."""
+        drawn = "a connection"
+        if not self.by_connection:
+            drawn += f", at {'the node that sends' if self.both_ways else 'both its nodes'}"
+        parts, (_, rows) = list[str](), self.rows
+        if self.shown < len(self.held):
+            parts.append(f"the first {self.shown} of {counted(len(self.held), 'phase')}")
+        if len(rows) == MOST_ROWS < len(self.moved):
+            parts.append(f"the {len(rows)} processors with the most words")
+        said = f"bar: {drawn}; context switches of {number(self.switch_clocks)} clocks"
+        return [said, f"Shown: {' and '.join(parts)}"] if parts else [said]
+
+    @cached_property
+    def rows(self) -> tuple[pl.DataFrame, list[str]]:
+        """The bars, those that are open at once in lanes, and the names of their rows."""
+        import polars as pl
+
+        table = self.connections
+        begins = self.begins[table["phase"].to_numpy()]
+        sends = table.with_columns(
+            connection=pl.format("{} -> {}", "source_task", "target_task"),
+            **{"from": begins + table["start"].to_numpy(), "to": begins + table["end"].to_numpy()},
+            way=pl.lit("sends"),
+        )
+        if self.by_connection:
+            label = pl.col("connection")
+            if sends["connection"].n_unique() < len(sends):
+                label = pl.format("{} #{}", "connection", pl.int_range(pl.len()))
+            bars = sends.with_columns(row=label, lane=pl.lit(0)).sort("from", "to")
+            return bars, bars["row"].to_list()
+        busiest = np.sort(np.argsort(-self.moved, kind="stable")[:MOST_ROWS]).tolist()
+        sends = sends.filter(pl.col("phase") < self.shown)
+        bars = sends.with_columns(node=pl.col("source"))
+        if not self.both_ways:
+            receives = sends.with_columns(node=pl.col("target"), way=pl.lit("receives"))
+            bars = pl.concat([bars, receives])
+        bars = bars.filter(pl.col("node").is_in(busiest)).sort("node", "from", "to")
+        names = {node: self.name_of(node) for node in busiest}
+        since, until = (nanoseconds(bars[end].to_numpy(), 1.0) for end in ("from", "to"))
+        placed = bars.with_columns(
+            lane=pl.Series(lanes(bars["node"].to_numpy(), since, until), dtype=pl.Int64),
+            row=pl.Series([names[node] for node in bars["node"].to_list()], dtype=pl.String),
+        )
+        return placed, list(names.values())
+
+    def chart(self) -> alt.LayerChart:
+        """Return who sends when: a bar per connection, context switches between the phases.
+
+        Rows are processors, or connections where they are few. Connections that a processor has
+        open at once share its row's height.
+        """
+        import altair as alt
+
+        bars, rows = self.rows
+        what = "connection" if self.by_connection else "node"
+        open_at_once = int(bars["lane"].max() or 0) + 1 if len(bars) else 1  # type: ignore[arg-type]
+        row = min(max(HEIGHT / max(len(rows), 1), LEAST_ROW, 2.0 * open_at_once), MOST_ROW)
+        last = self.shown - 1
+        end = float(self.begins[last] + self.makespan[last]) if self.shown else 1.0
+        left = max(map(width_of, rows), default=0.0) + 40
+        width = max(200.0, min(WIDTH, room() - left))
+        along = Axis("from", "clocks", 0.0, max(end, 1.0))
+        named = rows[:: max(1, -int(-NAME_ROW // row))]
+        y = alt.Y(
+            "row:N",
+            title=what,
+            sort=rows,
+            scale=alt.Scale(paddingInner=0.12, paddingOuter=0.06),
+            axis=alt.Axis(values=named, labelLimit=400, ticks=False, domain=False),
+        )
+        connections = (
+            alt.Chart(bars)
+            .mark_bar(stroke="white", strokeWidth=0.3)  # between bars, also on near-black
+            .encode(
+                x=along.encoding(alt.X, grid=False),
+                x2="to:Q",
+                y=y,
+                yOffset=alt.YOffset("lane:O", scale=alt.Scale(domain=list(range(open_at_once)))),
+                color=alt.Color(
+                    "way:N",
+                    title=None,
+                    scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values())),
+                    legend=None if self.both_ways else alt.Legend(orient="top"),
+                ),
+                tooltip=["connection", "phase:Q", "words:Q", "hops:Q", "start:Q", "end:Q"],
+            )
+        )
+        said = f"A row for each {what}; grey: context switches, with the number of the phase above"
+        layers = [*self._switches(width / along.high), connections]
+        return layered(layers, said, width, row * max(len(rows), 1))
+
+    def _switches(self, scale: float) -> list[alt.Chart]:
+        """Return the context switches as grey bands, with numbers of phases above.
+
+        ``scale`` is how many pixels a clock has: no number touches the one before.
+        """
+        import altair as alt
+        import polars as pl
+
+        begins = self.begins[: self.shown]
+        table = pl.DataFrame(
+            {
+                "from": begins - self.switch_clocks,
+                "to": begins,
+                "middle": begins + self.makespan[: self.shown] / 2,
+                "phase": np.arange(self.shown),
+            }
+        )
+        bands = (
+            alt.Chart(table)
+            .mark_rect(color=REFERENCE, opacity=SWITCH_OPACITY)
+            .encode(x="from:Q", x2="to:Q")
+        )
+        if not 1 < self.shown <= MOST_NAMED:
+            return [bands]
+        kept, last = list[int](), -NUMBERED
+        for phase, middle in enumerate(table["middle"].to_list()):
+            if middle * scale - last >= NUMBERED:
+                kept.append(phase)
+                last = middle * scale
+        numbers = (
+            alt.Chart(table.filter(pl.col("phase").is_in(kept)))
+            .mark_text(fontSize=12, dy=-8)
+            .encode(x="middle:Q", y=alt.value(0), text="phase:O")
+        )
+        return [bands, numbers]

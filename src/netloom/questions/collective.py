@@ -1,0 +1,1038 @@
+"""Time each algorithm of a collective on a network, by size, with a lower bound."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations, pairwise
+from math import exp, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.base import units
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, unseen
+from netloom.base.progress import counting, patience
+from netloom.base.words import counted, listed, number
+from netloom.drawing.programs import happened_to, timeline_of
+from netloom.mapping import check_rank_file
+from netloom.mapping.rank_orders import Reordered, reordered
+from netloom.phases.collectives.synthesis import SYNTHESISED
+from netloom.phases.exchanges import PHASES, phase_plans
+from netloom.questions import terminal
+from netloom.questions.answers import Answer
+from netloom.questions.collective_prepared import (
+    CollectiveQuestion,
+    PreparedCollective,
+    prepare,
+    size_ranges,
+)
+from netloom.questions.fields import ASSUMED, assumed
+from netloom.questions.named import mapping_name, provenance_of
+from netloom.questions.outputs import (
+    PLOT,
+    SAVE_MAPPING,
+    Output,
+    check_in_folder,
+    rank_file_output,
+    table_output,
+)
+from netloom.questions.register import asks
+from netloom.questions.shown import arrow, ended, order_named, percent, size_of, subject
+from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
+from netloom.questions.timelines import perfetto_output
+from netloom.questions.verdicts import Grade, Verdict
+from netloom.simulation.collectives import MOST_LISTED, Algorithm, Runner, Timed
+from netloom.simulation.crossed import crossed_links
+from netloom.workload import ProcessGraph, ring
+from netloom.workload.programs.collectives.costs import bus_factor, least_steps
+from netloom.workload.programs.collectives.sent import rounds_of, write_goal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from netloom.base.arrays import Ints
+    from netloom.drawing.timelines import Timeline
+    from netloom.phases.collectives.least_time import LeastTime
+    from netloom.simulation.flow import FlowRun
+    from netloom.topology import Topology
+    from netloom.workload.programs.messages import Messages
+
+SECONDS, BYTES, RATE = "seconds", "bytes", "bytes/s"
+
+GIVEN, FOUND = "given", "found"
+"""Orders of ranks: as mapped, and the better one that was found."""
+
+MOSTLY = 0.5
+"""The part of a time from which on a channel or latencies hold an algorithm back."""
+
+EQUAL = 1e-9
+"""Times that differ by less are equal."""
+
+LONGER = 1.005
+"""The factor from which on words say that one takes longer than another."""
+
+NEAR = Grade("time over its bound", fine=1.1, act=float("inf"))
+
+DIGITS = 6
+"""Of a size in a command."""
+
+MOST_OTHERS, MOST_WINNERS, MOST_CUT_OFF = 3, 4, 4
+"""Slower algorithms that are named, ranges of sizes, and hosts."""
+
+
+class Busiest(Figures):
+    """The channel that is busiest, and what crossed it."""
+
+    name: str = figure("busiest channel")
+    bytes: float = figure(unit=BYTES)
+    seconds: float = figure(unit=SECONDS)
+
+
+class Point(Figures):
+    """An algorithm at one size, with ranks as ``given`` or in the order ``found``."""
+
+    algorithm: str = figure(lead=True, key=True)
+    order: str = figure("rank order")
+    size: float = figure(unit=BYTES, key=True)
+    seconds: float = figure("time", SECONDS, lead=True, key=True)
+    bus_bandwidth: float | None = figure(unit=RATE, lead=True, key=True)
+    algorithm_bandwidth: float | None = figure(unit=RATE)
+    bound_seconds: float = figure("bound", SECONDS)
+    ratio: float | None = figure("time over bound", head="× bound", lead=True, key=True)
+    bound_bus_bandwidth: float | None = figure(unit=RATE)
+    busiest_channel: Busiest = figure(flat="busiest_")
+    empty_seconds: float = figure("time without data", SECONDS)
+    held_by: str = figure()
+    chunks: int = figure()
+    chunks_capped: bool = figure("more chunks suit, too many to run")
+    steps: int = figure()
+    num_messages: int = figure("messages", at="messages")
+    inside_share: float | None = figure("bytes that do not use the network")
+    at_once: bool = figure("posts all at once")
+
+    @derived("share of the time for which the busiest channel is busy", SHARE, table=False)
+    def busy(self) -> float:
+        """0 of what takes no time."""
+        return self.busiest_channel.seconds / self.seconds if self.seconds else 0.0
+
+    @property
+    def why(self) -> str:
+        """Why it takes as long as it does."""
+        if self.held_by == "latency":
+            return f"latency of {counted(self.steps, 'step', ',')}"
+        if self.held_by == "switches":
+            return f"switches of {counted(self.steps, 'phase', ',')}"
+        busy = f"{arrow(self.busiest_channel.name)} is busy {percent(self.busy)}"
+        return busy if self.held_by == "channel" else f"waits; {busy}"
+
+
+class Bound(Figures):
+    """What nothing can beat, and what each algorithm needs if no rank sends two at once.
+
+    ``alpha_seconds`` is the least time of a step. Ranks of one host, or of one node if those are
+    free inside, exchange data in no time.
+    """
+
+    latency_seconds: float = figure(unit=SECONDS)
+    seconds_per_byte: float = figure(unit="seconds/byte")
+    why: str = figure()
+    steps: int = figure()
+    alpha_seconds: float = figure(unit=SECONDS)
+    steps_seconds: float = figure(unit=SECONDS)
+
+
+class Winner(Figures):
+    """The fastest algorithm between two sizes. None for no end."""
+
+    algorithm: str = figure()
+    from_size: float | None = figure(unit=BYTES)
+    to_size: float | None = figure(unit=BYTES)
+
+
+class Crossing(Figures):
+    """Where two algorithms take equally long. Interpolated between sizes, both logarithmic.
+
+    ``below`` is the faster of the two at smaller sizes. ``leads``: no other is faster there.
+    """
+
+    size: float = figure(unit=BYTES)
+    seconds: float = figure(unit=SECONDS)
+    below: str = figure()
+    above: str = figure()
+    leads: bool = figure()
+
+
+class Phases(Figures):
+    """Compiled phases on reserved channels, and where they beat messages."""
+
+    verdict: str = figure()
+    connections: int = figure()
+    phases: tuple[int, ...] = figure()
+    size: tuple[float, ...] = figure(unit=BYTES)
+    faster: tuple[float, ...] = figure("time of messages over that of phases")
+
+
+class WholePoint(Figures):
+    """An algorithm at one size, on the network without its failures."""
+
+    algorithm: str = figure()
+    size: float = figure(unit=BYTES)
+    seconds: float = figure("whole network", SECONDS)
+
+
+class Whole(Figures):
+    """The network without its failures: who is cut off now, and its times.
+
+    ``same_ranks_seconds``: of the fastest algorithm at the largest size, with the ranks that take
+    part here. ``left_out``: algorithms that run there and not here, and why.
+    """
+
+    routing: str = figure()
+    ranks: int = figure()
+    same_ranks_seconds: float | None = figure(unit=SECONDS)
+    cut_off: tuple[str, ...] = figure()
+    left_out: dict[str, str] = figure()
+    points: tuple[WholePoint, ...] = figure()
+
+    def at(self, size: float) -> dict[str, float]:
+        """Return the seconds of each algorithm at a size."""
+        return {each.algorithm: each.seconds for each in self.points if each.size == size}
+
+
+class FastestAtSize(Figures):
+    """The row of a size on a terminal: who is fastest, and who comes next."""
+
+    size: float = figure(unit=BYTES, lead=True)
+    fastest: str = figure(lead=True)
+    seconds: float = figure("time", SECONDS, lead=True)
+    bus_bandwidth: float | None = figure(unit=RATE, lead=True)
+    ratio: float | None = figure("× bound", lead=True)
+    next: str = figure(lead=True)
+
+
+class AtLargest(Figures):
+    """The row of an algorithm on a terminal, at the largest size."""
+
+    point: Point = figure(at=".", lead=True)
+    whole: float | None = figure("whole network", SECONDS, lead=True)
+    why: str = figure("what takes the time", lead=True)
+
+
+class CollectiveTimes(Answer):
+    """What ``compare_collectives`` found: each algorithm at each size, and what nothing beats."""
+
+    setup: OnSimulated = figure(at=".")
+    flows: OnFlows = figure(at=".")
+    router: dict[str, object] | None = figure(table=False)
+    packet_flits: int | None = figure(unit="flits", table=False)
+    flit_bytes: float | None = figure(unit=BYTES, table=False)
+    cycle_us: float | None = figure(unit="µs", table=False)
+    collective: str = figure(table=False)
+    num_ranks: int = figure(at="ranks", table=False)
+    hosts: int = figure(table=False)
+    inside_nodes: float | None = figure(table=False)
+    mapping: str = figure(table=False)
+    bound: Bound = figure()
+    winners: tuple[Winner, ...] = figure()
+    crossings: tuple[Crossing, ...] = figure()
+    reordered: Reordered | None = figure()
+    left_out: dict[str, str] = figure()
+    phases: Phases | None = figure()
+    whole: Whole | None = figure()
+    note: str | None = figure(table=False)
+    points: tuple[Point, ...] = figure()
+    how: tuple[str, ...] = unseen(default=())
+    ready: PreparedCollective | None = unseen(default=None)
+
+    @property
+    def topology(self) -> Topology:
+        """The network. Of an answer that was asked just now."""
+        return self._ready.network
+
+    @property
+    def _ready(self) -> PreparedCollective:
+        assert self.ready is not None, "an answer from a store"
+        return self.ready
+
+    @property
+    def graph(self) -> ProcessGraph:
+        """The ranks, for rank files."""
+        return ring(self.num_ranks)
+
+    @property
+    def node_of(self) -> Ints:
+        """int32[num_ranks], the host of each rank: in the better order, if one was found."""
+        found: Ints = self._ready.host_of
+        if self.reordered is not None:
+            found = np.asarray(self.reordered.node_of, np.int32)
+        return found
+
+    @property
+    def of(self) -> str:
+        """Collective, ranks, network and mapping."""
+        program = f"{self.collective} of {counted(self.num_ranks, 'rank', ',')}"
+        return subject(program, self.setup.topology, self.mapping)
+
+    @cached_property
+    def sizes(self) -> list[float]:
+        """The sizes, rising."""
+        return sorted({point.size for point in self.points})
+
+    def at(self, size: float, order: str = GIVEN) -> list[Point]:
+        """Return all algorithms of messages at a size, the fastest first."""
+        return fastest_first(self.points, size, order)
+
+    def judged(self) -> Verdict:
+        """Return which algorithm to use at which sizes, what limits it, what could be better."""
+        last, *others = self.at(self.sizes[-1])
+        sentence = self._of_sizes(last) if len(self.sizes) > 1 else _of_one(last)
+        lines = {"why": f"{last.algorithm}: {last.why}"}
+        if self.whole is not None:
+            took = self.whole.at(last.size)
+            best = min(took, key=lambda name: took[name])
+            sentence += f" On the whole network: {best}, {units.seconds(took[best])}."
+            lines |= self._beside(self.whole, last)
+        lines |= {
+            "others": _slower(last, others),
+            "bound": self._bound(last),
+            "order": _order(self.reordered) if self.reordered else "",
+            "phases": self.phases.verdict if self.phases else "",
+        }
+        mark = "fine" if last.ratio is None or last.ratio < NEAR.fine else "limited"
+        note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
+        return Verdict(mark, sentence, "", lines, self._next(last, mark), note)
+
+    def _of_sizes(self, last: Point) -> str:
+        """Return who wins where, and how fast the winner is at the largest size."""
+        said = list[str]()
+        for each in self.winners[: MOST_WINNERS - 1]:
+            end = each.to_size
+            said.append(each.algorithm + ("" if end is None else f" below {units.size(end, 2)}"))
+        final = self.winners[-1]
+        if len(self.winners) >= MOST_WINNERS:
+            said.append(f"{final.algorithm} from {units.size(final.from_size, 2)}")
+        elif len(said) > 1:
+            said[-1] = f"{final.algorithm} above"
+        where = " at all sizes" if len(self.winners) == 1 else ""
+        speed, at = units.rate(last.bus_bandwidth), units.size(last.size)
+        return f"Use {', '.join(said)}{where}: {speed} bus bandwidth at {at}{_near(last)}."
+
+    def _beside(self, whole: Whole, last: Point) -> dict[str, str]:
+        """Return what failures cost: the same algorithm without them, who is cut off, what lost."""
+        by, own = whole.routing, self.setup.routing
+        by = f"also by {by}" if by == own else f"by {by}, not {own}"
+        found = dict[str, str]()
+        if whole.same_ranks_seconds is not None:
+            ranks = " with the same ranks" * bool(whole.cut_off)
+            times = number(last.seconds / whole.same_ranks_seconds)
+            longer = "it takes as long" if times == "1" else f"{times} times as long"
+            found["whole"] = (
+                f"{last.algorithm} takes {units.seconds(whole.same_ranks_seconds)} on the whole "
+                f"network{ranks}, {by}: with the failures {longer}"
+            )
+        if whole.cut_off:
+            hosts = counted(len(whole.cut_off), "host", ",")
+            found["cut off"] = (
+                f"{hosts} ({listed(list(whole.cut_off), MOST_CUT_OFF)}): {self.num_ranks:,} of "
+                f"{counted(whole.ranks, 'rank', ',')} take part"
+            )
+        if whole.left_out:
+            some = [f"{name} ({why})" if why else name for name, why in whole.left_out.items()]
+            found["lost"] = f"algorithms that run on the whole network only: {', '.join(some)}"
+        return found
+
+    def _bound(self, last: Point) -> str:
+        """Return the least possible time at the largest size, and what sets it."""
+        at = f" at {units.size(last.size)}" if last.size else ""
+        least = f"{units.seconds(last.bound_seconds)}{at}"
+        if last.bound_seconds > self.bound.latency_seconds * LONGER and self.bound.why:
+            return f"{least}: {self.bound.why.rstrip('.').replace(' -> ', '→')}"
+        return f"{least}, by latency"
+
+    def _next(self, last: Point, mark: str) -> str:
+        """Return what to try next: an order that was found, a search for one, or a schedule."""
+        if self.reordered and self.reordered.better:
+            return self.again(rankfile="ranks.txt")
+        if mark == "fine":
+            return ""
+        if not self.reordered and last.held_by != "latency":
+            return self.again(reorder=True)
+        if self.collective in SYNTHESISED and self.asked["tasks_per_node"] == 1 and last.size:
+            size = units.size(last.size, DIGITS).replace(" ", "")
+            but = ("routing", "chunks", "overhead")
+            return self.again("compile.collective", but=but, size=size)
+        return ""
+
+    def sentences(self) -> list[str]:
+        """Return who wins, what limits it, what the others lose by, and what was assumed."""
+        lines = self.verdict.lines
+        said = [ended(lines[label]) for label in ("others", "phases", "order") if label in lines]
+        said = [self.verdict.sentence, *(each[0].upper() + each[1:] for each in said)]
+        return said + ([self.note] if self.note else [])
+
+    def figure_lines(self, width: int = 80) -> list[str]:
+        """Return the fastest by size, and all algorithms at the largest."""
+        rows, found = list[FastestAtSize](), list[str]()
+        for size in self.sizes:
+            first, *others = self.at(size)
+            row = FastestAtSize(
+                size=size,
+                fastest=first.algorithm,
+                seconds=first.seconds,
+                bus_bandwidth=first.bus_bandwidth,
+                ratio=first.ratio,
+                next=_behind(first, *others[:1]),
+            )
+            rows.append(row)
+        if len(rows) > 1:
+            found = [*terminal.table(rows, self, width), ""]
+        last = self.sizes[-1]
+        there = self.whole.at(last) if self.whole else {}
+        phased = [each for each in self.points if (each.algorithm, each.size) == (PHASES, last)]
+        listed_ = [
+            AtLargest(point=each, whole=there.get(each.algorithm), why=each.why)
+            for each in (*self.at(last), *phased)
+        ]
+        at = [f"At {units.size(last)}:"] if last else []
+        return [*found, *at, *terminal.table(listed_, self, width)]
+
+    def remarks(self) -> Iterator[str]:
+        """Yield how it was run, what bounds it, and what was not run."""
+        yield from self.how
+        for each in self.at(self.sizes[-1]):
+            if each.chunks_capped:
+                yield f"{each.algorithm}: more chunks suit this size, and are too many to run"
+        bound = self.bound
+        said = f"Bound: latency {units.seconds(bound.latency_seconds)}"
+        if bound.seconds_per_byte:
+            speed = units.rate(1 / bound.seconds_per_byte)
+            yield f"{said}; bandwidth {speed} of the size. {bound.why}"
+        else:
+            yield f"{said}."
+        steps, alpha = counted(bound.steps, "step"), units.seconds(bound.alpha_seconds)
+        least = units.seconds(bound.steps_seconds)
+        yield f"If no rank sends two messages at once: {steps} of {alpha} or more, {least}."
+        reasons = dict[str, list[str]]()
+        for name, why in self.left_out.items():
+            reasons.setdefault(why, []).append(name)
+        yield from (f"Not run: {listed(names)} ({why})." for why, names in reasons.items())
+
+    def fastest_run(self, asks: str) -> tuple[Point, Messages, FlowRun]:
+        """Return the fastest algorithm at the largest size, its messages, and their run as flows.
+
+        Raises
+        ------
+        InputError
+            If they are so many that they were not run one by one. ``asks`` is the file that needs
+            them.
+        """
+        best, algorithm = self.fastest
+        count = algorithm.outline(best.chunks).num_messages
+        if count > MOST_LISTED:
+            found = f"{counted(count, 'message', ',')} of {best.algorithm}"
+            wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
+            raise InputError(asks, found, wanted)
+        assert self._ready.program is None
+        runner = self._ready.runner(self._ready.host_of)
+        return best, *runner.listed(algorithm, best.chunks, best.size)
+
+    @property
+    def fastest(self) -> tuple[Point, Algorithm]:
+        """The fastest algorithm at the largest size."""
+        best = self.at(self.sizes[-1])[0]
+        (algorithm,) = (each for each in self._ready.algorithms if each.name == best.algorithm)
+        return best, algorithm
+
+    def timeline(self) -> Timeline:
+        """Return when the messages of the fastest algorithm at the largest size went, by rank.
+
+        Raises
+        ------
+        InputError
+            If they are so many that they were not run one by one.
+        """
+        best, _, run = self.fastest_run("perfetto")
+        outline = self.fastest[1].outline(best.chunks)
+        ranks = rounds_of(outline, best.size, np.arange(self.num_ranks))
+        rounds = [each for each in ranks for _ in range(each.count)] or [*ranks]
+        none = np.zeros(0, np.int32)
+        happened = happened_to(
+            run.records,
+            names=[f"rank {rank}" for rank in range(self.num_ranks)],
+            source=np.concatenate([none, *(each.source for each in rounds)]),
+            target=np.concatenate([none, *(each.target for each in rounds)]),
+        )
+        what = f"{best.algorithm} {self.collective}"
+        what += f" of {units.size(best.size)}" if best.size else ""
+        return timeline_of(
+            happened,
+            program=f"{what} on {self.setup.topology}",
+            unit="seconds",
+            size="bytes",
+            unit_us=1e6,
+            crossed=crossed_links(run, happened.moved),
+        )
+
+    def footer(self) -> list[str]:
+        """Return what was compared, on what."""
+        from netloom.drawing.collectives import grey_curves
+
+        order = order_named(self.mapping)
+        if self.reordered and self.reordered.better:
+            order += ", and the best order found"
+        clock = self.flows.clock
+        assert clock is not None
+        rate, late = clock.channel_bytes_per_second.max, clock.channel_latency_seconds.max
+        assumed = " (assumed)" if self.note else ""
+        engine = self.setup.engine
+        how = {"flow": "flows", "network": "flit by flit"}
+        how |= {name: each.messages for name, each in engines().items()}
+        said = [
+            f"{counted(self.num_ranks, 'rank', ',')} on {self.setup.topology}, "
+            f"{self.setup.routing}, {order}; channels of {units.rate(rate)} and "
+            f"{units.seconds(late)}{assumed}; {how.get(engine, engine)}, sizes and bus bandwidth "
+            "as nccl-tests define them"
+        ]
+        others = grey_curves(self.table())
+        if others and len(self.sizes) > 1:
+            said.append(f"grey: {', '.join(others)}; circles: the lead changes")
+        return said
+
+    def parts(self) -> dict[str, Any]:
+        """Return bus bandwidth by size, or bars of the algorithms at the only one."""
+        from netloom.drawing.collectives import bandwidth_bars, bandwidth_curves
+
+        if len(self.sizes) == 1:
+            fastest = self.at(self.sizes[0])[0].algorithm
+            return {"algorithms": bandwidth_bars(self.table(), fastest)}
+        bus = bus_factor(self.collective, self.num_ranks)
+        leads = [
+            (each.size, each.size / each.seconds * bus) for each in self.crossings if each.leads
+        ]
+        return {"bus bandwidth": bandwidth_curves(self.table(), self.collective, leads)}
+
+
+def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> list[Point]:
+    """Return all algorithms of messages at a size, the fastest first. Of equal ones the first."""
+    some = [
+        each
+        for each in points
+        if (each.size, each.order) == (size, order) and each.algorithm != PHASES
+    ]
+    return sorted(some, key=lambda point: point.seconds)
+
+
+def _behind(first: Point, second: Point | None = None) -> str:
+    """Return who comes next, and how many times as long that takes. "" for nobody."""
+    return f"{second.algorithm} ×{second.seconds / first.seconds:.3g}" if second else ""
+
+
+def _of_one(first: Point) -> str:
+    what = f" for {units.size(first.size)}" if first.size else ""
+    return f"Use {first.algorithm}{what}: {units.seconds(first.seconds)}{_near(first)}."
+
+
+def _near(point: Point) -> str:
+    """Return how many times the least possible time something takes.
+
+    Nothing but the bound says that it is the best possible: libraries have other algorithms.
+    """
+    if point.ratio is None:
+        return ""
+    if point.ratio < LONGER:
+        return ", the best possible"
+    return f", {number(point.ratio)} times the least possible time"
+
+
+def _slower(first: Point, others: list[Point]) -> str:
+    """Return by how much other algorithms are slower at the largest size, and why."""
+    said = list[str]()
+    for each in others:
+        longer = each.seconds / first.seconds
+        if longer < LONGER:
+            said.append(f"{each.algorithm} is as fast")
+        else:
+            said.append(f"{each.algorithm} {number(longer)} times as long ({each.why})")
+    some = said[:MOST_OTHERS]
+    if more := len(said) - len(some):
+        some.append(f"{more} more take longer")
+    return " · ".join(some)
+
+
+def _order(found: Reordered) -> str:
+    """Return in words what a search for a better rank order found."""
+    given, better = units.seconds(found.given_seconds), units.seconds(found.found_seconds)
+    what = f"{found.algorithm} of {units.size(found.size)}"
+    if not found.better:
+        return f"no better rank order was found for {what} ({given} as given)"
+    saved = percent(1 - found.found_seconds / found.given_seconds)
+    return f"{what} takes {saved} less in a better rank order ({given} → {better})"
+
+
+def crossing_points(
+    sizes: Sequence[float], curves: Mapping[str, list[float]], one: str, other: str
+) -> Iterator[Crossing]:
+    """Yield where the curves of two algorithms cross.
+
+    Examples
+    --------
+    >>> curves = {"a": [1.0, 1.0, 4.0], "b": [2.0, 2.0, 2.0], "c": [3.0, 3.0, 3.0]}
+    >>> [found] = crossing_points([1.0, 4.0, 16.0], curves, "a", "b")
+    >>> round(found.size, 6), round(found.seconds, 6), found.below, found.above, found.leads
+    (8.0, 2.0, 'a', 'b', True)
+    """
+    apart = [
+        0.0 if abs(a - b) <= EQUAL * b else log(a / b)
+        for a, b in zip(curves[one], curves[other], strict=True)
+    ]
+    known = [place for place, each in enumerate(apart) if each]
+    for here, there in pairwise(known):
+        if apart[here] * apart[there] > 0:
+            continue
+        part = apart[here] / (apart[here] - apart[there])
+
+        def between(
+            values: Sequence[float], here: int = here, there: int = there, part: float = part
+        ) -> float:
+            return exp(log(values[here]) + part * log(values[there] / values[here]))
+
+        seconds = between(curves[one])
+        below, above = (one, other) if apart[here] < 0 else (other, one)
+        yield Crossing(
+            size=between(sizes),
+            seconds=seconds,
+            below=below,
+            above=above,
+            leads=all(between(times) >= seconds * (1 - EQUAL) for times in curves.values()),
+        )
+
+
+def winners_of(
+    sizes: Sequence[float], curves: Mapping[str, list[float]], crossings: Iterable[Crossing]
+) -> Iterator[Winner]:
+    """Yield the fastest algorithm from size to size. One stays the winner while none is faster."""
+    fastest = list[str]()
+    for place in range(len(sizes)):
+        times = {name: curve[place] for name, curve in curves.items()}
+        least = min(times.values()) * (1 + EQUAL)
+        best = [name for name, took in times.items() if took <= least]
+        stays = fastest and fastest[-1] in best
+        fastest.append(fastest[-1] if stays else min(best, key=lambda name: times[name]))
+    begin: float | None = None
+    for (one, low), (other, high) in pairwise(zip(fastest, sizes, strict=True)):
+        if one != other:
+            met = (
+                each.size
+                for each in crossings
+                if {each.below, each.above} == {one, other} and low <= each.size <= high
+            )
+            place_ = next(met, high)
+            yield Winner(algorithm=one, from_size=begin, to_size=place_)
+            begin = place_
+    yield Winner(algorithm=fastest[-1], from_size=begin, to_size=None)
+
+
+def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | None) -> None:
+    """Raise InputError if no rank file of this form can have the ranks."""
+    computers = np.unique(ready.network.node_of_host[ready.host_of])
+    places = -(-len(ready.host_of) // len(computers))
+    check_rank_file(form, len(ready.host_of), computers, places, hosts)
+
+
+def _refuse_cycles(question: CollectiveQuestion, _: Any, __: Mapping[str, str]) -> None:
+    """Raise InputError if no run keeps the times of single messages."""
+    if question.engine != "flow":
+        wanted = "engine flow; or --goal FILE, and simulate trace FILE with --perfetto"
+        raise InputError("perfetto", f"engine {question.engine}", wanted)
+
+
+def _write_goal(answer: CollectiveTimes, path: Path, _: Mapping[str, str]) -> str:
+    """Write the fastest algorithm at the largest size, as it was run."""
+    best, algorithm = answer.fastest
+    write_goal(algorithm.program(best.chunks), best.size, path)
+    said = f"{best.algorithm} of {units.size(best.size)}" if best.size else best.algorithm
+    return f"Schedule: {path}, {said}; run it with simulate trace"
+
+
+GOAL = Output(
+    "goal",
+    "GOAL schedule of the fastest algorithm at the largest size.",
+    _write_goal,
+    check_in_folder,
+)
+
+
+@asks(
+    CollectiveQuestion,
+    prepare=prepare,
+    title="Algorithms of a collective",
+    example="netloom collective all-reduce --size 1KB:1GB --on torus:8x8x8",
+    page="which-all-reduce.md",
+    outputs=(
+        PLOT,
+        table_output("save_times", "Each algorithm at each size, .csv or .parquet.", "table"),
+        GOAL,
+        perfetto_output(_refuse_cycles),
+        SAVE_MAPPING,
+        rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
+    ),
+)
+def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective) -> CollectiveTimes:
+    """Time each algorithm of a collective on a network, by size, with a lower bound.
+
+    Ranks send by steps, as flows that share channels max-min fairly: a rank goes on when all that
+    it sent and received in a step is complete. Sizes and bus bandwidth are those of nccl-tests. If
+    nothing says a bandwidth, channels have 200 Gb/s. If nothing says a latency, 500 ns each.
+
+    Other engines run the same steps in cycles. If nothing says a latency, theirs is that of the
+    router, or a cycle per channel.
+
+    Examples
+    --------
+    >>> found = compare_collectives("all-reduce", "torus:4x4", size="1KB:64MB", latency="1us")
+    >>> found.verdict.sentence.partition(":")[0]
+    'Use recursive-doubling below 7.6 kB, swing above'
+    """
+    bound = ready.bound(question.collective, question.root, ready.host_of)
+    stuck = None if question.algorithm != "all" else dict[str, str]()
+    points = _timed(ready, ready.algorithms, bound, stuck)
+    if ready.exchange is not None:
+        points += _phased(question, ready, bound)
+    last = ready.sizes[-1]
+    best = fastest_first(points, last)[0]
+    (algorithm,) = (each for each in ready.algorithms if each.name == best.algorithm)
+    better: Reordered | None = None
+    if question.reorder:
+        runner = ready.runner(ready.host_of)
+        better = reordered(algorithm, runner, best.size, best.seconds, seed=question.seed)
+        if better.better:
+            hosts = np.asarray(better.node_of, np.int32)
+            least = ready.bound(question.collective, question.root, hosts)
+            points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)
+    left_out = ready.left_out | (stuck or {})
+    curves = _curves(points, ready.sizes)
+    pairs = combinations(curves, 2)
+    crossings = sorted(
+        (each for pair in pairs for each in crossing_points(ready.sizes, curves, *pair)),
+        key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
+    )
+    program, inside = ready.program, ready.node_of_host is not None
+    notes = _notes(ready, best if inside else None, curves)
+    return CollectiveTimes(
+        setup=OnSimulated.of_network(ready.shown),
+        flows=_flows(ready),
+        router=program.router_fields if program else None,
+        packet_flits=program.packet_flits if program else None,
+        flit_bytes=program.flit_bytes if program else None,
+        cycle_us=program.cycle_us if program else None,
+        collective=question.collective,
+        num_ranks=len(ready.host_of),
+        hosts=len(np.unique(ready.host_of)),
+        inside_nodes=best.inside_share if inside else None,
+        mapping=mapping_name(question.mapping),
+        bound=_least(ready, bound),
+        winners=tuple(winners_of(ready.sizes, curves, crossings)),
+        crossings=tuple(crossings),
+        reordered=better,
+        left_out=left_out,
+        phases=_phases(points, ready.sizes),
+        whole=_whole(question, ready, algorithm, left_out),
+        note=" ".join(f"{each}." for each in notes) or None,
+        points=tuple(points),
+        how=tuple(_how(ready, points)),
+        ready=ready,
+        provenance=provenance_of(question, "compare_collectives", ready.network),
+    )
+
+
+def _timed(
+    ready: PreparedCollective,
+    algorithms: Sequence[Algorithm],
+    bound: LeastTime,
+    stuck: dict[str, str] | None = None,
+    *,
+    order: str = GIVEN,
+    host_of: Ints | None = None,
+) -> list[Point]:
+    """Return what each algorithm takes at each size.
+
+    ``stuck`` is filled with algorithms that deadlock. Without it, or if all do, that is raised.
+    """
+    runner = ready.runner(ready.host_of if host_of is None else host_of)
+    found, steps = list[Point](), len(ready.sizes) + 1
+    what = f"{algorithms[0].collective} on {ready.network.name}"
+    with counting(len(algorithms) * steps, what) as tell:
+        for place, each in enumerate(algorithms):
+
+            def told(done: int, before: int = place * steps) -> None:
+                tell(before + done)
+
+            try:
+                found += _points(runner, ready, each, bound, order, told)
+            except DeadlockError:
+                if stuck is None or (not found and place == len(algorithms) - 1):
+                    raise
+                stuck[each.name] = "it deadlocks; name it to see where"
+    return found
+
+
+def _points(
+    runner: Runner,
+    ready: PreparedCollective,
+    algorithm: Algorithm,
+    bound: LeastTime,
+    order: str,
+    tell: Callable[[int], None],
+) -> list[Point]:
+    """Return what an algorithm takes at each size."""
+    tell(0)
+    own, empty = algorithm.outline(), runner.empty(algorithm)
+    found = list[Point]()
+    for place, size in enumerate(ready.sizes):
+        tell(place + 1)
+        point = _point(
+            ready,
+            runner.timed(algorithm, size, empty),
+            bound.seconds(size),
+            name=algorithm.name,
+            order=order,
+            size=size,
+            empty_seconds=empty,
+            steps=own.num_steps,
+            messages=own.num_messages,
+            inside_share=runner.inside_share(algorithm),
+            at_once=ready.program is None and algorithm.injection == "shared",
+        )
+        found.append(point)
+    return found
+
+
+def _phased(
+    question: CollectiveQuestion, ready: PreparedCollective, bound: LeastTime
+) -> list[Point]:
+    """Return what phases take at each size, by the plan that is better there."""
+    assert ready.exchange is not None
+    clock = ready.clock
+    with patience(f"Compiling {counted(len(ready.exchange), 'connection', ',')}"):
+        plans = phase_plans(
+            ready.exchange,
+            ready.network,
+            ready.sizes[-1],
+            virtual_channels=question.reserved_channels,
+            bytes_per_second=clock.bytes_per_second,
+            latency=clock.latency_seconds * ready.network.channel_cycles.astype(np.float64),
+            switch_seconds=ready.switch_seconds(question.switch_time),
+            end_channels=ready.flows.links.end_channels,
+            seed=question.seed,
+        )
+    found = list[Point]()
+    for size in ready.sizes:
+        best = min(plans, key=lambda each: each.seconds(size))
+        point = _point(
+            ready,
+            best.timed(size),
+            bound.seconds(size),
+            name=PHASES,
+            order=GIVEN,
+            size=size,
+            empty_seconds=best.seconds(0.0),
+            steps=best.plan.num_phases,
+            messages=len(ready.exchange),
+            inside_share=None,
+            at_once=False,
+        )
+        found.append(point)
+    return found
+
+
+def _point(
+    ready: PreparedCollective,
+    run: Timed,
+    bound: float,
+    *,
+    name: str,
+    order: str,
+    size: float,
+    empty_seconds: float,
+    steps: int,
+    messages: int,
+    inside_share: float | None,
+    at_once: bool,
+) -> Point:
+    speed = size / run.seconds if size else None
+    (algorithm, *_), ranks = ready.algorithms, len(ready.host_of)
+    bus = None if speed is None else speed * bus_factor(algorithm.collective, ranks)
+    busy = run.link_seconds / run.seconds if run.seconds else 0.0
+    held_by = "channel" if busy >= MOSTLY else "waiting"
+    if empty_seconds >= MOSTLY * run.seconds:
+        held_by = "switches" if name == PHASES else "latency"
+    return Point(
+        algorithm=name,
+        order=order,
+        size=size,
+        seconds=run.seconds,
+        bus_bandwidth=bus,
+        algorithm_bandwidth=speed,
+        bound_seconds=bound,
+        ratio=run.seconds / bound if bound else None,
+        bound_bus_bandwidth=(bus and bus * run.seconds / bound) if bound else None,
+        busiest_channel=Busiest(
+            name=ready.flows.links.link_name(run.link),
+            bytes=run.link_bytes,
+            seconds=run.link_seconds,
+        ),
+        empty_seconds=empty_seconds,
+        held_by=held_by,
+        chunks=run.chunks,
+        chunks_capped=run.capped,
+        steps=steps,
+        num_messages=messages,
+        inside_share=inside_share,
+        at_once=at_once,
+    )
+
+
+def _curves(points: Iterable[Point], sizes: Sequence[float]) -> dict[str, list[float]]:
+    """Return the times of each algorithm of messages as given, by size."""
+    took = {
+        (each.algorithm, each.size): each.seconds
+        for each in points
+        if each.order == GIVEN and each.algorithm != PHASES
+    }
+    names = dict.fromkeys(name for name, _ in took)
+    return {name: [took[name, size] for size in sizes] for name in names}
+
+
+def _flows(ready: PreparedCollective) -> OnFlows:
+    """Return how messages share channels. In cycles they do not."""
+    cycles = ready.program is not None
+    return OnFlows(
+        sharing=None if cycles else ready.flows.sharing,
+        injection="in-order" if cycles else ready.flows.injection,
+        tolerance=None if cycles else ready.flows.tolerance,
+        end_channels=ready.flows.links.end_channels,
+        clock=ready.clock.figures(),
+    )
+
+
+def _least(ready: PreparedCollective, bound: LeastTime) -> Bound:
+    host_of, owner = ready.host_of, ready.node_of_host
+    ranks = np.unique(host_of if owner is None else owner[host_of], return_counts=True)[1]
+    steps = least_steps(len(ranks), int(ranks.max()))
+    return Bound(
+        latency_seconds=bound.latency,
+        seconds_per_byte=bound.per_byte,
+        why=bound.why,
+        steps=steps,
+        alpha_seconds=bound.alpha,
+        steps_seconds=steps * bound.alpha,
+    )
+
+
+def _phases(points: Sequence[Point], sizes: Sequence[float]) -> Phases | None:
+    """Return where phases on reserved channels beat message passing. None without phases."""
+    phased = [each for each in points if each.algorithm == PHASES]
+    if not phased:
+        return None
+    faster = {
+        each.size: fastest_first(points, each.size)[0].seconds / each.seconds for each in phased
+    }
+    wins = [size for size, factor in faster.items() if factor >= LONGER]
+    count = phased[-1].steps
+    head = f"On reserved channels, {counted(count, 'compiled phase', ',')}"
+    verb, they = ("beats", "it takes") if count == 1 else ("beat", "they take")
+    if wins:
+        best = max(wins, key=lambda size: faster[size])
+        at = f" at {units.size(best)}" * (len(wins) > 1)
+        said = f"messages {size_ranges(list(sizes), wins)}: {faster[best]:.3g} times as fast{at}."
+        said = f"{head} {verb} {said}"
+    else:
+        most = max(faster, key=lambda size: faster[size])
+        times = "" if faster[most] > 1 / LONGER else f"{1 / faster[most]:.3g} times "
+        over = f"{times}as long as messages at {units.size(most)}"
+        said = f"{head} never {verb} messages here: {they} {over}."
+    return Phases(
+        verdict=said,
+        connections=phased[0].num_messages,
+        phases=tuple(each.steps for each in phased),
+        size=tuple(faster),
+        faster=tuple(faster.values()),
+    )
+
+
+def _whole(
+    question: CollectiveQuestion,
+    ready: PreparedCollective,
+    algorithm: Algorithm,
+    left_out: Mapping[str, str],
+) -> Whole | None:
+    """Return what the network without its failures comes to. None if it has none."""
+    if ready.whole is None:
+        return None
+    whole, topology = ready.whole, ready.network
+    bound = whole.bound(question.collective, question.root, whole.host_of)
+    stuck = None if question.algorithm != "all" else dict[str, str]()
+    points = _timed(whole, whole.algorithms, bound, stuck)
+    same = whole.runner(ready.host_of).timed(algorithm, ready.sizes[-1]).seconds
+    hosts, ran = np.unique(whole.host_of).tolist(), {each.name for each in ready.algorithms}
+    return Whole(
+        routing=whole.shown.routing_name,
+        ranks=len(whole.host_of),
+        same_ranks_seconds=same,
+        cut_off=tuple(topology.name_of(host) for host in hosts if host in topology.failed_nodes),
+        left_out={
+            each.algorithm: left_out.get(each.algorithm, "")
+            for each in points
+            if each.algorithm not in ran - left_out.keys()
+        },
+        points=tuple(
+            WholePoint(algorithm=each.algorithm, size=each.size, seconds=each.seconds)
+            for each in points
+        ),
+    )
+
+
+def _how(ready: PreparedCollective, points: Iterable[Point]) -> Iterator[str]:
+    """Yield who takes part, and how it was run."""
+    ranks = counted(len(ready.host_of), "rank", ",")
+    if ready.node_of_host is not None:
+        nodes = len(np.unique(ready.node_of_host[ready.host_of]))
+        ranks += f" on {counted(nodes, 'node', ',')}"
+    yield f"{ranks}; {size_of(ready.network)}; {ready.shown.routing_name}"
+    how, program = ready.shown.router_name, ready.program
+    if program is not None:
+        cycle = units.seconds((program.cycle_us or 0.0) * 1e-6)
+        flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
+        how += f"; {flits}; {ready.clock.words(ready.network)}"
+    posted = [each.algorithm for each in points if each.at_once]
+    if posted and ready.flows.injection == "in-order":
+        how += f"; {posted[0]} posts all at once"
+    yield how
+
+
+def _notes(
+    ready: PreparedCollective, inside: Point | None, curves: Mapping[str, list[float]]
+) -> Iterator[str]:
+    """Yield what was assumed, what is free, and what may surprise, in sentences."""
+    more = list[tuple[str, str]]()
+    if ready.program is not None and ready.flit_source == ASSUMED:
+        flits = counted(ready.program.flit_bytes or 0, "byte", "g")
+        more.append((f"flits of {flits}", "--flit-bytes"))
+    if said := assumed(ready.clock, *more):
+        yield said
+    if inside is not None:
+        yield (
+            f"Messages inside nodes are taken as free: {percent(inside.inside_share)} of "
+            f"the bytes of {inside.algorithm} (--count-inside-nodes counts them)"
+        )
+    for name, times in curves.items():
+        curve = pairwise(zip(ready.sizes, times, strict=True))
+        falls = [each for each in curve if each[0][1] > each[1][1] * LONGER]
+        if falls:
+            less, most = (units.size(each[0]) for each in falls[0])
+            yield (
+                f"With {name}, {less} take longer than {most}: ranks that send one by one fall "
+                "out of step, differently at each size (--injection shared posts all at once)"
+            )

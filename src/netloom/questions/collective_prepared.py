@@ -1,0 +1,776 @@
+"""What a question about a collective names, read and built once: network, ranks, algorithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field, SkipValidation
+
+from netloom.base import units
+from netloom.base.errors import InputError
+from netloom.base.spec import MAX_ELEMENTS, real_number
+from netloom.base.units import parse_bytes, parse_seconds
+from netloom.base.words import listed
+from netloom.machines.links import with_channels
+from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.phases.collectives.least_time import least_time
+from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
+from netloom.phases.plan.plans import MOST_CHANNELS
+from netloom.questions.base import InstanceOf, Question, argument, option
+from netloom.questions.fields import (
+    ASSUMED,
+    BrokenParts,
+    HostNames,
+    OnNetwork,
+    PathRouting,
+    Placed,
+    RouterFields,
+    Seconds,
+    Seeded,
+    Timing,
+    asked_router,
+    assumed_clock,
+    refuse,
+)
+from netloom.questions.named import computing, find_network
+from netloom.questions.simulate.engines import (
+    IN_CYCLES,
+    OTHERS,
+    PreparedFlows,
+    PreparedNetwork,
+    engines,
+    flow_routing,
+    prepare_program,
+    refuse_packets,
+    timed_links,
+)
+from netloom.questions.simulate.fields import AnyProgramQuestion
+from netloom.routing import paths
+from netloom.simulation.collectives import (
+    AT_ONCE,
+    Algorithm,
+    CycleRunner,
+    Runner,
+    alike,
+    graph_of,
+    refusal,
+)
+from netloom.simulation.network.routers import Router
+from netloom.topology import Cube, Topology
+from netloom.workload import ring
+from netloom.workload.programs.collectives.algorithms import (
+    MOST_RANKS,
+    ROOTED,
+    algorithms_of,
+)
+from netloom.workload.traffic.stream import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from netloom.base.arrays import Ints
+    from netloom.machines import Machine
+    from netloom.phases import Connections
+    from netloom.phases.collectives.least_time import LeastTime
+    from netloom.questions.fields import Clock
+
+OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
+"""Fields of a question that say something of flits and cycles only."""
+
+FLIT_BYTES = 64
+"""Bytes of a flit if nothing says them."""
+
+MOST_WORK = 5e8
+"""Most flits times channels of all runs of a question: a minute or two."""
+
+MOST_ROWS = 2**21
+"""Most messages of all runs of a question."""
+
+MOST_LATENCY = 512
+"""Most cycles of a channel: its buffers hold as many flits."""
+
+if TYPE_CHECKING:
+    EngineName: TypeAlias = str
+else:
+    EngineName = Literal["flow", "network", *OTHERS]
+
+ENGINES = listed(
+    [
+        "flow (bytes and seconds)",
+        "network (flit by flit)",
+        *(f"{name} ({each.messages})" for name, each in engines().items()),
+    ],
+    last="or",
+)
+
+SIZES = "1KB:1GB"
+Sizes = Annotated[str | float | list[Any], SkipValidation]
+
+
+class WhichCollective(Question, panel="Collective"):
+    """The collective, its sizes and its algorithms."""
+
+    collective: str = argument(
+        "Collective: all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, reduce, "
+        "gather, scatter or barrier.",
+        kw_only=False,
+    )
+    size: Sizes = option(
+        "Sizes as nccl-tests count them: 64MB, 1KB,1MB, or 1KB:1GB (by 4; 1KB:1GB:2 by 2).",
+        default=SIZES,
+    )
+    algorithm: str = option(
+        "Algorithms: all, or some by name (ring,bruck,swing).",
+        default="all",
+    )
+    ranks: Annotated[int, Field(ge=1, le=MOST_RANKS)] | None = option(
+        "Number of ranks.", default=None, shown_default="as many as the nodes take"
+    )
+    root: int = option(
+        "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
+    )
+    chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
+        "Number of chunks per vector.",
+        default=None,
+        shown_default="for chains and trees those that suit a size, else 1",
+    )
+    reorder: bool = option("Search for a better rank order too.", default=False)
+    engine: EngineName = option(f"Engine: {ENGINES}.", default="flow")
+    injection: Literal["in-order", "shared"] | None = option(
+        "Order of a node's messages: in-order (one by one) or shared.",
+        default=None,
+        shown_default="in-order; shared for a linear all-to-all, which libraries post at once",
+    )
+    end_channels: int = option(
+        "Own channels per node of a mesh or torus: 1, or 0 to use all its links at once.",
+        default=0,
+        ge=0,
+        le=1,
+    )
+
+
+class FlitsAndCycles(Question, panel=f"Engine{'s' * bool(OTHERS)} {listed(['network', *OTHERS])}"):
+    """How engines of cycles run it."""
+
+    flit_bytes: int | None = option(
+        "Size of a flit, which a channel moves per cycle (bytes).",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default="the machine's, else 64",
+    )
+    packet_flits: int | None = option(
+        "Limit of a packet, in flits; longer messages are cut.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default=f"messages are packets, of up to {LONGEST}",
+    )
+    router: str | dict[str, Any] | InstanceOf[Router] = option(
+        "Router of network: three-stage, single-cycle, canonical-4-stage, speculative-2-stage or "
+        "a machine's.",
+        default="default",
+        shown_default="the machine's own, else three-stage",
+        file=True,
+    )
+
+
+class OnReservedChannels(Question, panel="Phases on reserved channels"):
+    """What a network takes that can reserve channels for phases."""
+
+    reserved_channels: int = option(
+        "Virtual channels for phases, per node or per channel (trees).",
+        default=12,
+        ge=1,
+        le=MOST_CHANNELS,
+    )
+    switch_time: Seconds | None = option(
+        "Time before each phase, such as 5us.",
+        default=None,
+        shown_default="a barrier of the ranks",
+    )
+
+
+class CollectiveQuestion(
+    HostNames,
+    Seeded,
+    Timing,
+    Placed,
+    OnReservedChannels,
+    FlitsAndCycles,
+    BrokenParts,
+    PathRouting,
+    OnNetwork,
+    WhichCollective,
+):
+    """A collective on a network, by each algorithm and size."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedCollective:
+    """What a question names, read and built once.
+
+    Attributes
+    ----------
+    flows
+        The network, for flows.
+    program
+        The network in cycles. None for flows.
+    clock
+        Bytes and seconds. Of a network in cycles its latencies are those of a header that nothing
+        delays.
+    flit_source
+        Who says how many bytes a flit has.
+    host_of
+        int32[num_ranks], the host of each rank.
+    node_of_host
+        int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
+        None if they do, or each node has one host.
+    placing
+        Where ranks may run, as ``place_program`` takes it.
+    sizes
+        Bytes, rising.
+    algorithms
+        Those that are run.
+    left_out
+        Those that are not, and why.
+    exchange
+        Connections between hosts that are compiled into phases. None if none are.
+    whole
+        The same on the network without its failures, by the same routing. None if there are none.
+    """
+
+    flows: PreparedFlows
+    program: PreparedNetwork | None
+    clock: Clock
+    flit_source: str
+    host_of: Ints
+    node_of_host: Ints | None
+    placing: dict[str, Any]
+    sizes: tuple[float, ...]
+    algorithms: tuple[Algorithm, ...]
+    left_out: dict[str, str]
+    exchange: Connections | None = None
+    whole: PreparedCollective | None = None
+
+    @property
+    def shown(self) -> PreparedFlows | PreparedNetwork:
+        """The network and what runs on it."""
+        return self.program or self.flows
+
+    @property
+    def network(self) -> Topology:
+        """The network."""
+        return self.shown.topology
+
+    def runner(self, host_of: Ints) -> Runner:
+        """Return what runs algorithms with ranks on these hosts."""
+        runner = _of_flows(self.flows, host_of, self.node_of_host)
+        if self.program is None:
+            return runner
+        cycle = _cycle_seconds(self.program)
+        flit = float(self.program.flit_bytes or 1)
+        return CycleRunner(runner, self.program, flit_bytes=flit, cycle_seconds=cycle)
+
+    def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
+        """Return what no algorithm, order or routing can beat."""
+        clock = self.clock
+        return least_time(
+            collective,
+            self.network,
+            host_of,
+            root=root,
+            bytes_per_second=clock.bytes_per_second,
+            latency_seconds=clock.latency_seconds * self.network.channel_cycles,
+            overhead=clock.overhead_seconds,
+            port=clock.bytes_per_second if self.flows.links.end_channels else np.inf,
+            by_node=self.node_of_host is not None,
+        )
+
+    def switch_seconds(self, given: str | float | None) -> float:
+        """Return the time before a phase: as given, or that of the fastest barrier of the ranks."""
+        if given is not None:
+            return parse_seconds(given, where="switch_time")
+        runner, times = self.runner(self.host_of), list[float]()
+        for name in algorithms_of("barrier"):
+            each = Algorithm("barrier", name, len(self.host_of), {}, None, self.flows.injection)
+            try:
+                each.outline()
+            except InputError:
+                continue
+            times.append(runner.empty(each))
+        return min(times)
+
+
+def _of_flows(flows: PreparedFlows, host_of: Ints, node_of_host: Ints | None) -> Runner:
+    assert flows.clock is not None
+    overhead = flows.clock.overhead_seconds
+    return Runner(flows.links, flows.routing, overhead, host_of, node_of_host)
+
+
+def _cycle_seconds(program: PreparedNetwork) -> float:
+    assert program.cycle_us is not None
+    return program.cycle_us * 1e-6
+
+
+def prepare(question: CollectiveQuestion) -> PreparedCollective:
+    """Build the network and its routing, place the ranks, and choose the algorithms.
+
+    A network with failures is answered beside the whole one.
+    """
+    found = _prepared(question)
+    topology = found.flows.topology
+    if not topology.broken:
+        return found
+    change: dict[str, Any] = {"failed_channels": None, "failed_nodes": None}
+    if isinstance(question.on, Topology):
+        change["on"] = topology.whole
+    if question.routing == "default" and question.engine == "flow":
+        change["routing"] = found.flows.routing
+    whole = _prepared(question.model_copy(update=change))
+    left_out = {name: why for name, why in whole.left_out.items() if name != PHASES}
+    return replace(found, whole=replace(whole, exchange=None, left_out=left_out))
+
+
+def _prepared(question: CollectiveQuestion) -> PreparedCollective:
+    known = algorithms_of(question.collective)
+    if question.engine == "flow":
+        refuse(question, OWN_FIELDS, f"{IN_CYCLES}: flows have no flits or routers")
+    if question.collective == "barrier" and question.size != SIZES:
+        raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
+    if question.root and question.collective not in ROOTED:
+        raise InputError("root", f"{question.root} of {question.collective}", "none")
+    sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
+    flows, machine = _flows(question)
+    where = computing(question, flows.topology)
+    ranks = question.ranks
+    if ranks is None:
+        allocated = allocated_hosts(where["nodes"], flows.topology, where["hosts"])
+        ranks = places_of(allocated, flows.topology, question.tasks_per_node).count
+    if ranks < 2:
+        raise InputError("ranks", f"{ranks}", "at least 2")
+    if question.root >= ranks:
+        raise InputError("root", f"{question.root}", f"a rank from 0 to {ranks - 1}")
+    host_of = place_program(question.mapping, ring(ranks), flows.topology, **where)
+    owner = _node_of_host(question, flows.topology)
+    _check_apart(flows.topology, host_of, owner)
+    algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
+    program, flit_source, clock = None, "", flows.clock
+    assert clock is not None
+    if question.engine != "flow":
+        runner = _of_flows(flows, host_of, owner)
+        program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
+        clock = _clock(program, clock)
+    return PreparedCollective(
+        flows=flows,
+        program=program,
+        clock=clock,
+        flit_source=flit_source,
+        host_of=host_of,
+        node_of_host=owner,
+        placing=where,
+        sizes=sizes,
+        algorithms=algorithms,
+        left_out=left_out,
+        exchange=_exchange(question, flows, host_of, owner, sizes[-1], left_out),
+    )
+
+
+def _node_of_host(question: CollectiveQuestion, topology: Topology) -> Ints | None:
+    alone = topology.num_nodes == topology.num_hosts
+    return None if question.count_inside_nodes or alone else topology.local_group
+
+
+def _check_apart(topology: Topology, host_of: Ints, node_of_host: Ints | None) -> None:
+    """Raise InputError if nothing is sent over the network."""
+    first, ranks = int(host_of[0]), len(host_of)
+    if (host_of == first).all():
+        found = f"all {ranks} ranks on {topology.name_of(first)}"
+        raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
+    if node_of_host is not None and (node_of_host[host_of] == node_of_host[first]).all():
+        name = topology.computer_name(int(topology.node_of_host[first]))
+        found = f"all {ranks} ranks on node {name}"
+        wanted = "ranks on two nodes or more, or --count-inside-nodes"
+        raise InputError("ranks", found, wanted)
+
+
+def _exchange(
+    question: CollectiveQuestion,
+    flows: PreparedFlows,
+    host_of: Ints,
+    node_of_host: Ints | None,
+    size: float,
+    left_out: dict[str, str],
+) -> Connections | None:
+    """Return the connections of phases, or None, and why in ``left_out``. Raise that if named."""
+    named = question.algorithm != "all"
+    if PHASES not in names_of(question.algorithm) and (
+        named or question.collective not in OF_PHASES
+    ):
+        return None
+    try:
+        if question.engine != "flow":
+            wanted = "engine flow; netloom compile --execute simulates phases flit by flit"
+            raise InputError("algorithm", f"{PHASES} with engine {question.engine}", wanted)
+        found = exchange_of(
+            question.collective, question.root, host_of, size, flows.topology, node_of_host
+        )
+        refuse_phases(found, flows.topology, named=named)
+    except InputError as refused:
+        if named:
+            raise
+        left_out[PHASES] = f"found {refused.found}"
+        return None
+    return found
+
+
+def names_of(algorithm: str) -> list[str]:
+    """Return the names of algorithms that were asked for."""
+    return list(dict.fromkeys(each.strip() for each in algorithm.split(",")))
+
+
+def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:
+    topology, machine = find_network(
+        question.on,
+        failed_channels=question.failed_channels,
+        failed_nodes=question.failed_nodes,
+        switches=True,
+        count_inside_nodes=question.count_inside_nodes,
+    )
+    routing = flow_routing(question.routing, topology)
+    clock = assumed_clock(question, topology, machine)
+    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
+    flows = PreparedFlows(
+        topology=topology,
+        routing=routing,
+        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
+        clock=clock,
+        injection=question.injection or ("shared" if at_once else "in-order"),
+        sharing="max-min",
+        tolerance=0.0,
+        seed=question.seed,
+    )
+    return flows, machine
+
+
+def _algorithms(
+    question: CollectiveQuestion,
+    known: Sequence[str],
+    topology: Topology,
+    host_of: Ints,
+    sizes: int,
+) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
+    """Return the algorithms that are run, and why others are not."""
+    named = question.algorithm != "all"
+    names = [each for each in names_of(question.algorithm) if each != PHASES] if named else known
+    if named and not names:
+        wanted = f"{PHASES} beside messages, such as {known[0]},{PHASES}"
+        raise InputError("algorithm", f"{PHASES} alone", wanted)
+    unknown = [each for each in names if each not in known]
+    if unknown:
+        more = f", {PHASES}" * (question.collective in OF_PHASES)
+        wanted = f"for {question.collective}: all, {', '.join(known)}{more}"
+        raise InputError("algorithm", f"'{unknown[0]}'", wanted)
+    fits: dict[str, Any] = {
+        "root": question.root,
+        "torus": _torus(topology, host_of),
+        "ranks_per_node": _ranks_per_node(topology, host_of),
+    }
+    made, found, left_out = list[Any](), list[Algorithm](), dict[str, str]()
+    posted: Literal["in-order", "shared"]
+    for name in names:
+        posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
+        each = Algorithm(
+            question.collective, name, len(host_of), fits, question.chunks,
+            question.injection or posted,
+        )  # fmt: skip
+        try:
+            own = each.outline()
+        except InputError as refused:
+            if named:
+                raise
+            left_out[name] = f"found {refused.found}"
+            continue
+        same = [other.name for other, its in zip(found, made, strict=True) if alike(own, its)]
+        why = refusal(own, sizes) or (same and f"here the same as {same[0]}")
+        if why and not named:
+            left_out[name] = str(why)
+            continue
+        found.append(each)
+        made.append(own)
+    if not found:
+        why = "; ".join(f"{name}: {said}" for name, said in left_out.items())
+        raise InputError(
+            "algorithm", f"none that can be run ({why})", "fewer ranks, or one by name"
+        )
+    return tuple(found), left_out
+
+
+def _torus(topology: Topology, host_of: Ints) -> tuple[int, ...] | None:
+    """Return the sides of the torus on which ranks are numbered row by row. None if not so."""
+    cube, router = topology.whole.routers, topology.whole.injection_router
+    if not isinstance(cube, Cube) or not len(host_of) == len(router) == topology.num_hosts:
+        return None
+    wraps = all(wrap or side <= 2 for side, wrap in zip(cube.sides, cube.wraps, strict=True))
+    in_order = np.array_equal(router[host_of], np.arange(cube.num_routers))
+    return tuple(map(int, cube.sides)) if wraps and in_order else None
+
+
+def _ranks_per_node(topology: Topology, host_of: Ints) -> int | None:
+    """Return how many ranks follow each other on each computer. None if that differs."""
+    owner = topology.node_of_host[host_of]
+    blocks = np.flatnonzero(np.diff(owner, prepend=-1))
+    lengths = np.diff(blocks, append=len(owner))
+    alike_ = (lengths == lengths[0]).all() and len(np.unique(owner[blocks])) == len(blocks)
+    return int(lengths[0]) if alike_ else None
+
+
+def _in_cycles(
+    question: CollectiveQuestion,
+    flows: PreparedFlows,
+    runner: Runner,
+    machine: Machine | None,
+    algorithms: Sequence[Algorithm],
+    sizes: Sequence[float],
+) -> tuple[PreparedNetwork, str]:
+    """Return the network in cycles, if all runs together are not too much work.
+
+    Beside it stands who says how many bytes a flit has.
+
+    Raises
+    ------
+    InputError
+        If a field cannot be used, or the runs move too many flits. With an estimate.
+    """
+    clock, topology = flows.clock, flows.topology
+    assert clock is not None
+    if machine is not None:
+        wanted = "none, since the machine has its own; or engine flow"
+        refuse(question, ("bandwidth", "latency"), wanted)
+    refuse(question, ("injection",), "engine flow, of whose flows this says something")
+    flits, limited = question.engine == "network", not topology.ports_listed
+    if not flits:
+        wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"
+        refuse(question, ("latency",), wanted)
+        refuse_packets(question)
+    given: float | None = question.flit_bytes
+    if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
+        given = machine.flit_bytes  # a machine without a router that says 1 has none
+    flit_bytes = float(given or FLIT_BYTES)
+    _check_work(algorithms, sizes, runner, flit_bytes)
+    asked = AnyProgramQuestion(
+        on=question.on, routing=question.routing, engine=question.engine, router=question.router,
+        packet_flits=question.packet_flits, seed=question.seed,
+        end_channels=question.end_channels if limited and not flits else None,
+    )  # fmt: skip
+    if flits and limited:
+        ends = {"injection_channels": question.end_channels}
+        asked = asked.model_copy(update=ends | {"ejection_channels": question.end_channels})
+    own = clock.latency_source not in ("", ASSUMED) and machine is None and flits
+    if own:
+        cycle = flit_bytes / clock.bytes_per_second
+        chosen = asked_router(RouterFields(router=question.router), None)[1]
+        topology = _with_latencies(topology, clock, cycle, chosen)
+        asked = asked.model_copy(update={"fill_channels": True, "channel_cycles": 1})
+    longest = int(np.ceil(max(sizes) * _largest(algorithms) / flit_bytes))
+    if flits and question.packet_flits is None:
+        asked = asked.model_copy(update={"packet_flits": min(max(longest, 1), LONGEST)})
+    program = prepare_program(
+        asked,
+        longest_flits=longest,
+        flit_bytes=flit_bytes,
+        bytes_per_second=None if machine is not None else clock.bytes_per_second,
+        found=(topology, machine),
+    )
+    return program, "" if given else ASSUMED
+
+
+def _check_work(
+    algorithms: Sequence[Algorithm],
+    sizes: Sequence[float],
+    runner: Runner,
+    flit_bytes: float,
+) -> None:
+    """Refuse what moves too many flits over channels, or sends too many messages, in all runs.
+
+    Raises
+    ------
+    InputError
+        With an estimate, and what would be possible.
+    """
+    per_byte, messages = 0.0, 0
+    for each in algorithms:
+        graph = graph_of(each.outline(1))
+        sent = ~runner.inside(graph.source, graph.target)
+        ends = [runner.host_of[end[sent]] for end in (graph.source, graph.target)]
+        found = paths(runner.links.topology, runner.routing, *ends)
+        weight = graph.bytes[sent]
+        weight = weight if found.pair is None else weight[found.pair]
+        if found.probability is not None:
+            weight = weight * found.probability
+        per_byte += float((weight * found.lengths).sum()) / flit_bytes
+        messages += each.outline().num_messages
+    rows = messages * (len(sizes) + 1)
+    runs = f"{len(algorithms)} algorithms at {len(sizes)} sizes"
+    if rows > MOST_ROWS:
+        found_ = f"{rows:,} messages ({runs})"
+        wanted = (
+            f"at most {MOST_ROWS:,} in cycles: fewer ranks, algorithms or sizes, or engine flow"
+        )
+        raise InputError("engine", found_, wanted)
+    work = per_byte * sum(sizes)
+    if work > MOST_WORK:
+        most = MOST_WORK / per_byte
+        found_ = f"{work:.2g} flits times channels ({runs})"
+        wanted = (
+            f"at most {MOST_WORK:.0e}: sizes that add up to {units.size(most, 2)},"
+            " fewer algorithms, larger flit_bytes, or engine flow"
+        )
+        raise InputError("size", found_, wanted)
+
+
+def _largest(algorithms: Sequence[Algorithm]) -> float:
+    """Return the largest message of algorithms, as a part of a collective's size."""
+    return max(
+        float(step.width.max()) * float(each.outline().chunk_size[0])
+        for each in algorithms
+        for step in each.outline().steps
+        if len(step.source) and len(each.outline().chunk_size)
+    )
+
+
+def _with_latencies(topology: Topology, clock: Clock, cycle: float, router: Router) -> Topology:
+    """Return a network whose channels, with the routers that they leave, take a clock's latencies.
+
+    Raises
+    ------
+    InputError
+        If a latency is less than that of its router, or too many cycles.
+    """
+    whole = topology.whole
+    taken = np.rint(clock.latency_seconds * topology.channel_cycles / cycle)
+    cycles = taken - _cycles_of_routers(topology, router)
+    least, most = int(cycles.min(initial=1)), int(cycles.max(initial=1))
+    if least < 1 or most > MOST_LATENCY:
+        odd = int(np.argmin(cycles) if least < 1 else np.argmax(cycles))
+        took = clock.latency_seconds * topology.channel_cycles
+        found = f"{units.seconds(float(took[odd]))}, {taken[odd]:.0f} cycles of a flit"
+        wanted = f"{router.router_cycles + 1} to {MOST_LATENCY + router.router_cycles} cycles: "
+        said = "smaller flit_bytes or another router" if least < 1 else "larger flit_bytes"
+        raise InputError("latency", found, wanted + said)
+    full = np.ones(whole.num_channels, np.int32)
+    full[topology.whole_channel] = cycles
+    return with_channels(topology, whole.channel_bandwidth, full)
+
+
+def _cycles_of_routers(topology: Topology, router: Router) -> Ints:
+    """Return int64[num_channels], cycles in the router that each leaves. Hosts take none."""
+    port = np.arange(topology.num_channels) - topology.num_network_channels
+    return np.where((port >= 0) & (port < topology.num_ports), 0, router.router_cycles)
+
+
+def _clock(network: PreparedNetwork, clock: Clock) -> Clock:
+    """Return a clock with what a header takes for each channel in the engine, and the router."""
+    topology, router = network.topology, network.router
+    cycle = _cycle_seconds(network)
+    cycles = topology.channel_cycles.astype(np.float64)
+    if isinstance(router, Router):
+        cycles[: topology.num_network_channels] *= router.channel_cycles
+        cycles += _cycles_of_routers(topology, router)
+    latency = cycles * cycle / np.maximum(topology.channel_cycles, 1)
+    given = clock.latency_source not in ("", ASSUMED)
+    source = clock.latency_source if given else f"engine {network.engine_name}"
+    return replace(
+        clock,
+        bytes_per_second=float(network.flit_bytes or 1) / cycle,
+        latency_seconds=latency,
+        latency_source=source,
+        overhead_seconds=float(np.rint(clock.overhead_seconds / cycle) * cycle),
+        network=topology,
+    )
+
+
+FACTOR = 4.0
+"""Between the sizes of a range that says none."""
+
+MOST_SIZES = 64
+
+WANTED = "a size (64MB), several (1KB,1MB), or a range (1KB:1GB, by 4; 1KB:1GB:2, by 2)"
+
+
+def parse_sizes(given: Any) -> tuple[float, ...]:
+    """Return sizes in bytes, rising, none twice.
+
+    Raises
+    ------
+    InputError
+        If one is none or 0, a range falls or its factor is not above 1, or there are too many.
+
+    Examples
+    --------
+    >>> parse_sizes("1KB:64KB"), parse_sizes("1MB,8"), parse_sizes("1:10:3")
+    ((1000.0, 4000.0, 16000.0, 64000.0), (8.0, 1000000.0), (1.0, 3.0, 9.0, 10.0))
+    """
+    some = given.split(",") if isinstance(given, str) else given
+    some = list(some) if isinstance(some, list | tuple) else [some]
+    found: set[float] = set()
+    for each in some:
+        for size in _range_of(each) if isinstance(each, str) and ":" in each else [_size(each)]:
+            found.add(size)
+            if len(found) > MOST_SIZES:
+                raise InputError("size", f"more than {MOST_SIZES} sizes", WANTED)
+    if not found:
+        raise InputError("size", "none", WANTED)
+    return tuple(sorted(found))
+
+
+def _size(given: Any) -> float:
+    size = parse_bytes(given, where="size")
+    if not size:
+        raise InputError("size", "0", WANTED)
+    return size
+
+
+def _range_of(given: str) -> Iterator[float]:
+    """Yield the sizes of a range: those by its factor, and its end."""
+    parts = given.split(":")
+    if len(parts) > 3:
+        raise InputError("size", f"'{given}'", WANTED)
+    size, end = _size(parts[0]), _size(parts[1])
+    factor = real_number(parts[2], where="size") if len(parts) == 3 else FACTOR
+    if not size <= end:
+        raise InputError("size", f"'{given}', which falls", WANTED)
+    if not factor > 1:
+        raise InputError("size", f"'{given}', by {factor:g}", "a factor above 1")
+    while size < end * (1 - 1e-9):
+        yield size
+        size *= factor
+    yield end
+
+
+def size_ranges(sizes: list[float], some: list[float]) -> str:
+    """Return in words at which of all sizes something holds.
+
+    Examples
+    --------
+    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3])
+    ('from 10 kB', 'at 1 kB')
+    >>> size_ranges([1.0], [1.0])
+    'at 1 B'
+    >>> size_ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
+    'at 1 B and 3 B'
+    """
+    if len(some) == 1:
+        return f"at {units.size(some[0])}"
+    if some == sizes:
+        return "at all sizes"
+    first, last = sizes.index(some[0]), sizes.index(some[-1])
+    if some != sizes[first : last + 1]:
+        return f"at {listed([units.size(each) for each in some])}"
+    if last == len(sizes) - 1:
+        return f"from {units.size(some[0])}"
+    if first == 0:
+        return f"up to {units.size(some[-1])}"
+    return f"from {units.size(some[0])} to {units.size(some[-1])}"

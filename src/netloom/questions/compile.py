@@ -1,0 +1,836 @@
+"""Compile a communication pattern, known in advance, into phases, routes and a timetable."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from operator import methodcaller
+from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from netloom.base.errors import DeadlockError, InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, unseen
+from netloom.base.progress import patience
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.textfiles import write_text
+from netloom.base.units import seconds
+from netloom.base.words import counted, number
+from netloom.drawing.save import check_writable, make_folder
+from netloom.questions import terminal
+from netloom.questions.answers import Answer
+from netloom.questions.answers import table as table_of
+from netloom.questions.base import MOST, MOST_WORDS, option
+from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
+from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
+from netloom.questions.outputs import Output, picture_output
+from netloom.questions.plans import phases_timeline, plan_output
+from netloom.questions.register import asks
+from netloom.questions.shown import percent, size_of, subject
+from netloom.questions.timelines import PERFETTO
+from netloom.questions.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from netloom.base.arrays import Floats
+    from netloom.drawing.frame import Part
+    from netloom.drawing.timelines import Timeline
+    from netloom.drawing.timetables import PhasesInTime
+    from netloom.models import ConSetCosts, MessageCosts
+    from netloom.phases import Connections, Plan, Timetable
+    from netloom.phases.execute.execution import Execution
+    from netloom.phases.execute.node_programs import NodeProgram
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+SURELY = 1.03
+"""Times the expected clocks, phases may take when they are simulated."""
+
+CLOCKS = "clocks"
+
+MOST_ROWS = 12
+"""Most phases that are shown one by one. If there are more, the longest are shown."""
+
+MOST_CHANNELS = 20_000
+"""Most channels of a map, of all phases together."""
+
+MAP_COLUMNS, MAP_SIDE = 6, 210.0
+"""Phases side by side, and how wide each is."""
+
+USED = {"out": "plan.json", "programs": "nodes/"}
+"""What writes a plan, so that it can be used."""
+
+
+_OF_PROGRAM = partial(option, panel="Program")
+_HELD = partial(option, panel="What the network holds")
+_HOW = partial(option, panel="How it is compiled")
+_COST = partial(option, panel="Costs of the machine, in clocks (those of iWarp)")
+_CLOCKS = partial(_COST, unit=CLOCKS, ge=0, le=MOST)
+
+
+class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetwork):
+    """A pattern that is known in advance, to be cut into phases."""
+
+    words: int | None = _OF_PROGRAM(
+        "Words of every connection, instead of the pattern's bytes.",
+        default=None,
+        ge=0,
+        le=MOST_WORDS,
+    )
+    word_bytes: int = _OF_PROGRAM("Size of a word.", unit="bytes", default=4, ge=1, le=MAX_ELEMENTS)
+    order: str | PathLike[str] | list[Any] | None = _OF_PROGRAM(
+        "Order of connections: a file of lines such as '0 1 < 2 3' (0→1 before 2→3), or "
+        "pairs of edges.",
+        default=None,
+        file=True,
+    )
+    channels: int = _HELD(
+        "Virtual channels for connections, of each node or channel.",
+        default=12,
+        ge=0,
+        le=MAX_ELEMENTS,
+    )
+    per: Literal["node", "channel"] | None = _HELD(
+        "Place of virtual channels: node (one per node of a path, ends included) or "
+        "channel (one per channel).",
+        default=None,
+        shown_default="node; channel if hosts hang on routers",
+    )
+    method: Literal["auto", "symmetric", "negotiated", "sequential"] = _HOW(
+        "Method: symmetric (regular patterns on tori), negotiated (any), sequential "
+        "(the paper's) or auto.",
+        default="auto",
+    )
+    objective: Literal["phases", "time"] = _HOW(
+        "Objective: phases (fewest, then shortest) or time (least for phases and switches).",
+        default="phases",
+    )
+    schedule: Literal["auto", "streaming", "shared", "timetable"] = _HOW(
+        "Schedule of a phase: streaming (all connections at once), shared (one at a "
+        "time per processor), timetable (the same, without shared channels) or auto "
+        "(streaming or shared, by speed).",
+        default="auto",
+    )
+    execute: bool = _HOW(
+        "Simulate phases, and messages in random order, flit by flit.", default=False
+    )
+    sync_clocks: float = _CLOCKS("Synchronization before a phase.", default=352.0)
+    phase_clocks: float = _CLOCKS("Set-up of a phase.", default=176.0)
+    clocks_per_word: float = _CLOCKS("Time of a word at a processor.", default=2.0)
+    channel_clocks_per_word: float = _CLOCKS("Time of a word on a channel.", default=2.0)
+    both_ways: bool = _COST(
+        "Let a processor send and receive at the same time.",
+        default=True,
+        flags=("--both-ways/--one-way",),
+    )
+    send_clocks: float = _CLOCKS("Overhead to send a message.", default=400.0)
+    receive_clocks: float = _CLOCKS("Overhead to receive a message.", default=400.0)
+
+
+class Connection(Figures):
+    """A connection, and its clocks since its phase began, without the switch."""
+
+    connection: int = figure()
+    source_task: int = figure()
+    target_task: int = figure()
+    source: int = figure("from node")
+    target: int = figure("to node")
+    words: int = figure()
+    phase: int = figure()
+    hops: int = figure()
+    start: float = figure(unit=CLOCKS)
+    end: float = figure(unit=CLOCKS)
+    simulated_start: float | None = figure(unit=CLOCKS, optional=True)
+    simulated_end: float | None = figure(unit=CLOCKS, optional=True)
+
+
+class Phase(Figures):
+    """A phase: its contents, its busiest parts, and how long it takes without the switch."""
+
+    phase: int = figure(key=True, lead=True)
+    connections: int = figure(key=True, lead=True)
+    words: float = figure()
+    channels_used: int = figure(head="virtual channels", key=True, lead=True)
+    processor_clocks: float = figure("busiest processor", CLOCKS, lead=True)
+    channel_clocks: float = figure("busiest channel", CLOCKS, lead=True)
+    makespan: float = figure(unit=CLOCKS, head="lasts", key=True, lead=True)
+    lower_bound: float = figure(unit=CLOCKS, head="at least", key=True, lead=True)
+    simulated: float | None = figure(unit=CLOCKS, optional=True, lead=True)
+
+
+class Channel(Figures):
+    """A channel that is used in a phase: its nodes, and its words."""
+
+    phase: int = figure()
+    channel: int = figure()
+    source_node: int = figure()
+    target_node: int = figure()
+    words: float = figure()
+
+
+class Node(Figures):
+    """The words that the processor of a node moves in all phases.
+
+    If it sends and receives at the same time, the larger of both counts in each phase.
+    """
+
+    node: int = figure()
+    words: float = figure()
+
+
+class Predicted(Figures):
+    """Clocks by the formulas of ``models.messages``, in which no channel is shared."""
+
+    conset: float = figure("phases", CLOCKS, lead=True)
+    message_passing: float = figure("messages", CLOCKS, lead=True)
+    break_even_words: float | None = figure("phases pay up to so many words of a connection")
+
+
+class Simulated(Figures):
+    """What simulation made of phases, and of messages. None where it did not come to it.
+
+    ``note`` says why.
+    """
+
+    conset: float | None = figure("phases", CLOCKS, lead=True, default=None)
+    message_passing: float | None = figure("messages", CLOCKS, lead=True, default=None)
+    phases: tuple[float, ...] | None = figure(unit=CLOCKS, default=None)
+    channel_load: tuple[float, ...] | None = figure("busiest channel works", default=None)
+    note: str | None = figure(table=False)
+    execution: Execution | None = unseen(default=None)
+    interrupted: bool = unseen(default=False)
+
+
+class Limit(Figures):
+    """What keeps phases from being faster. See ``phases.timetables.Limit``."""
+
+    kind: str = figure()
+    sentence: str = figure()
+
+
+class Outcome(Figures):
+    """Which is faster.
+
+    Attributes
+    ----------
+    faster
+        ``open`` if only simulation can tell, ``none`` if there is nothing to do.
+    factor
+        Clocks of the slower over those of the faster. None if it is open.
+    """
+
+    faster: Literal["phases", "messages", "open", "none"] = figure()
+    factor: float | None = figure(unit="times")
+
+
+class CompiledPhases(Answer):
+    """A pattern in phases, with routes and times. The plan has been verified.
+
+    Attributes
+    ----------
+    lower_bound_clocks
+        No plan that counts shared channels takes fewer clocks, with switches.
+    max_channels_used
+        Most virtual channels that a node, or channel, has in use in a phase.
+    clocks
+        Of all phases by the timetable, with their switches.
+    expected_clocks
+        The same with the latency of routes, which the timetable leaves out. Simulated transfers
+        take 3 % more to 11 % less (docs/compile.md). Of kind ``timetable`` more, if connections
+        share channels.
+    seconds
+        That partition and schedule took.
+    plan, timetable
+        Phase and route of each connection, and when it starts and ends.
+    costs
+        Of phases.
+    """
+
+    KEY_TABLE: ClassVar = "phases"
+    PART_TITLES: ClassVar = {
+        "time": "Where the time goes",
+        "timetable": "Timetable of the phases",
+        "phases": "Phases on the network",
+    }
+
+    inside_nodes: float = figure("share of the words that stays inside nodes", SHARE)
+    app: str = figure()
+    topology: str = figure()
+    tasks: int = figure()
+    num_nodes: int = figure("nodes", at="nodes")
+    direct: bool = figure()
+    network_channels: int = figure()
+    connections: int = figure()
+    words: int = figure()
+    num_channels: int = figure("virtual channels", at="channels")
+    per: str = figure()
+    num_phases: int = figure("phases", at="phases", lead=True, limit="lower_bound_phases")
+    lower_bound_phases: int = figure()
+    lower_bound_why: str = figure()
+    max_channels_used: int = figure("virtual channels used", lead=True, limit="num_channels")
+    method: str = figure()
+    phase_costs: dict[str, float] = figure(at="costs")
+    message_costs: dict[str, float] = figure()
+    schedule: str = figure(at="schedule.kind")
+    clocks: float = figure("by schedule", CLOCKS, at="schedule.clocks", lead=True)
+    lower_bound_clocks: float = figure("at least, with shared channels", CLOCKS, lead=True)
+    expected_clocks: float = figure(
+        "expected, latency included", CLOCKS, at="schedule.expected_clocks", lead=True
+    )
+    makespan: tuple[float, ...] = figure(unit=CLOCKS, at="schedule.makespan")
+    lower_bound: tuple[float, ...] = figure(unit=CLOCKS, at="schedule.lower_bound")
+    predicted: Predicted = figure("by formula", flat="predicted_", lead=True)
+    simulated: Simulated | None = figure("simulated", flat="simulated_", lead=True)
+    limit: Limit | None = figure()
+    seconds: float = figure(unit="seconds")
+    interrupted: bool = figure()
+    plan: Plan = unseen()
+    timetable: Timetable = unseen()
+    costs: ConSetCosts = unseen()
+    net: Topology | None = unseen()
+
+    @derived("share of the schedule that switches take", SHARE, lead=True)
+    def switch_share(self) -> float | None:
+        """None without phases."""
+        return 1 - sum(self.makespan) / self.clocks if self.clocks else None
+
+    @derived(at="verdict")
+    def outcome(self) -> Outcome:
+        """Which is faster, phases or messages, as far as is known."""
+        if self.limit is None:
+            return Outcome(faster="none", factor=None)
+        phases, messages = self._against
+        if not self._simulated and self.schedule != "timetable":
+            if SURELY * phases > messages:
+                return Outcome(faster="open", factor=None)
+            phases *= SURELY
+        factor = max(phases, messages) / max(min(phases, messages), 1e-300)
+        return Outcome(faster="phases" if phases <= messages else "messages", factor=factor)
+
+    @property
+    def _simulated(self) -> tuple[float, float] | None:
+        """The clocks of phases and of messages, if simulation came to both."""
+        run = self.simulated
+        if run is None or run.conset is None or run.message_passing is None:
+            return None
+        return run.conset, run.message_passing
+
+    @property
+    def _against(self) -> tuple[float, float]:
+        """The clocks of phases and of messages, as far as is known."""
+        kept = self.clocks if self.schedule == "timetable" else self.expected_clocks
+        return self._simulated or (kept, self.predicted.message_passing)
+
+    @property
+    def of(self) -> str:
+        """Program, network and mapping."""
+        return subject(self.app, self.topology, self.asked["mapping"])
+
+    def judged(self) -> Verdict:
+        """Return which is faster, phases or messages, by how much, and what limits the phases."""
+        faster, factor = self.outcome.faster, self.outcome.factor or 1.0
+        if faster == "none":
+            return Verdict("fine", "Nothing to connect: no two nodes communicate.", note=self._note)
+        phases, messages = (f"{clocks:,.0f}" for clocks in self._against)
+        against = f"({phases} against {messages} clocks)"
+        times = f"{number(factor)} times as fast as" if factor >= 1.005 else "as fast as"
+        write, run = self.again(**USED), self.again(execute=True)
+        simulated = self.asked["execute"]
+        following = run if not simulated else write if faster == "phases" else ""
+        if faster == "open":
+            mark, said = "unknown", f"Cannot tell yet: phases take {phases} clocks, messages "
+            said += f"{messages} or more."
+        elif self.schedule == "timetable" and not self._simulated:
+            slower = "messages" if faster == "phases" else "phases"
+            mark, said = "unknown", f"By formula, {faster} are {times} {slower} {against}."
+        elif faster == "phases":
+            least = "" if self._simulated else "at least "
+            mark, said = "fine", f"Use phases: {least}{times} messages {against}."
+        else:
+            mark, said = "limited", f"Keep message passing: {times} phases {against}."
+        return Verdict(mark, said, "", self._lines(), following, self._note)
+
+    def _lines(self) -> dict[str, str]:
+        assert self.limit, "nothing to connect is said elsewhere"
+        many, least = counted(self.num_phases, "phase", ","), self.lower_bound_phases
+        better = "Faster switching" if self.num_phases == least else "Fewer phases"
+        switching = self.limit.kind == "switches"
+        more = f" {better} would help, faster links would not." * switching
+        fewest = f"{many}, and no plan has fewer" if self.num_phases == least else ""
+        pays, mean = self.predicted.break_even_words, self.words / self.connections
+        until = ""
+        if pays and (self.outcome.faster == "phases") == (mean <= pays):
+            until = f"up to {counted(pays, 'word', ',.0f')} per connection (by formula)"
+        return {
+            "why": f"{self.limit.sentence}{more}".replace(" -> ", "→"),
+            "limits": f"{fewest or f'{many} of at least {least:,}'}: {self.lower_bound_why}",
+            "pays": until,
+        }
+
+    @property
+    def _note(self) -> str:
+        """Which clocks are estimates, and what simulation did not come to."""
+        if self.simulated and self.simulated.note:
+            return f"* {self.simulated.note}"
+        if self._simulated or self.outcome.faster == "none":
+            return ""
+        if self.schedule == "timetable":
+            return "* estimates: neither figure counts channels that connections share"
+        longer = "messages take longer if they share channels"
+        if self.outcome.faster == "open":
+            return f"* estimates: {longer}"
+        allowed = "phases may take 3 % more, which the factor allows for"
+        return f"* estimates: {allowed}, and {longer}"
+
+    def figure_lines(self, width: int = 80) -> list[str]:
+        """Return the longest phases, and the figures of all."""
+        if not self.num_phases:
+            return []
+        rows, hidden = self.phases(), self.num_phases - MOST_ROWS
+        if hidden > 0:
+            rows = rows.sort("makespan", "phase", descending=[True, False]).head(MOST_ROWS)
+        found = terminal.table([Phase.from_json(each) for each in rows.to_dicts()], self, width)
+        found += [f"The longest {MOST_ROWS}; {hidden} more."] * (hidden > 0)
+        return [*found, "", *terminal.pairs(self, self, width)]
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what was compiled and how, and how far from their bounds phases are."""
+        ordered = len(self.plan.connections.before) if self.net else 0
+        network = f", {ordered} in order" if ordered else ""
+        network += f"; {size_of(self.net)}" if self.net else ""
+        connections, words = counted(self.connections, "connection", ","), f"{self.words:,} words"
+        yield f"{counted(self.tasks, 'task')}, {connections}, {words}{network}"
+        how = f"{self.method}, {self.schedule}, compiled in {seconds(self.seconds, 2)}"
+        yield f"{self.num_channels} virtual channels per {self.per}; {how}"
+        if not self.num_phases:
+            return
+        least, most = (f"{clocks:,.0f}" for clocks in (min(self.makespan), max(self.makespan)))
+        lasting = most if least == most else f"{least} to {most}"
+        over = sum(self.makespan) / max(sum(self.lower_bound), 1e-300) - 1
+        near = "at their bounds" if over <= 1e-9 else f"{100 * over:.3g} % above their bounds"
+        yield f"phases of {lasting} clocks without their switches, {near}"
+        if self.schedule == "timetable":
+            yield "expected clocks are more where connections share channels"
+        else:
+            yield "simulated transfers take 3 % more to 11 % less than expected"
+        pays, until = self.predicted.break_even_words, "faster however long connections are"
+        if pays is not None:
+            until = f"faster up to {counted(pays, 'word', ',.0f')} of a mean connection"
+        yield f"by formula phases are {'never faster' if pays == 0 else until}"
+
+    def programs(self) -> list[NodeProgram]:
+        """Return the program of each node: what it sends and receives, in which order."""
+        from netloom.phases.execute.node_programs import node_programs
+
+        return node_programs(self.plan, self.timetable, self.costs)
+
+    def write(self, path: str | Path) -> None:
+        """Write a plan file, programs included. See ``docs/plan-file.md``.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        from netloom.phases import write_plan
+
+        write_plan(
+            path,
+            self.plan,
+            self.timetable,
+            self.costs,
+            lower_bound_phases=self.lower_bound_phases,
+            provenance=self.provenance,
+            programs=[program.to_dict() for program in self.programs()],
+        )
+
+    def timeline(self) -> Timeline:
+        """Return when each connection moves its words, and the phases, on tracks of nodes."""
+        run = self.simulated.execution if self.simulated else None
+        return phases_timeline(self.plan, self.timetable, self.costs, run)
+
+    @table_of(Phase)
+    def phases(self) -> dict[str, Any]:
+        """Return one row per phase. ``simulated`` where phases were simulated."""
+        from netloom.phases.timetables import sums_of_phases
+
+        run = self.simulated.phases if self.simulated else None
+        simulated = {} if run is None else {"simulated": run}
+        return sums_of_phases(self.plan, self.timetable, self.costs) | simulated
+
+    @table_of(Channel)
+    def channels(self) -> dict[str, Any]:
+        """Return one row per phase and channel that is used in it."""
+        from netloom.phases.timetables import channel_words
+
+        words, network = channel_words(self.plan), self.plan.topology
+        phase, channel = np.nonzero(words)
+        return {
+            "phase": phase,
+            "channel": channel,
+            "source_node": network.source_end[channel],
+            "target_node": network.target_end[channel],
+            "words": words[phase, channel],
+        }
+
+    @table_of(Node)
+    def nodes(self) -> dict[str, Any]:
+        """Return one row per node: the words that its processor moves."""
+        from netloom.phases.timetables import processor_words
+
+        words = self.plan.connections.words.astype(np.float64)
+        moved = processor_words(self.plan, words, both_ways=self.costs.both_ways).sum(axis=0)
+        return {"node": np.arange(len(moved)), "words": moved}
+
+    @table_of(Connection)
+    def table(self) -> dict[str, Any]:
+        """Return one row per connection. If phases were simulated, with those times, too."""
+        given, run = self.plan.connections, self.simulated.execution if self.simulated else None
+        simulated = {} if run is None else {"simulated_start": run.start, "simulated_end": run.end}
+        return {
+            "connection": np.arange(len(given)),
+            "source_task": given.source_task,
+            "target_task": given.target_task,
+            "source": given.source,
+            "target": given.target,
+            "words": given.words,
+            "phase": self.plan.phase,
+            "hops": self.plan.routes.lengths,
+            "start": self.timetable.start,
+            "end": self.timetable.end,
+        } | simulated
+
+    @property
+    def network(self) -> Topology | None:
+        """The network, made again from the question where it is not at hand."""
+        from netloom.questions.network_chart import network_again
+
+        return network_again(self.net, self.asked, self.channels())
+
+    def parts(self) -> dict[str, Part]:
+        """Return where the time goes, the timetable, and the phases on the network, by name."""
+        return {
+            "time": self._time(),
+            "timetable": self._in_time().chart(),
+            "phases": self._maps()[0],
+        }
+
+    def arranged(self) -> list[Part]:
+        """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""
+        from netloom.drawing.frame import column
+
+        return [column(self._time(), self._in_time().chart(), spacing=20)]
+
+    def footer(self) -> list[str]:
+        """Return the pattern and its phases, and what bars of the timetable are."""
+        kind = f"{self.connections} connections, {self.schedule}: {number(self.clocks)} clocks"
+        return [self._title, kind, *self._in_time().words]
+
+    @property
+    def _title(self) -> str:
+        least = self.lower_bound_phases
+        bound = ", the lower bound" if self.num_phases == least else f" (at least {least})"
+        return f"{self.app} on {self.topology}: {counted(self.num_phases, 'phase')}{bound}"
+
+    def _time(self) -> Part:
+        """Return how much of the time goes to context switches, and how much to moving words."""
+        from netloom.drawing.bars import Bar, stacked
+        from netloom.drawing.colours import BEST, REFERENCE
+
+        moves = sum(self.makespan)
+        switches, said = self.clocks - moves, "There is nothing to send"
+        parts = ("switching", switches, REFERENCE), ("moving words", moves, BEST)
+        if self.clocks:
+            said = f"{percent(self.switch_share)} of {counted(number(self.clocks), 'clock')} "
+            said += f"without latency is switching between {counted(self.num_phases, 'phase')}"
+        rows = [
+            Bar(name, clocks, percent(clocks / self.clocks) if self.clocks else "", colour)
+            for name, clocks, colour in parts
+        ]
+        return stacked(rows, said, CLOCKS, width=1000.0, empty="nothing")
+
+    def _in_time(self) -> PhasesInTime:
+        from netloom.drawing.timetables import PhasesInTime
+
+        network = self.network
+        return PhasesInTime(
+            self.table(),
+            np.array(self.makespan),
+            self.phases()["connections"].to_numpy(),
+            self.phase_costs["switch_clocks"],
+            bool(self.phase_costs["both_ways"]),
+            self.nodes()["words"].to_numpy(),
+            str if network is None else network.name_of,
+        )
+
+    def _used(self) -> Floats:
+        """Return float64[num_phases, num_network_channels], how much of a phase each works."""
+        crossed, clocks = self.channels(), np.array(self.makespan)[:, None]
+        words = np.zeros((self.num_phases, self.network_channels))
+        places = crossed["phase"].to_numpy(), crossed["channel"].to_numpy()
+        words[places] = self.phase_costs["channel_clocks_per_word"] * crossed["words"].to_numpy()
+        np.divide(words, clocks, out=words, where=clocks > 0)
+        return words
+
+    def _maps(self) -> tuple[Part, int]:
+        """Return the first phases on the network, and how many they are."""
+        import altair as alt
+
+        from netloom.questions.network_chart import USE, network_chart
+
+        network, maps = self.network, list[Any]()
+        shown = min(self.num_phases, max(1, MOST_CHANNELS // max(1, self.network_channels)))
+        for phase, used in enumerate(self._used()[:shown]):
+            drawn = network_chart(network, used, USE, width=MAP_SIDE)
+            if isinstance(drawn, alt.Chart):  # the loads of an unknown network in falling order
+                height = MAP_SIDE * float(drawn.height) / float(drawn.width)
+                drawn = drawn.properties(width=MAP_SIDE, height=height)
+            title = alt.TitleParams(
+                f"phase {phase}: {number(self.makespan[phase])} clocks",
+                subtitle=f"channels used {percent(float(used.mean()) if used.size else 0.0)}",
+            )
+            maps.append(drawn.properties(title=title))
+        rows = [
+            alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(
+                color="shared", stroke="shared"
+            )
+            for first in range(0, len(maps), MAP_COLUMNS)
+        ]
+        whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(
+            color="shared", stroke="shared"
+        )
+        return whole, shown
+
+    def phase_map(self) -> Part:
+        """Return every phase on the network, channels by the share of the phase that they work."""
+        from netloom.drawing.frame import framed
+
+        maps, shown = self._maps()
+        used, clocks, mean = self._used(), np.array(self.makespan), 0.0
+        if clocks.sum() and used.size:
+            mean = float(np.average(used.mean(axis=1), weights=clocks))
+        many = counted(self.num_phases, "phase")
+        said = f"Channels carry words {percent(mean)} of the time of {many}, without switches."
+        part = f"; the first {shown} of {many}" if shown < self.num_phases else ""
+        words = f"every channel by the share of each phase in which it carries words{part}"
+        return framed([maps], said, [self._title, words])
+
+
+def _check_programs(path: Path) -> None:
+    """Refuse what is neither a .json file nor a folder, or cannot be written."""
+    check_writable(path, folder=path.suffix != ".json")
+    if path.suffix not in ("", ".json"):
+        raise InputError(str(path), f"suffix '{path.suffix}'", "a .json file or a folder")
+
+
+def _write_programs(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    make_folder(path.parent)
+    programs = answer.programs()
+    if path.suffix == ".json":
+        lines = ",\n ".join(json.dumps(each.to_dict()) for each in programs)
+        write_text(path, f"[\n {lines}\n]\n")
+    else:
+        make_folder(path)
+        width = len(str(len(programs) - 1))
+        for each in programs:
+            write_text(path / f"node-{each.node:0{width}}.txt", f"{each}\n")
+    return f"Programs: {path}"
+
+
+FILES = (
+    plan_output("Plan file: phases, routes, times, programs."),
+    Output(
+        "programs",
+        "Programs of the nodes: a .json file, or a folder for a text file per node.",
+        _write_programs,
+        _check_programs,
+    ),
+    picture_output("gantt", "Gantt chart", methodcaller("picture"), "Gantt chart"),
+    PERFETTO,
+    picture_output("map", "Every phase on the network", methodcaller("phase_map"), "Map"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MappedPattern:
+    """A pattern on a network: the connections that come of where its tasks are.
+
+    ``inside_nodes`` is the share of its words that needs none.
+    """
+
+    graph: ProcessGraph
+    network: Topology
+    connections: Connections
+    inside_nodes: float
+
+
+def prepare(question: CompileQuestion) -> MappedPattern:
+    """Read the pattern, build the network, place the tasks, and count what they send."""
+    from netloom.phases import connections
+    from netloom.phases.plan.plans import connection_order
+    from netloom.topology.alike import check_alike
+
+    network, _ = network_of(question)
+    check_alike(network, "compiled phases")
+    graph = read_program(question.app, messages=None, parts=question.parts)
+    order = connection_order(question.order, graph)
+    node_of = placed(question, graph, network)
+    given = connections(
+        graph,
+        node_of,
+        network.num_hosts,
+        words=question.words,
+        word_bytes=question.word_bytes,
+        order=order,
+        group=network.local_group,
+    )
+    weight: Literal["bytes", "uniform"] = "bytes" if question.words is None else "uniform"
+    _, inside = entering(graph, network, node_of, weight)
+    return MappedPattern(graph, network, given, inside)
+
+
+@asks(
+    CompileQuestion,
+    prepare=prepare,
+    title="Compiled phases",
+    example="netloom compile all-to-all:64 --on torus:8x8 --words 256 --execute",
+    page="compile.md",
+    outputs=FILES,
+)
+def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledPhases:
+    """Compile a communication pattern, known in advance, into phases, routes and a timetable.
+
+    This is Feldmann, Stricker & Warfel's ConSet (1993). Connections that the hardware can hold at
+    the same time make a phase, and phases follow one another. While words move, nothing has to be
+    routed, buffered or waited for. The plan that is returned has been verified.
+
+    Raises
+    ------
+    NoRouteError
+        If no path joins the nodes of a connection.
+
+    Examples
+    --------
+    >>> found = compile_phases("torus:4x4", "torus:4x4", words=256)
+    >>> found.num_phases, found.predicted.conset
+    (1, 2576.0)
+    """
+    from netloom.models import ConSetCosts, MessageCosts, conset_clocks
+    from netloom.phases import Capacity, least_clocks, least_phases, partition, schedule, verify
+    from netloom.phases.timetables import expected_makespan, limit_of, predicted_clocks
+
+    costs = ConSetCosts(
+        sync_clocks=question.sync_clocks,
+        phase_clocks=question.phase_clocks,
+        clocks_per_word=question.clocks_per_word,
+        channel_clocks_per_word=question.channel_clocks_per_word,
+        both_ways=question.both_ways,
+    )
+    passing = MessageCosts(
+        send_clocks=question.send_clocks,
+        receive_clocks=question.receive_clocks,
+        clocks_per_word=question.clocks_per_word,
+    )
+    network, given = ready.network, ready.connections
+    capacity = Capacity(
+        question.channels, question.per or ("node" if network.direct else "channel")
+    )
+    begin = perf_counter()
+    with patience(f"Compiling {counted(len(given), 'connection', ',')}"):
+        plan = partition(
+            given,
+            network,
+            capacity,
+            costs=costs,
+            method=question.method,
+            objective=question.objective,
+            seed=question.seed,
+        )
+        timetable = schedule(plan, costs, kind=_kind(question), seed=question.seed)
+    took = perf_counter() - begin
+    verify(plan, timetable, costs)
+    simulated = _simulated(question, plan, timetable, costs, passing) if question.execute else None
+    bound = least_phases(given, network, capacity)
+    least_word_clocks = least_clocks(given, network, costs) if len(given) else 0.0
+    limit = limit_of(plan, timetable, costs) if plan.num_phases else None
+    return CompiledPhases(
+        inside_nodes=ready.inside_nodes,
+        app=ready.graph.name,
+        topology=network.name,
+        tasks=ready.graph.num_tasks,
+        num_nodes=network.num_hosts,
+        direct=network.direct,
+        network_channels=network.num_channels,
+        connections=len(given),
+        words=int(given.words.sum()),
+        num_channels=capacity.virtual_channels,
+        per=capacity.per,
+        num_phases=plan.num_phases,
+        lower_bound_phases=bound.phases,
+        lower_bound_why=bound.why,
+        max_channels_used=int(plan.use().max(initial=0)),
+        method=plan.method,
+        phase_costs=asdict(costs) | {"switch_clocks": costs.switch_clocks},
+        message_costs=asdict(passing),
+        schedule=timetable.kind,
+        clocks=conset_clocks(timetable.makespan, costs),
+        lower_bound_clocks=bound.phases * costs.switch_clocks + least_word_clocks,
+        expected_clocks=conset_clocks(expected_makespan(plan, timetable, costs), costs),
+        makespan=tuple(timetable.makespan.tolist()),
+        lower_bound=tuple(timetable.lower_bound.tolist()),
+        predicted=Predicted.from_json(predicted_clocks(plan, costs, passing)),
+        simulated=simulated,
+        limit=None if limit is None else Limit(kind=limit.kind, sentence=limit.sentence),
+        seconds=took,
+        interrupted=simulated is not None and simulated.interrupted,
+        plan=plan,
+        timetable=timetable,
+        costs=costs,
+        net=network,
+        provenance=provenance_of(question, "compile_phases", network),
+    )
+
+
+def _kind(question: CompileQuestion) -> Literal["streaming", "shared", "timetable"]:
+    if question.schedule != "auto":
+        return question.schedule
+    slower = question.clocks_per_word > question.channel_clocks_per_word
+    return "streaming" if question.both_ways and not slower else "shared"
+
+
+def _simulated(
+    question: CompileQuestion,
+    plan: Plan,
+    timetable: Timetable,
+    costs: ConSetCosts,
+    passing: MessageCosts,
+) -> Simulated:
+    """Run phases and messages. What was finished when it was interrupted is kept."""
+    from netloom.phases.execute.execution import execute
+    from netloom.phases.execute.message_passing import message_passing
+
+    at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
+    executed, passed, note, interrupted = None, None, None, False
+    try:
+        executed = execute(plan, costs, timetable=timetable)
+        passed = message_passing(plan.connections, plan.topology, at_channels, seed=question.seed)
+    except KeyboardInterrupt:
+        note, interrupted = "interrupted: what was finished by then", True
+    except DeadlockError as error:
+        note = f"no messages: {error}"
+    if executed is None:
+        return Simulated(note=note, interrupted=interrupted)
+    return Simulated(
+        conset=executed.clocks,
+        message_passing=passed.mean_clocks if passed else None,
+        phases=tuple((executed.phase_cycles * executed.cycle_clocks).tolist()),
+        channel_load=tuple(executed.channel_load.tolist()),
+        note=note,
+        execution=executed,
+        interrupted=interrupted,
+    )

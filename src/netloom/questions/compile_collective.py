@@ -1,0 +1,733 @@
+"""Make a schedule of a collective for a network, and prove how close to optimal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from pydantic import Field
+
+from netloom.base import units
+from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, leaves, unseen
+from netloom.base.progress import patience, tell_so_far
+from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
+from netloom.base.words import counted, folded, listed, number
+from netloom.drawing.save import make_folder
+from netloom.questions import terminal
+from netloom.questions.answers import Answer, table
+from netloom.questions.base import Question, argument, option
+from netloom.questions.fields import (
+    BrokenParts,
+    HostNames,
+    NodeList,
+    OnePath,
+    OnNetwork,
+    Seeded,
+    Timing,
+    assumed,
+    assumed_clock,
+    refuse,
+)
+from netloom.questions.named import find_network, provenance_of
+from netloom.questions.outputs import PLOT, Output
+from netloom.questions.plans import NEAR, ScheduleSpeed, part_of, plan_output, schedule_timeline
+from netloom.questions.register import asks
+from netloom.questions.shown import percent, size_of, subject
+from netloom.questions.timelines import PERFETTO
+from netloom.questions.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from netloom.base.arrays import Ints
+    from netloom.drawing.frame import Part
+    from netloom.drawing.timelines import Timeline
+    from netloom.phases.collectives.few_steps import InSteps
+    from netloom.phases.collectives.network import RankNetwork
+    from netloom.phases.collectives.pipelines import Timed
+    from netloom.phases.collectives.schedules import Schedule
+    from netloom.questions.fields import Clock
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+
+MOST_LINES = 40
+"""Longest proof that is printed."""
+
+LATENCY = 0.1
+"""Part of the time from which on latencies are said."""
+
+BINS = 200
+"""Parts of the time for which the use of channels is told."""
+
+MOST_CHANNELS = 24
+"""Busiest channels whose use is told."""
+
+MOST_RANKS = 4096
+"""Most ranks of a schedule."""
+
+MOST_STEPS = 64
+"""Most steps, as plan files have them."""
+
+ROOTED = ("broadcast", "reduce")
+
+Collective: TypeAlias = Literal[
+    "all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all"
+]
+"""What schedules are made of, as ``synthesised`` does."""
+
+
+class WhichSchedule(Question, panel="Collective"):
+    """The collective, and how it is cut."""
+
+    collective: Collective = argument(f"Collective: {listed(get_args(Collective))}.", kw_only=False)
+    size: Annotated[float, Field(gt=0, le=LARGEST)] | str = option(
+        "Size as nccl-tests count it, such as 64MB.", default="1GB"
+    )
+    ranks: Annotated[int, Field(ge=2, le=MOST_RANKS)] | None = option(
+        "Number of ranks, one per host.", default=None, shown_default="as many as there are hosts"
+    )
+    root: int = option("Root of broadcast or reduce.", default=0, ge=0, le=MOST_RANKS - 1)
+    chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
+        "Number of chunks sent down each tree (with --steps: most per rank).",
+        default=None,
+        shown_default="as many as end first",
+    )
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] | None = option(
+        "Most steps, for short messages; with proofs of fewest rounds.",
+        default=None,
+        shown_default="as many as end first",
+    )
+    seconds: float | None = option(
+        "Time after which the best schedule so far suffices.",
+        unit="seconds",
+        default=None,
+        gt=0,
+        le=LONGEST_SECONDS,
+        shown_default="until more chunks are no better",
+    )
+    routing: OnePath | None = option(
+        "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
+        default=None,
+        shown_default="any routes",
+        file=True,
+        flags=("--routing", "--routes"),
+        panel="Network",
+    )
+
+
+class CompileCollectiveQuestion(
+    HostNames, Seeded, Timing, NodeList, BrokenParts, OnNetwork, WhichSchedule
+):
+    """A collective, and the network that a schedule is made for."""
+
+
+class Point(Figures):
+    """A schedule of few steps that none with as few steps and chunks beats."""
+
+    steps: int = figure(key=True, lead=True)
+    rounds: int = figure(key=True, lead=True)
+    chunks: int = figure("chunks per rank", head="chunks", key=True, lead=True)
+    rounds_per_chunk: str = figure(key=True, lead=True, optional=True)
+    least_rounds_per_chunk: str = figure("at least", key=True, lead=True)
+    proven: bool = figure("proven fewest", key=True, lead=True)
+    finish_seconds: float = figure("time", "seconds", key=True, lead=True, optional=True)
+    fastest: bool = figure(key=True, lead=True, optional=True)
+
+
+class StepsBound(Figures):
+    """The least rounds per chunk of a number of steps, and its proof in whole numbers.
+
+    ``price``, ``worth`` and ``forwarding`` as ``StepProof`` has them. ``lines`` say it in words.
+    """
+
+    steps: int = figure()
+    least_rounds_per_chunk: str = figure()
+    by: str = figure()
+    proven_by_prices: str = figure()
+    whole: int = figure()
+    price: tuple[tuple[int, ...], ...] = figure()
+    worth: tuple[tuple[int, ...], ...] = figure()
+    forwarding: tuple[tuple[int, ...], ...] = figure()
+    lines: tuple[str, ...] = figure()
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers prove it."""
+        return len(self.price) + len(self.worth) + len(self.forwarding)
+
+
+class FewSteps(Figures):
+    """Schedules of few steps: all that matter, and what is proven of any.
+
+    Attributes
+    ----------
+    best
+        The fastest.
+    unlimited_seconds
+        The time of a schedule of any number of steps.
+    formula
+        What times are made of.
+    undecided
+        Steps, rounds and chunks for whose search the time did not suffice.
+    """
+
+    best: Point = figure(at=".")
+    rounds_of_step: tuple[int, ...] = figure()
+    round_bytes_per_second: float = figure(unit="bytes/s")
+    unlimited_seconds: float = figure(unit="seconds")
+    formula: str | None = figure()
+    frontier: tuple[Point, ...] = figure()
+    bounds: tuple[StepsBound, ...] = figure()
+    undecided: tuple[tuple[int, ...], ...] = figure()
+
+    @property
+    def proof(self) -> tuple[str, ...]:
+        """The proof of the fastest, in lines of text: the first one alone if there are many."""
+        bound = next(each for each in self.bounds if each.steps == self.best.steps)
+        if bound.by != "prices":
+            least = bound.least_rounds_per_chunk
+            return (f"The bottleneck cut bounds the rounds per chunk: {least}.",)
+        if len(bound.lines) <= MOST_LINES:
+            return bound.lines
+        many = counted(bound.numbers, "number", ",")
+        return (f"{many} prove the rounds per chunk: --json and --out list them.",)
+
+    @classmethod
+    def of(cls, found: InSteps, unlimited_seconds: float) -> FewSteps:
+        """Return what is known of schedules of few steps."""
+        frontier = found.frontier
+        best = frontier.points[found.best]
+        points = tuple(
+            Point(
+                steps=point.steps,
+                rounds=point.rounds,
+                chunks=point.chunks,
+                rounds_per_chunk=str(point.rounds_per_chunk),
+                least_rounds_per_chunk=str(frontier.bound(point.steps).rounds_per_chunk),
+                proven=frontier.proven(point),
+                finish_seconds=timed.finish_seconds,
+                fastest=point is best,
+            )
+            for point, timed in zip(frontier.points, found.timed, strict=True)
+        )
+        bounds = tuple(
+            StepsBound(
+                steps=proof.steps,
+                least_rounds_per_chunk=str(bound.rounds_per_chunk),
+                by=bound.by,
+                proven_by_prices=str(bound.prices.bound),
+                whole=bound.prices.whole,
+                price=proof.price.tolist(),
+                worth=proof.worth.tolist(),
+                forwarding=proof.forwarding.tolist(),
+                lines=tuple(found.proof_lines(bound)),
+            )
+            for bound in frontier.bounds
+            for proof in (bound.prices.proof,)
+        )
+        return cls(
+            best=points[found.best],
+            rounds_of_step=best.rounds_of_step.tolist(),
+            round_bytes_per_second=found.round_rate,
+            unlimited_seconds=unlimited_seconds,
+            formula=found.formula,
+            frontier=points,
+            bounds=bounds,
+            undecided=tuple((each.steps, each.rounds, each.chunks) for each in frontier.undecided),
+        )
+
+
+class Channel(Figures):
+    """What crosses a channel."""
+
+    channel: str = figure(key=True)
+    bytes: float = figure(unit="bytes", key=True)
+    messages: int = figure(key=True)
+    rate: float = figure(unit="bytes/s", key=True)
+    utilisation: float = figure("used until the end", SHARE, key=True)
+
+
+class Use(Figures):
+    """How much of the rate of a channel is used in a part of the time."""
+
+    channel: str = figure()
+    begin: float = figure(unit="seconds")
+    end: float = figure(unit="seconds")
+    use: float = figure("used of its rate", SHARE)
+
+
+class CollectiveSchedule(Answer):
+    """A schedule of a collective that has been executed on data and judged.
+
+    Attributes
+    ----------
+    speed
+        How fast it is, and what no schedule beats.
+    padded_size
+        The size with blocks of equally many whole bytes.
+    method
+        What the schedule is made of, in words.
+    rounds
+        Parts of the time in which each channel carries one message or none. None if it has none.
+    proof
+        What is proven, and how.
+    note
+        What was assumed, and what size chunks of whole bytes need.
+    few_steps
+        Schedules of few steps, if those were asked for: this is the fastest.
+    seconds
+        That making it took.
+    inside_nodes
+        The part of all bytes sent that goes from host to host inside nodes, at no cost. None if
+        that counts.
+    schedule, network, clock
+        The messages, their times and routes, and the network that they were made for, in bytes and
+        seconds.
+    """
+
+    topology: str = figure(table=False)
+    failures: dict[str, object] | None = figure(table=False)
+    rates: dict[str, object] = figure("bytes and seconds", at="clock", table=False)
+    speed: ScheduleSpeed = figure(at=".")
+    root: int = figure(table=False)
+    padded_size: float = figure("size if chunks are whole bytes", "bytes")
+    method: str = figure("made of")
+    rounds: int | None = figure()
+    proof: str = figure(table=False)
+    note: str | None = figure(table=False)
+    few_steps: FewSteps | None = figure()
+    seconds: float = figure(unit="seconds", table=False)
+    inside_nodes: float | None = figure("bytes that stay inside nodes", SHARE)
+    schedule: Schedule = unseen()
+    network: RankNetwork | None = unseen()
+    clock: Clock | None = unseen()
+
+    @derived("time over bound")
+    def ratio(self) -> float:
+        """The time over its bound."""
+        return self.speed.finish_seconds / self.speed.bound_seconds
+
+    @derived(key=True)
+    def proven(self) -> bool:
+        """Whether the judge found no fault, and the bound is an exact optimum: always, or it fails.
+
+        A schedule that breaks a rule is an error, and each bound is that of a bottleneck cut or of
+        a linear program that was solved.
+        """
+        return self.speed.finish_seconds >= self.speed.bound_seconds * (1 - 1e-6)
+
+    @property
+    def of(self) -> str:
+        """The collective, its ranks and the network."""
+        ranks = counted(self.speed.ranks, "rank", ",")
+        return subject(f"{self.speed.collective} of {ranks}", self.topology)
+
+    @property
+    def slower(self) -> bool:
+        """Whether few steps take longer than any number of them."""
+        few = self.few_steps
+        return few is not None and few.unlimited_seconds < self.speed.finish_seconds
+
+    @property
+    def cut(self) -> bool:
+        """Whether a limit of time may be why it is far from the bound."""
+        limited = self.asked["seconds"] is not None and not self.few_steps
+        return limited and self.speed.efficiency < NEAR
+
+    def judged(self) -> Verdict:
+        """Return how fast the schedule is, beside the best possible, and what that is set by."""
+        mark, said = self._said()
+        following = self.again(out="plan.json")
+        if self.slower or self.cut:
+            following = self.again(steps=None) if self.slower else self.again(seconds=None)
+        note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
+        lines = {"where": self.speed.bound.replace(" -> ", "→"), "why": self._why()}
+        lines |= {
+            "limits": self._limits(),
+            "proven": "" if self.cut and lines["why"] else self.proof,
+        }
+        return Verdict(mark, said, "", lines, following, note)
+
+    def _said(self) -> tuple[str, str]:
+        from netloom.phases.collectives.synthesis import BY_TREES
+
+        speed, few = self.speed, self.few_steps
+        took = units.seconds(speed.finish_seconds)
+        if few is not None:
+            best, rooted = few.best, speed.collective in ROOTED
+            chunks = counted(best.chunks, "chunk") + ("" if rooted else " per rank")
+            rounds = f"{counted(best.rounds, 'round')} of {chunks}"
+            proven = f"at least {best.least_rounds_per_chunk} per chunk are needed"
+            if best.proven:
+                proven = "proven to be the fewest rounds per chunk"
+            mark = "limited" if self.slower or not best.proven else "fine"
+            return mark, f"Takes {took} in {counted(best.steps, 'step')}, {rounds}: {proven}."
+        if speed.by_latency:
+            part = part_of(speed.latency_share)
+            return "fine", f"As fast as latencies allow: {took}, {part} of it latency."
+        only_trees = speed.bound.startswith(BY_TREES)
+        what = "best that pairs of trees can reach" if only_trees else "best possible"
+        fast, most = (
+            units.rate(each, 4) for each in (speed.algorithm_bandwidth, speed.bound_bandwidth)
+        )
+        mark = "fine" if speed.efficiency >= NEAR else "limited"
+        return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
+
+    def _why(self) -> str:
+        speed = self.speed
+        long = speed.latency_share >= LATENCY and not speed.by_latency
+        if self.few_steps or speed.efficiency >= NEAR or not long:
+            return ""
+        took = units.seconds(speed.finish_seconds)
+        return f"latencies alone take {units.seconds(speed.latency_seconds)} of {took}"
+
+    def _limits(self) -> str:
+        if few := self.few_steps:
+            which = "less" if self.slower else "no less"
+            free = units.seconds(few.unlimited_seconds)
+            return f"{which} with any number of steps ({free})"
+        if self.cut:
+            limit = number(self.asked["seconds"])
+            return f"what is found in {limit} s: more time may find a better one"
+        return ""
+
+    def figure_lines(self, width: int = 80) -> list[str]:
+        """Return how fast it is, and the schedules of few steps."""
+        few = terminal.table(self.few_steps.frontier, self, width) if self.few_steps else []
+        return super().figure_lines(width) + [""] * bool(few) + few
+
+    def remark_lines(self, width: int = 80) -> list[str]:
+        """Return remarks, and the proof of few steps line by line."""
+        proof = ["", *self.few_steps.proof] if self.few_steps else []
+        said = [folded(each, width, "", "  ") or [""] for each in proof]
+        return super().remark_lines(width) + [line for lines in said for line in lines]
+
+    def remarks(self) -> Iterator[str]:
+        """Yield the network, what the schedule is made of, and what else holds of few steps."""
+        if self.network and self.clock:
+            topology = self.network.topology
+            yield f"{size_of(topology)}; {self.clock.words(topology)}"
+        yield f"made of {self.method}"
+        if (few := self.few_steps) is None:
+            return
+        waits = ", less than in steps that wait for each other" if self.slower else ""
+        yield from filter(None, [few.formula])
+        yield f"without --steps: {units.seconds(few.unlimited_seconds, 4)}{waits}"
+        if few.undecided:
+            some = ", ".join(f"({', '.join(map(str, each))})" for each in few.undecided[:4])
+            yield f"the time did not suffice for {some} (steps, rounds, chunks)"
+
+    def sentences(self) -> list[str]:
+        """Return the verdict, the bottleneck, what is proven and what was assumed."""
+        said = [self.verdict.sentence, self.speed.bound, self.proof]
+        return said + ([self.note] if self.note else [])
+
+    def write(self, path: str | Path) -> None:
+        """Write the schedule as a plan file. See ``docs/plan-file.md``."""
+        from netloom.phases.collectives.schedule_files import write_schedule
+
+        write_schedule(path, self.schedule, self.provenance)
+
+    def timeline(self) -> Timeline:
+        """Return when each message leaves and arrives, rank by rank."""
+        return schedule_timeline(self.schedule)
+
+    @table(Point)
+    def frontier(self) -> dict[str, Any]:
+        """Return the schedules of few steps that matter. No rows if others were asked for."""
+        rows = self.few_steps.frontier if self.few_steps else ()
+        return {each.name: [each.of(row) for row in rows] for each in leaves(Point)}
+
+    @table(Channel)
+    def channels(self) -> dict[str, Any]:
+        """Return what crosses each channel, the busiest first."""
+        network, sent = self.schedule.network, self.schedule.carried
+        used = sent / network.rate / self.speed.finish_seconds
+        order = np.argsort(-used, kind="stable")
+        return {
+            "channel": [network.channel_name(channel) for channel in order.tolist()],
+            "bytes": sent[order],
+            "messages": np.bincount(self.schedule.routes.values, minlength=len(sent))[order],
+            "rate": network.rate[order],
+            "utilisation": used[order],
+        }
+
+    @table(Use)
+    def use(self) -> dict[str, Any]:
+        """Return how much of the busiest channels is used in each part of the time."""
+        schedule, network = self.schedule, self.schedule.network
+        lasting = schedule.carried / network.rate
+        busiest = np.argsort(-lasting, kind="stable")[:MOST_CHANNELS]
+        edges = np.linspace(0, self.speed.finish_seconds, BINS + 1)
+        busiest = busiest[lasting[busiest] > 0].tolist()
+        names = [network.channel_name(channel) for channel in busiest]
+        return {
+            "channel": [name for name in names for _ in range(BINS)],
+            "begin": np.tile(edges[:-1], len(names)),
+            "end": np.tile(edges[1:], len(names)),
+            "use": np.concatenate([schedule.use(channel, edges) for channel in busiest]),
+        }
+
+    def footer(self) -> list[str]:
+        """Return how near the bound the schedule is, and what limits it."""
+        speed = self.speed
+        took = f"{units.size(speed.size)} on {counted(speed.ranks, 'rank')} in "
+        took += f"{units.seconds(speed.finish_seconds)}, {units.rate(speed.algorithm_bandwidth)}"
+        part = f"{percent(speed.efficiency)} of the bound"
+        return [f"{speed.collective} on {self.topology}: {took}, {part}", speed.bound]
+
+    def parts(self) -> dict[str, Part]:
+        """Return the parts of the picture, by name."""
+        from netloom.drawing.use_over_time import use_over_time
+
+        return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
+
+
+def _write_msccl(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    from netloom.workload.programs.collectives.msccl import write_msccl
+
+    make_folder(path.parent)
+    write_msccl(path, answer.schedule.program)
+    return f"MSCCL XML: {path}"
+
+
+def _refuse_msccl(question: Any, _: Any, __: Mapping[str, str]) -> None:
+    """Refuse a collective that MSCCL XML has no name for before any work is done."""
+    from netloom.workload.programs.collectives.msccl import NAMES
+
+    if question.collective not in NAMES:
+        raise InputError("msccl", question.collective, f"one of {', '.join(NAMES)}")
+
+
+FILES = (
+    plan_output("Plan file: messages, times and routes (.json, .json.gz)."),
+    Output("msccl", "Program as MSCCL XML.", _write_msccl, refuse=_refuse_msccl),
+    PERFETTO,
+    PLOT,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSchedule:
+    """The network as schedules see it, its clock, and the size."""
+
+    network: RankNetwork
+    clock: Clock
+    size: float
+    routing: Routing | None
+
+
+def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
+    """Build the network, choose the ranks, and read bytes and seconds."""
+    from netloom.phases.collectives.network import rank_network
+
+    if question.root and question.collective not in ROOTED:
+        raise InputError("root", f"{question.root} of {question.collective}", "none")
+    size = parse_bytes(question.size, where="size")
+    if not size > 0:
+        raise InputError("size", f"{question.size}", "above 0, such as 1GB")
+    topology, machine = find_network(
+        question.on,
+        failed_channels=question.failed_channels,
+        failed_nodes=question.failed_nodes,
+        switches=True,
+        count_inside_nodes=question.count_inside_nodes,
+    )
+    refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
+    clock = assumed_clock(question, topology, machine)
+    hosts = _hosts(question, topology)
+    network = rank_network(
+        topology,
+        hosts,
+        bytes_per_second=clock.bytes_per_second,
+        latency_seconds=clock.latency_seconds * topology.channel_cycles,
+        even=True,
+        free_inside=_free_inside(question, topology, hosts),
+    )
+    if network.num_ranks > MOST_RANKS:
+        wanted = f"at most {MOST_RANKS}: fewer ranks or nodes"
+        raise InputError("ranks", f"{network.num_ranks}", wanted)
+    if question.root >= network.num_ranks:
+        wanted = f"a rank from 0 to {network.num_ranks - 1}"
+        raise InputError("root", f"{question.root}", wanted)
+    return PreparedSchedule(network, clock, size, _routing(question, topology))
+
+
+def _free_inside(question: CompileCollectiveQuestion, topology: Topology, hosts: Ints) -> bool:
+    """Return whether hosts of one node send each other data at no cost. Not on given routes."""
+    groups = np.unique(topology.local_group[hosts])
+    if question.routing or len(groups) == len(hosts):
+        return False
+    if len(groups) == 1:
+        node = int(topology.node_of_host[hosts[0]])
+        found = f"all {len(hosts)} ranks on node {topology.computer_name(node)}"
+        raise InputError("ranks", found, "ranks on two nodes or more, or --count-inside-nodes")
+    return True
+
+
+def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing | None:
+    from netloom.routing import parse_routing
+
+    asked = question.routing
+    if asked is None:
+        return None
+    if question.steps is not None:
+        raise InputError("routing", "one for few steps, which use channels between ranks", "none")
+    if question.collective not in ("all-gather", "reduce-scatter"):
+        wanted = "all-gather or reduce-scatter, or no routing"
+        raise InputError("routing", f"one for {question.collective}", wanted)
+    return parse_routing(asked, topology) if isinstance(asked, str) else asked
+
+
+def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
+    """Return the host of each rank: those of the nodes that run tasks, in their order."""
+    from netloom.mapping.allocation import allocated_hosts
+    from netloom.mapping.placements import read_hosts
+
+    names = None if question.hosts is None else read_hosts(str(question.hosts))
+    hosts = allocated_hosts(question.nodes, topology, names)
+    if question.nodes is None:
+        hosts = np.setdiff1d(hosts, topology.switches)
+    if question.ranks is None:
+        return hosts
+    if question.ranks > len(hosts):
+        wanted = f"at most {len(hosts)}: one per host of {topology.name} that may be used"
+        raise InputError("ranks", f"{question.ranks}", wanted)
+    return hosts[: question.ranks]
+
+
+def _untimed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields as files ask them: what is found must not depend on the machine's speed."""
+    if "seconds" in fields:
+        wanted = "chunks instead: what is found must not depend on how fast the machine is"
+        raise InputError("seconds", f"{fields['seconds']}", wanted)
+    return fields
+
+
+@asks(
+    CompileCollectiveQuestion,
+    prepare=prepare,
+    repeatable=_untimed,
+    title="Compiled collective",
+    example="netloom compile collective all-gather --on examples/ndv2-2.toml --size 1GB "
+    "--out plan.json",
+    page="compile-a-collective.md",
+    outputs=FILES,
+)
+def compile_collective(
+    question: CompileCollectiveQuestion, ready: PreparedSchedule
+) -> CollectiveSchedule:
+    """Make a schedule of a collective for a network, and prove how close to optimal.
+
+    Ranks send, receive and pass on chunks. Switches only forward. All-gather, reduce-scatter,
+    broadcast and reduce reach the bound of the network's bottleneck cut along packed trees.
+    All-reduce and all-to-all reach the bound of a linear program. Separate code executes the
+    schedule on data and judges it. By default, channels have 200 Gb/s and a latency of 500 ns.
+
+    Examples
+    --------
+    >>> made = compile_collective("all-gather", "examples/ndv2-2.toml", size="1GB")
+    >>> made.proven, made.speed.efficiency > 0.999, made.speed.bound_seconds
+    (True, True, 0.04)
+    """
+    from netloom.phases.collectives.few_steps import in_steps
+    from netloom.phases.collectives.judged import judge
+    from netloom.phases.collectives.synthesis import IN_STEPS, proven
+    from netloom.topology.faults import broken_parts
+
+    network, topology, begin = ready.network, ready.network.topology, perf_counter()
+    with patience(f"Compiling {question.collective} on {topology.name}"):
+        few = None
+        if question.steps is not None:
+            few = in_steps(
+                network,
+                question.collective,
+                ready.size,
+                steps=question.steps,
+                chunks=question.chunks,
+                root=question.root,
+            )
+        timed, method, rounds = _made(question, ready, begin + (question.seconds or np.inf))
+        schedule = proven(timed)
+        if few is not None:
+            schedule, method = few.schedule, IN_STEPS
+            rounds = few.frontier.points[few.best].rounds
+        made = perf_counter() - begin
+        tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
+        judged = judge(schedule)
+    return CollectiveSchedule(
+        topology=topology.name,
+        failures=broken_parts(topology),
+        rates=ready.clock.to_dict(),
+        speed=ScheduleSpeed.of(schedule, judged),
+        root=schedule.program.root,
+        padded_size=schedule.padded_bytes,
+        method=method,
+        rounds=rounds,
+        proof=_proof(method, schedule),
+        note=_note(ready, schedule, timed.inside_nodes),
+        few_steps=FewSteps.of(few, timed.finish_seconds) if few else None,
+        seconds=made,
+        inside_nodes=timed.inside_nodes,
+        schedule=schedule,
+        network=network,
+        clock=ready.clock,
+        provenance=provenance_of(question, "compile_collective", topology),
+    )
+
+
+def _made(
+    question: CompileCollectiveQuestion, ready: PreparedSchedule, until: float
+) -> tuple[Timed, str, int | None]:
+    """Return a schedule, what it is made of, and its rounds, if it has some."""
+    from netloom.phases.collectives.on_tables import on_tables, timed_on_tables
+    from netloom.phases.collectives.synthesis import ON_TABLES, TRANSLATES, method_of, synthesised
+
+    network, collective = ready.network, question.collective
+    if ready.routing is not None:
+        found = on_tables(
+            network,
+            ready.routing,
+            collective=collective,
+            chunks=question.chunks or 1,
+            seed=question.seed,
+        )
+        return timed_on_tables(found, ready.size), ON_TABLES, found.rounds
+    chunks = None if question.steps is not None else question.chunks
+    timed = synthesised(
+        network, collective, ready.size, root=question.root, chunks=chunks, until=until
+    )
+    method = method_of(network, collective)
+    return timed, method, timed.program.num_steps if method == TRANSLATES else None
+
+
+def _proof(method: str, schedule: Schedule) -> str:
+    """Return what is proven, and how."""
+    from netloom.phases.collectives.synthesis import ON_TABLES
+
+    how = "the optimum of a linear program, and prices of channels prove it"
+    if len(schedule.bound.inside):
+        how = "that of the bottleneck cut, which trees reach exactly"
+    if method == ON_TABLES:
+        how = "that of the bottleneck cut, whatever the routes"
+    return f"The schedule was executed on data and fits all channels. The bound is {how}."
+
+
+def _note(ready: PreparedSchedule, schedule: Schedule, inside: float | None) -> str | None:
+    """Return what was assumed, and what size chunks of whole bytes need. None if nothing."""
+    said, topology = assumed(ready.clock), ready.network.topology
+    words = [f"{said}."] if said else []
+    if inside is not None:
+        words.append(
+            "Messages inside nodes are taken as free, by links that never limit: "
+            f"{percent(inside)} of the bytes (--count-inside-nodes counts them)."
+        )
+    elif topology.num_nodes < topology.num_hosts:
+        words.append("Messages between hosts of one node are counted on the network.")
+    if schedule.padded_bytes > schedule.size_bytes:
+        words.append(f"For chunks of whole bytes, pad the size to {schedule.padded_bytes:,} B.")
+    return " ".join(words) or None

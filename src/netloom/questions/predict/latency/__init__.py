@@ -1,3 +1,0 @@
-"""Predict the latency of packets by load, and where a network saturates."""
-
-VERB = "predict_latency"

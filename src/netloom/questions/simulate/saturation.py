@@ -1,0 +1,373 @@
+"""Find the offered load at which a network saturates, by bracketing."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from netloom.base.figures import SHARE, Figures, derived, figure, framed, unseen
+from netloom.base.progress import patience
+from netloom.base.words import counted, listed, number
+from netloom.questions import answers, terminal
+from netloom.questions.answers import Answer
+from netloom.questions.columns import CYCLES, FLITS, known
+from netloom.questions.named import provenance_of
+from netloom.questions.outputs import PLOT
+from netloom.questions.register import asks
+from netloom.questions.shown import arrow
+from netloom.questions.simulate.fields import OpenLoad
+from netloom.questions.simulate.load import CURVE as OF_LOADS
+from netloom.questions.simulate.load import (
+    Channel,
+    Point,
+    UnderLoad,
+    begun,
+    channel_rows,
+    curves_of,
+    limit_said,
+    longer,
+    one_point,
+    point_of,
+    prepare,
+)
+from netloom.questions.simulate.said import around, rough
+from netloom.questions.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from netloom.questions.register import Recorded
+    from netloom.questions.simulate.network import SimulatedNetwork
+    from netloom.simulation.network.loaded import SaturationPoint, Setting
+
+LONG = 200_000
+"""Cycles of a run from which where it saturates is known about as well as a run can tell."""
+
+CURVE_LOADS = 8
+"""About how many loads the next command asks for."""
+
+HALF = 0.5
+"""A network whose busiest channel between routers is less in use saturates elsewhere: at hosts."""
+
+
+class SaturationQuestion(OpenLoad):
+    """A network, and the load at which it saturates."""
+
+
+class Search(Figures):
+    """Where one switching technique saturates, and the runs that show it.
+
+    If it was interrupted, what it found is how far it had come.
+    """
+
+    switching: str = figure(lead=True, key=True)
+    saturation_offered: float = figure(
+        "saturates at", FLITS, lead=True, key=True, half="saturation_offered_half_width"
+    )
+    saturation_offered_width: float | None = figure("width of that", FLITS)
+    saturation_throughput: float = figure("accepted", FLITS, lead=True, key=True)
+    accepted_worst_node: float = figure("worst node", FLITS, lead=True, key=True)
+    peak_accepted: float = figure("most accepted", FLITS)
+    saturates: bool = figure()
+    interrupted: bool = figure()
+    zero_load_latency: float | None = figure("zero-load latency", CYCLES)
+    latency_factor: float = figure("latency too long, times")
+    share_of_bound: float | None = figure(
+        "share of the limit", SHARE, head="of the limit", lead=True, key=True
+    )
+    cpu_seconds: float = figure("processor time", "s")
+    runs: tuple[Point, ...] = figure()
+
+    @derived("half the width of that", FLITS)
+    def saturation_offered_half_width(self) -> float | None:
+        """None of a network that does not saturate."""
+        width = self.saturation_offered_width
+        return None if width is None else width / 2
+
+    def carried(self, *, below: float | None = None) -> Point | None:
+        """Return the run at the highest load that the network carried, if any."""
+        runs = [each for each in self.runs if each.is_carried]
+        runs = [each for each in runs if below is None or each.offered < below]
+        return max(runs, key=lambda each: each.offered, default=None)
+
+    @property
+    def last(self) -> Point | None:
+        """The run at the highest load that the network carried below saturation, if any."""
+        return self.carried(below=self.saturation_offered if self.saturates else None)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether that run was long enough to rely on."""
+        last = self.last
+        return last is not None and (last.is_sure or (last.warmed_up and last.cycles >= LONG))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between which loads it saturates."""
+        half = self.saturation_offered_half_width or 0.0
+        return self.saturation_offered - half, self.saturation_offered + half
+
+
+class NetworkSaturation(Answer):
+    """What ``find_saturation`` found: a point for each switching technique.
+
+    Attributes
+    ----------
+    advice
+        What was better known before the runs, or None where nothing is amiss.
+    network
+        The network, of an answer that was asked just now.
+    """
+
+    ROWS: ClassVar = Point
+
+    setup: UnderLoad = figure(at=".")
+    advice: str | None = figure(table=False)
+    points: tuple[Search, ...] = figure()
+    network: SimulatedNetwork = unseen(default=None)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a search was stopped from outside."""
+        return any(each.interrupted for each in self.points)
+
+    @property
+    def several(self) -> bool:
+        """Whether several techniques were asked for."""
+        return self.setup.compares
+
+    @property
+    def of(self) -> str:
+        """Traffic, network and mapping."""
+        return self.setup.subject(self.asked)
+
+    @property
+    def runs(self) -> tuple[Point, ...]:
+        """All runs of all searches."""
+        return tuple(run for each in self.points for run in each.runs)
+
+    def judged(self) -> Verdict:
+        """Return at which load the network saturates, and what share of the bound that is."""
+        return self._of_techniques() if self.several else self._of_one(self.points[0])
+
+    def _of_one(self, found: Search) -> Verdict:
+        lines = {"limits": limit_said(self.setup.bound)}
+        if found.interrupted:
+            return Verdict("unknown", _interrupted(found), "", lines, self.again())
+        last, load = found.last, number(found.saturation_offered)
+        if last is None:
+            said = f"Runs too short: of none is it known whether {load} {FLITS} is carried."
+            return Verdict("unknown", said, "", lines, longer(self))
+        lines = _where(found, last) | lines
+        if found.saturates:
+            mark, near = "limited", "at" if found.is_sure else "near"
+            where = around(found.saturation_offered, found.saturation_offered_half_width)
+            said = f"Saturates {near} {where} {FLITS}, {self._of_bound(found)}"
+        else:
+            mark, latency = "fine", number(last.packet_latency_mean)
+            said = f"Carries all that nodes can offer, {load} {FLITS}, at {latency} cycles"
+        if not found.is_sure:
+            said += f", in short runs of {counted(last.cycles, 'cycle', ',')}"
+            return Verdict("unknown", f"{said}.", "", lines, longer(self), _note(found))
+        return Verdict(mark, f"{said}.", "", lines, self._curve(found), _note(found))
+
+    def _of_bound(self, found: Search) -> str:
+        bound = self.setup.throughput_bounds[found.switching].load
+        return f"{rough(found.saturation_offered / bound)} of the bound {number(bound)}"
+
+    def _curve(self, found: Search) -> str:
+        """Return the command that asks for the curve up to where a technique saturates."""
+        most = found.saturation_offered
+        step = float(f"{most / CURVE_LOADS:.1g}")
+        loads = f"{step:g}:{min(most + step, 1):.3g}:{step:g}"
+        return self.again("simulate.load", load=loads, cycles=None, plot="curve.svg")
+
+    def _of_techniques(self) -> Verdict:
+        lines = {"limits": limit_said(self.setup.bound)}
+        ended = [each for each in self.points if not each.interrupted]
+        done = {each.switching for each in ended}
+        if missing := [each for each in self.setup.throughput_bounds if each not in done]:
+            said = f"Interrupted: nothing is known of {listed(missing)}."
+            return Verdict("unknown", said, "", lines, self.again())
+        most = max(ended, key=lambda each: each.saturation_offered)
+        equal = [each.switching for each in ended if _reach(each) >= most.saturation_offered]
+        others = [
+            f"{each.switching} {number(each.saturation_offered)}"
+            for each in ended
+            if each.switching not in equal
+        ]
+        if others:
+            lines = {"others": f"{listed(others)} {FLITS}"} | lines
+        verb, load = "carry" if len(equal) > 1 else "carries", number(most.saturation_offered)
+        said = f"{begun(listed(equal))} {verb} most: up to {load} {FLITS}, {self._of_bound(most)}"
+        if not all(each.is_sure for each in ended):
+            said += ", in runs too short to be sure."
+            return Verdict("unknown", said, "", lines, longer(self), _note(most))
+        mark = "limited" if any(each.saturates for each in ended) else "fine"
+        return Verdict(mark, f"{said}.", "", lines, self._curve(most), _note(most))
+
+    def figure_lines(self, width: int = 80) -> list[str]:
+        """Return a row per technique. The runs of a search are a table of their own."""
+        return terminal.table(self.points, self, width)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield how many runs there were, how they were run, and what is special."""
+        lengths = [f"{each.last.cycles:,}" for each in self.points if each.last]
+        length = f", {listed(lengths)} cycles at the highest load carried" if lengths else ""
+        yield f"{len(self.runs)} runs{length}, seed {self.setup.seed}"
+        for each in self.points:
+            if each.interrupted:
+                yield f"{each.switching} was interrupted"
+            elif not each.saturates:
+                yield f"{each.switching} never saturates"
+        yield from self.setup.remarks()
+
+    def table(self) -> pl.DataFrame:
+        """Return one row per run of each search."""
+        return self._told("table", lambda: framed(Point, self.runs))
+
+    @answers.table(Channel)
+    def channels(self) -> dict[str, Any]:
+        """Return one row per run of the search and channel, as ``Simulation.channels``."""
+        return channel_rows(self.runs, self.network.topology)
+
+    def footer(self) -> list[str]:
+        """Return what was simulated, on which routers, and what limits it."""
+        return self.setup.footer()
+
+    def parts(self) -> dict[str, Any]:
+        """Return latency and what gets through by load."""
+        saturates = {each.switching: each.interval for each in self.points if each.saturates}
+        idle = [each.zero_load_latency for each in self.points]
+        curves = curves_of(self.table(), self.setup, saturates, idle)
+        return {"latency": curves.latency(), "accepted": curves.accepted()}
+
+
+def _interrupted(found: Search) -> str:
+    """Return how far an interrupted search had come."""
+    last = found.carried()
+    if last is None:
+        return "Interrupted after 0 finished runs, 0 cycles: nothing is known yet."
+    above = [each.offered for each in found.runs if each.is_known and not each.stable]
+    most = f" and below {number(min(above))}" if above else ""
+    return f"Interrupted: saturates above {number(last.offered)}{most} {FLITS}, no more is known."
+
+
+def _where(found: Search, last: Point) -> dict[str, str]:
+    """Return what gets through there, and which link is busiest then."""
+    worst, mean = number(found.accepted_worst_node), number(found.saturation_throughput)
+    lines = {"accepts": f"{mean} {FLITS} there, the worst node {worst}"}
+    if last.busiest_channel is not None and last.utilisation_max is not None:
+        said = f"{arrow(last.busiest_channel)} is then {rough(last.utilisation_max)} busy"
+        idle = ", no channel between routers is busier" if last.utilisation_max < HALF else ""
+        lines["where"] = f"{said}{idle}"
+    return lines
+
+
+def _note(found: Search) -> str:
+    times, idle = number(found.latency_factor), number(found.zero_load_latency)
+    return (
+        f"Saturated: traffic piles up, or latency is over {times} times the idle {idle} cycles. "
+        "± is the last step of the search. Chance and short runs move saturation by about 2\u00a0%."
+    )
+
+
+def _reach(search: Search) -> float:
+    """Return the highest load at which a technique may still not saturate."""
+    return search.saturation_offered + (search.saturation_offered_width or 0)
+
+
+def _read(record: Recorded, technique: str) -> tuple[NetworkSaturation, Search | None]:
+    """Return the answer that was recorded, and its search for a technique."""
+    found = NetworkSaturation.from_json(record.figures, kept=record.tables)
+    return found, next((each for each in found.points if each.switching == technique), None)
+
+
+def found_at(record: Recorded, technique: str) -> list[tuple[float, float]]:
+    """Return where the search found a technique to saturate, and half the width of that."""
+    _, search = _read(record, technique)
+    if search is None or not search.saturates:
+        return []
+    return [(search.saturation_offered, search.saturation_offered_half_width or 0.0)]
+
+
+def detail(record: Recorded, load: float, technique: str) -> Recorded:
+    """Return what a search says of one load."""
+    found, search = _read(record, technique)
+    assert search is not None, f"no search for {technique}"
+    return one_point(found, found.setup, next(run for run in search.runs if run.offered == load))
+
+
+CURVE = replace(OF_LOADS, besides=("alone",), found=found_at, detail=detail)
+
+
+@asks(
+    SaturationQuestion,
+    prepare=prepare,
+    title="Search for saturation",
+    example="netloom simulate saturation --on torus:8x8 --traffic tornado --switching all",
+    page="simulate-a-network.md",
+    outputs=(PLOT,),
+)
+def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> NetworkSaturation:
+    """Find the offered load at which a network saturates, by bracketing.
+
+    A network saturates at the load at which its backlog grows, or at which its mean packet latency
+    exceeds three times that of the idle network.
+
+    Raises
+    ------
+    DeadlockError
+        If packets could block each other for good.
+
+    Examples
+    --------
+    >>> from netloom import find_saturation
+    >>> found = find_saturation("mesh:4x4", most_cycles=5000)
+    >>> found.points[0].saturation_offered < found.setup.bound.load
+    True
+    """
+    from netloom.simulation.network.loaded import advice_of, bracket_saturation
+
+    if advice := advice_of(network.settings, ()):
+        warnings.warn(advice, stacklevel=3)
+    searches: list[Search] = []
+    for setting in network.settings:
+        with patience(f"{network.name}: looking for saturation"):
+            point = bracket_saturation(
+                partial(network.make_run, setting),
+                question.limits(),
+                below=network.most_load(setting),
+            )
+        searches.append(_search(network, setting, point))
+        if point.interrupted:
+            break
+    return NetworkSaturation(
+        setup=UnderLoad.of(network),
+        advice=advice,
+        points=tuple(searches),
+        network=network,
+        provenance=provenance_of(question, "find_saturation", network.topology),
+    )
+
+
+def _search(network: SimulatedNetwork, setting: Setting, found: SaturationPoint) -> Search:
+    return Search(
+        switching=setting.router.switching,
+        saturation_offered=found.load,
+        saturation_offered_width=found.load_width if found.saturates else None,
+        saturation_throughput=found.accepted,
+        accepted_worst_node=found.accepted_worst_node,
+        peak_accepted=found.peak_accepted,
+        saturates=found.saturates,
+        interrupted=found.interrupted,
+        zero_load_latency=known(found.zero_load_latency),
+        latency_factor=found.latency_factor,
+        share_of_bound=found.load / setting.bound.load,
+        cpu_seconds=sum(run.cpu_seconds for run in found.runs),
+        runs=tuple(point_of(network, setting, run) for run in found.runs),
+    )

@@ -1,0 +1,888 @@
+"""Replay a trace of messages with its dependencies, and divide its time by cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field
+
+from netloom.base import units
+from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves, say, unseen
+from netloom.base.progress import counting
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.units import LARGEST, parse_bytes, parse_seconds
+from netloom.base.words import counted, listed
+from netloom.questions.answers import Answer, table
+from netloom.questions.base import InstanceOf, Question, argument, option
+from netloom.questions.fields import Placed, Seconds, clock_of, known_clock, refuse
+from netloom.questions.named import computing, mapping_name, network_of, provenance_of
+from netloom.questions.outputs import PLOT, table_output
+from netloom.questions.register import asks
+from netloom.questions.shown import arrow, order_named, percent, subject
+from netloom.questions.simulate.engines import (
+    OTHERS,
+    OnFlows,
+    OnRouters,
+    OnSimulated,
+    PreparedFlows,
+    prepare_flows,
+    prepare_program,
+    refuse_flow_fields,
+    refuse_packets,
+)
+from netloom.questions.simulate.fields import AnyProgramQuestion
+from netloom.questions.simulate.flows import LONG, estimated, trusted
+from netloom.questions.timelines import PERFETTO
+from netloom.questions.verdicts import Grade, Mark, Measure, Verdict
+from netloom.simulation.figures import (
+    SIZE,
+    TIME,
+    BusyPart,
+    CriticalEntries,
+    Link,
+    Message,
+    Spent,
+    Spread,
+    Trust,
+    Use,
+    UsedChannel,
+    Wait,
+)
+from netloom.workload.programs.collectives.msccl_running import Execution
+from netloom.workload.programs.traces import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from netloom.drawing.timelines import Timeline
+    from netloom.machines import Machine
+    from netloom.phases.collectives.schedules import Schedule
+    from netloom.questions.fields import Clock
+    from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.routing import Paths
+    from netloom.simulation.crossed import Crossed
+    from netloom.simulation.traces import FlowTraceRun, TraceRun
+    from netloom.topology import Topology
+    from netloom.workload.programs.traces import Replay
+
+CYCLES = "cycles"
+
+LOST = Grade("share of the finish time that waiting takes", fine=0.05, act=0.2)
+
+LONGER = 10
+"""Times the cycles of a run that was too short, for the next one."""
+
+LEAST_PART = 0.005
+"""Parts of the critical path below this share of the time are not said."""
+
+SAME = 1e-9
+"""Times that differ by such a part are the same but for rounding."""
+
+AGREES = 0.01
+"""Percent by which a replay may differ from its plan and agree."""
+
+AS_PLANNED = "as planned"
+"""What the routes of a plan are called."""
+
+OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
+OF_TIMED_GOAL = ("gap_time", "calc_time")
+"""Fields that say how to read a GOAL schedule, in cycles and in seconds."""
+
+
+class TraceFile(Question, panel="Trace"):
+    """A trace, and how it is read."""
+
+    trace: str | Path | InstanceOf[Trace] | InstanceOf[Execution] = argument(
+        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
+        "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
+        kw_only=True,
+        panel="Arguments",
+        file=True,
+    )
+    size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+        "Size of an MSCCL program, such as 64MB.", default=None
+    )
+    flit_bytes: int | None = option(
+        "Size of a flit, which a channel moves per cycle.",
+        unit="bytes",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default="the machine's",
+    )
+    overhead_cycles: int = option(
+        "Overhead o at each end of a GOAL message.", default=0, ge=0, lt=2**31, unit=CYCLES
+    )
+    gap_cycles: int = option("Gap g between GOAL messages.", default=0, ge=0, lt=2**31, unit=CYCLES)
+    calc_cycles: float = option(
+        "Time per unit of a GOAL calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
+    )
+    gap_time: Seconds | None = option(
+        "Gap g between GOAL messages as flows.", default=None, shown_default="0"
+    )
+    calc_time: Seconds | None = option(
+        "Time per GOAL calc unit, as flows.", default=None, shown_default="1ns"
+    )
+    algorithm: str | None = option(
+        "Algorithm: bruck, all-to-all=bruck.", default=None, shown_default="ring"
+    )
+
+
+class ReplayQuestion(AnyProgramQuestion, Placed, TraceFile):
+    """A trace of messages that wait for one another."""
+
+
+class OfCycles(Figures):
+    """What only runs cycle by cycle know."""
+
+    finish_us: float | None = figure("finish", "µs", table=False)
+    ideal_finish_us: float | None = figure("finish if nothing waited", "µs", table=False)
+    flit_hops: int = figure("flit-hops", lead=True)
+    message_latency: Spread = figure(
+        "message latency", TIME, flat="message_latency_", key=True, lead=True
+    )
+    unhindered_latency: Spread = figure("unhindered latency", TIME, flat="unhindered_latency_")
+    cycles: int = figure("simulated", CYCLES)
+    busiest_host_channel: UsedChannel | None = figure()
+
+
+class OfFlows(Figures):
+    """What only runs of flows know."""
+
+    alone: float | None = figure("finish if no message met another", TIME, key=True, lead=True)
+    bound: float | None = figure("earliest possible finish", TIME, key=True, lead=True)
+    in_order_finish: float | None = figure("finish, sent in order", TIME, lead=True)
+    shared_finish: float | None = figure("finish, sent all at once", TIME, lead=True)
+    slowdown: Spread = figure("times as long as alone", flat="slowdown_", key=True, lead=True)
+    expected_error: Trust = figure()
+
+
+class TraceReplay(Answer):
+    """What ``replay`` found on any engine: times in ``time_unit``, sizes in ``size_unit``.
+
+    ``ideal_finish`` is when it would have finished had no row waited for channels, or a processor.
+    """
+
+    PART_TITLES: ClassVar[Mapping[str, str]] = {
+        "time": "Nodes over time",
+        "busy": "Busy channels over time",
+    }
+
+    setup: OnSimulated = figure(at=".")
+    routers: OnRouters | None = figure(at=".", optional=True)
+    law: OnFlows | None = figure(at=".", optional=True)
+    time_unit: Literal["cycles", "seconds"] = figure(table=False)
+    size_unit: Literal["flits", "bytes"] = figure(table=False)
+    trace: str = figure(table=False)
+    tasks: int = figure(table=False)
+    num_entries: int = figure(at="entries", table=False)
+    mapping: str = figure(table=False)
+    inside_nodes: float = figure(table=False)
+    finish: Number | None = figure(unit=TIME, key=True, lead=True)
+    ideal_finish: Number | None = figure("finish if nothing waited", TIME, key=True, lead=True)
+    contention_share: float | None = figure("share of contention", SHARE, key=True)
+    critical_path: CriticalEntries | None = figure("critical path", flat="")
+    num_messages: int = figure("messages", at="messages", key=True, lead=True)
+    size: Number = figure("sent", SIZE, lead=True)
+    of_cycles: OfCycles | None = figure(at=".", optional=True)
+    of_flows: OfFlows | None = figure(at=".", optional=True)
+    utilisation: Use = figure(
+        "channels between routers used", flat="utilisation_", key=True, lead=True
+    )
+    interrupted: bool = figure()
+    num_rows: int = figure(at="rows", table=False)
+    rows_complete: int = figure(table=False)
+    longest_wait: Wait | None = figure()
+    parallelism: dict[str, float] | None = figure("critical path by parallelism", TIME)
+    slowest_messages: tuple[Message, ...] = figure("slowest messages")
+    busiest: tuple[UsedChannel, ...] = figure("busiest channels")
+    note: str | None = figure(table=False)
+    run: TraceRun | None = unseen()
+    network: PreparedNetwork | PreparedFlows | None = unseen()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
+        """Return the answer that is so in JSON. The last release named flows' unit only."""
+        unit = data.get("time_unit") or data.get("unit") or CYCLES
+        units_of = {"time_unit": unit, "size_unit": "flits" if unit == CYCLES else "bytes"}
+        return super().from_json({**units_of, **data}, **unseen)
+
+    @property
+    def of(self) -> str:
+        """Trace, network and mapping."""
+        planned = self.setup.routing == AS_PLANNED
+        return subject(self.trace, self.setup.topology, AS_PLANNED if planned else self.mapping)
+
+    @property
+    def how(self) -> str:
+        """What moved the messages, in words."""
+        return self.law.how if self.law else str(self.routers and self.routers.router["name"])
+
+    @property
+    def best(self) -> Number | None:
+        """When it would have finished had no message met another, or nothing waited."""
+        return self.of_flows.alone if self.of_flows else self.ideal_finish
+
+    @derived("share of the finish time that waiting takes", SHARE, table=False)
+    def lost(self) -> float | None:
+        """None if it did not finish."""
+        if not self.finish or self.best is None:
+            return None
+        return max(1 - self.best / self.finish, 0.0)
+
+    @derived("share by which the finish is above the earliest possible", SHARE, table=False)
+    def above_bound(self) -> float | None:
+        """None if it did not finish, or the bound is not known."""
+        bound = self.of_flows.bound if self.of_flows else None
+        return self.finish / bound - 1 if self.finish and bound else None
+
+    def time(self, value: Number | None) -> str:
+        """Return a time in words: in seconds, if a clock is known."""
+        us = self.routers.cycle_us if self.routers else None
+        if value is None or us is None:
+            return say(value, self.time_unit)
+        return say(value * us * 1e-6, "seconds")
+
+    def measure(self) -> Measure | None:
+        """Return when the program finishes. None if it did not."""
+        if not self.finish:
+            return None
+        return Measure(self.finish, self.time(self.finish), "takes {}", "time to finish")
+
+    def judged(self) -> Verdict:
+        """Return how long the program takes, and what part of that it waits."""
+        if self.finish is None:
+            return self._unfinished()
+        if not self.finish:
+            return Verdict("fine", f"Takes {self.time(0)}: nothing computes or moves.")
+        mark, said = self._of_flows(self.of_flows) if self.of_flows else self._in_cycles()
+        next_ = "" if mark == "fine" else self._next()
+        return Verdict(mark, f"Takes {said}", "", self._lines(), next_, self._trusted())
+
+    def _unfinished(self) -> Verdict:
+        done = f"{self.rows_complete:,} of {counted(self.num_rows, 'row', ',')} were complete."
+        if self.interrupted or self.of_cycles is None:
+            return Verdict("unknown", f"Interrupted: {done}", next=self.again())
+        cycles = self.of_cycles.cycles
+        said = f"Not finished after {counted(cycles, 'cycle', ',')}: {done}"
+        return Verdict("unknown", said, next=self.again(most_cycles=LONGER * cycles))
+
+    def _in_cycles(self) -> tuple[Mark, str]:
+        """Return the mark and the sentence of a run in cycles."""
+        took = self.time(self.finish)
+        if not self.lost:
+            return "fine", f"{took}, no longer than if nothing waited."
+        less = f"{self.time(self.best)} if nothing waited ({percent(self.lost)} less)"
+        return LOST.mark(self.lost), f"{took}; {less}."
+
+    def _of_flows(self, flows: OfFlows) -> tuple[Mark, str]:
+        """Return the mark and the sentence of a run of flows."""
+        took, above = self.time(self.finish), self.above_bound
+        ends = flows.in_order_finish, flows.shared_finish
+        if flows.expected_error.undecided(*ends):
+            low, high = sorted(each or 0.0 for each in ends)
+            decides = "the order in which messages are sent decides"
+            return "unknown", f"{self.time(low)} to {self.time(high)}: {decides}."
+        if above is not None and flows.bound and flows.bound > (flows.alone or 0) * (1 + SAME):
+            busiest = arrow(self.busiest[0].name or "")
+            if 1 + above < LONG.fine:
+                used = percent(min(1 / (1 + above), 1))
+                return "limited", f"{took}: {busiest} is busy {used} of the time."
+            said = f"{took}, {percent(above)} more than {busiest} is busy for"
+            return LONG.mark(1 + above), f"{said} ({self.time(flows.bound)})."
+        if not self.lost or self.lost < SAME:
+            return "fine", f"{took}, no longer than if no message met another."
+        less = f"{self.time(self.best)} if no message met another ({percent(self.lost)} less)"
+        return LOST.mark(self.lost), f"{took}; {less}."
+
+    def _trusted(self) -> str:
+        """Return what to know before relying on the verdict."""
+        note = self._other_path()
+        if flows := self.of_flows:
+            note = estimated(flows.expected_error, self.time(flows.in_order_finish))
+        if not self.trace.startswith("llm:") or "tflops=" in self.trace:
+            return note
+        said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
+        return f"{note} C{said}" if note else f"* c{said}"
+
+    def _other_path(self) -> str:
+        """Say that less time would be saved than the critical path waits, where that is so."""
+        from netloom.simulation.traces import WAITS
+
+        waits = sum(getattr(self.critical_path, part, None) or 0 for part in WAITS)
+        saved = (self.finish or 0) - (self.ideal_finish or 0)
+        return "* if nothing waited, another path would be critical" * (waits > saved)
+
+    def sentences(self) -> list[str]:
+        """Return the verdict, and how far it can be trusted."""
+        return [self.verdict.sentence, *trusted(self.verdict.note)]
+
+    def spent(self) -> list[tuple[float, Number, str, str]]:
+        """Return the parts of the critical path: share, time, and what they are in long and short.
+
+        Those that take no time are left out.
+        """
+        found = []
+        for each in leaves(Spent):
+            time = getattr(self.critical_path, each.name, None) or 0
+            if time > 0:
+                short = each.told.head or each.title
+                found.append((time / (self.finish or 1), time, each.title, short))
+        return found
+
+    def _lines(self) -> dict[str, str]:
+        parts = sorted((share, said) for share, _, said, _ in self.spent() if share >= LEAST_PART)
+        made_of = " · ".join(f"{percent(share)} {said}" for share, said in reversed(parts))
+        found = {"where": self._place(), "why": made_of and f"critical path: {made_of}"}
+        if split := self.parallelism:
+            whole = sum(split.values())
+            most = sorted((name for name in split if split[name]), key=split.__getitem__)
+            said = " · ".join(f"{percent(split[name] / whole)} {name}" for name in reversed(most))
+            found["split"] = f"critical path by parallelism: {said}"
+        between = [each for each in self.busiest if each.between == "routers"]
+        if self.utilisation.max and between:
+            name, used = arrow(between[0].name or ""), percent(self.utilisation.max)
+            found["busiest"] = f"between routers {name}, {used} used"
+        return found
+
+    def _place(self) -> str:
+        """Return where the critical path waits for longest. "" if nowhere."""
+        longest = self.longest_wait
+        if longest is None:
+            return ""
+        waits = f"{longest.id} waits {self.time(longest.time)}"
+        if longest.part == "source_wait":
+            return f"{waits} for {longest.source}'s own channel into the network"
+        if longest.part == "contention":
+            to = f"→{longest.target}" if longest.target else ""
+            return f"{waits} for other messages, {longest.source}{to}"
+        return f"{waits} for a processor, at {longest.source}"
+
+    def _next(self) -> str:
+        """Return what a better placement is searched with, or what shows each message's waits."""
+        trace = self.asked["trace"]
+        if str(trace).startswith("llm:") and self.asked["mapping"] == "identity":
+            return self.again("map", app=trace, rankfile="ranks.txt")
+        return self.again(save_messages="times.csv")
+
+    def plainly(self, name: str) -> str:
+        """Return the name of a channel as people know it."""
+        return arrow(name)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield how it was run, and what to know of that."""
+        yield f"{self.setup.size}, {self.setup.routing}"
+        yield self.how
+        yield from [self.note] if self.note else []
+
+    def footer(self) -> list[str]:
+        """Return what was replayed, and when it finished."""
+        where = f"{self.trace} on {self.setup.topology}, {order_named(self.mapping)}"
+        said = "not finished" if self.finish is None else f"finished in {self.time(self.finish)}"
+        if self.best is not None:
+            said += f"; {self.time(self.best)} if no message met another"
+        return [f"{where}; {said}; {self.setup.routing}, {self.how}"]
+
+    @cached_property
+    def crossed(self) -> Crossed | None:
+        """The channels of each message that arrived, as flows those of hosts too.
+
+        None if the engine does not keep them.
+        """
+        from netloom.simulation.crossed import crossed_channels, crossed_links, moved_rows
+        from netloom.simulation.traces import FlowTraceRun
+
+        assert self.run is not None
+        if isinstance(self.run, FlowTraceRun):
+            return crossed_links(self.run.flows, moved_rows(self.run.rows))
+        assert self.network is not None
+        assert not isinstance(self.network, PreparedFlows)
+        return crossed_channels(self.network, self.run.rows, self.run.busy)
+
+    @table(Message)
+    def messages(self) -> dict[str, Any]:
+        """Return one row per message, in the order of the trace.
+
+        A multicast has a row for each hop of its tree, and no target task. Of flows, the ratio
+        (latency − source_wait) / unhindered is ``slowdown``, 1 within a node. If something had not
+        happened when the run ended, it is null.
+        """
+        assert self.run is not None
+        return self.run.messages()
+
+    @table(UsedChannel)
+    def channels(self) -> dict[str, Any]:
+        """Return one row per channel between routers, the busiest first: what crossed it.
+
+        Of flows, ``busy`` is that over its bandwidth, and ``utilisation`` the part of the whole
+        time. In cycles, ``utilisation`` is flits per cycle.
+        """
+        assert self.run is not None
+        return self.run.channels()
+
+    @table(Link)
+    def critical_entries(self) -> dict[str, Any]:
+        """Return one row for each link of the critical path, the first first.
+
+        ``id`` names the entry, of which a multicast gives several links. Empty where the trace did
+        not finish.
+        """
+        assert self.run is not None
+        return self.run.links()
+
+    @table(BusyPart)
+    def busy_channels(self) -> dict[str, Any]:
+        """Return the mean use of the busiest channels in equal parts of the time.
+
+        The busiest comes first. Only channels between routers count. ``critical`` marks parts in
+        which a message of the critical path is on the channel. There are no rows if the engine does
+        not keep the channels of messages.
+        """
+        assert self.run is not None
+        return self.run.busy_parts(self.crossed)
+
+    def timeline(self) -> Timeline:
+        """Return when each task computed, sent and received. In µs, or cycles as 1 µs each."""
+        from netloom.drawing.programs import trace_timeline
+
+        assert self.run is not None
+        in_cycles = self.routers.cycle_us if self.routers else None
+        return trace_timeline(
+            self.run, self.run.topology, unit=self.time_unit, size=self.size_unit,
+            unit_us=1e6 if self.time_unit == "seconds" else in_cycles, crossed=self.crossed,
+        )  # fmt: skip
+
+    def arranged(self) -> list[Any]:
+        """Return nodes and busy channels over time above the critical path, beside the channels."""
+        from netloom.drawing.frame import column
+
+        *beside, channels = self.parts().values()
+        return [column(*beside), channels]
+
+    def parts(self) -> dict[str, Any]:
+        """Return nodes and busy channels over time, the critical path, and the channels."""
+        import polars as pl
+
+        from netloom.drawing.bars import Bar, bars
+        from netloom.drawing.colours import REFERENCE, THIS
+        from netloom.drawing.over_time import channels_over_time, nodes_over_time
+        from netloom.questions.network_chart import loaded_chart, network_again
+
+        unit, messages, links = self.time_unit, self.messages(), self.critical_entries()
+        busy = self.busy_channels()
+        arrows = [arrow(each) for each in busy["name"].to_list()]
+        busy = busy.with_columns(name=pl.Series(arrows, dtype=pl.String))
+        over_time = {
+            "time": nodes_over_time(messages, links, self.setup.nodes, unit),
+            "busy": channels_over_time(busy, messages, links, unit),
+        }
+        spent, held = self.spent(), ("source_wait", "contention")
+        whole = sum(time for _, time, *_ in spent)
+        most = max((time for _, time, *_ in spent), default=1.0)
+        scale, shown = (1.0, CYCLES) if unit == CYCLES else units.TIME.scale(most)
+        waits = [getattr(self.critical_path, part, None) or 0 for part in held]
+        titles = [each.told.head for each in leaves(Spent) if each.name in held]
+        rows = [
+            Bar(short, time / scale, f"{say(time, unit)}, {percent(time / whole)}",
+                THIS if short in titles else REFERENCE)
+            for _, time, _, short in spent
+        ]  # fmt: skip
+        said = "Nothing is known of the critical path"
+        if whole:
+            said = f"{percent(sum(waits) / whole)} of the critical path waits for channels"
+        channels = self.channels().sort("channel")
+        net = network_again(self.run.topology if self.run else None, self.asked, channels)
+        load = ("size", self.size_unit) if self.of_flows else ("utilisation", "flits/cycle")
+        return {name: part for name, part in over_time.items() if part is not None} | {
+            "critical path": bars(rows, said, f"time on the critical path ({shown})", width=330),
+            "channels": loaded_chart(net, channels, load[0], f"{load[1]} on the channel"),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedTrace:
+    """A trace, the network that it runs on, and the rows that it becomes on its nodes.
+
+    ``remark`` returns what to say of a finish, in seconds.
+    """
+
+    trace: Trace
+    network: PreparedNetwork | PreparedFlows
+    program: Replay
+    remark: Callable[[float], str] | None = None
+
+
+def prepare(question: ReplayQuestion) -> PreparedTrace:
+    """Read the trace, build the network, and place the tasks."""
+    topology, machine = network_of(question, switches=question.engine == "flow")
+    remark = routes = None
+    if is_msccl(question.trace):
+        question, remark = _of_msccl(question, topology)
+    refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
+    if _is_plan(question.trace):
+        question, schedule, routes = _of_plan(question, topology)
+        remark = partial(_planned, schedule.finish_seconds) if routes else None
+    if question.engine == "flow":
+        found = _prepared_flows(question, topology, machine)
+        if routes is not None and isinstance(found.network, PreparedFlows):
+            from netloom.simulation.flow import GivenPaths
+
+            given = GivenPaths.of_entries(AS_PLANNED, routes, found.program.entry)
+            found = replace(found, network=replace(found.network, routes=given))
+        return replace(found, remark=remark)
+    refuse_flow_fields(question)
+    if question.engine != "network":
+        refuse_packets(question)
+    trace, bandwidth = _read_in_cycles(question, topology, machine)
+    network = prepare_program(
+        question,
+        longest_flits=int(np.max(trace.flits, initial=0)),
+        flit_bytes=trace.flit_bytes or question.flit_bytes,
+        bytes_per_second=bandwidth,
+        found=(topology, machine),
+    )
+    return PreparedTrace(trace, network, _placed(question, trace, network.topology))
+
+
+def is_msccl(trace: Any) -> bool:
+    """Whether a trace is MSCCL XML: a file, or one that has been executed."""
+    named = isinstance(trace, str | Path) and str(trace).lower().endswith(".xml")
+    return named or isinstance(trace, Execution)
+
+
+def _is_plan(trace: Any) -> bool:
+    named = isinstance(trace, str | Path) and ":" not in str(trace)
+    return named and str(trace).lower().endswith((".json", ".json.gz"))
+
+
+def _of_msccl(
+    question: ReplayQuestion, topology: Topology
+) -> tuple[ReplayQuestion, Callable[[float], str]]:
+    """Return the question with an MSCCL program as its trace, and what to say of a finish.
+
+    Unless the question says otherwise, as flows all thread blocks of a GPU send at the same time.
+    """
+    from netloom.mapping.allocation import allocated_hosts, places_of
+    from netloom.workload.programs.collectives.msccl import parse_msccl
+    from netloom.workload.programs.collectives.msccl_running import executed
+
+    if question.size is None:
+        raise InputError("size", "none", "the size of the collective, such as 64MB")
+    size, given = parse_bytes(question.size, where="size"), question.trace
+    found = given.found if isinstance(given, Execution) else parse_msccl(str(given))
+    if isinstance(question.mapping, str):
+        where = computing(question, topology)
+        hosts = allocated_hosts(where["nodes"], topology, where["hosts"])
+        ranks = places_of(hosts, topology, question.tasks_per_node).count
+        if found.num_gpus != ranks:
+            wanted = f"{ranks}, the ranks of {topology.name}; choose some by nodes"
+            raise InputError(found.path, f"{found.num_gpus} GPUs", wanted)
+    execution = given if isinstance(given, Execution) else executed(found)
+
+    def remark(finish: float) -> str:
+        said = f"{found.collective} of {units.size(size)}: {units.rate(size / finish)}"
+        return f"{said} of algorithm bandwidth. {execution.padding(size)}".strip()
+
+    changed = {"trace": execution.trace(size), "size": None} | _all_at_once(question, topology)
+    return question.model_copy(update=changed), remark
+
+
+def _planned(planned_seconds: float, finish: float) -> str:
+    """Return how far a finish is from that of the plan."""
+    part = 100 * (finish / planned_seconds - 1)
+    said = f"takes {abs(part):.3g} % {'longer' if part > 0 else 'less'}"
+    if abs(part) < AGREES:
+        said = f"agrees within {AGREES} %"
+    return f"The plan promises {units.seconds(planned_seconds, 4)}; the replay {said}."
+
+
+def _all_at_once(question: ReplayQuestion, topology: Topology) -> dict[str, Any]:
+    """Return the fields by which hosts send as flows on all channels at once, unless it says them.
+
+    They are left as they are on other engines.
+    """
+    if question.engine != "flow":
+        return {}
+    said = question.model_fields_set
+    changed: dict[str, Any] = {} if "injection" in said else {"injection": "shared"}
+    if not topology.ports_listed and "end_channels" not in said:
+        changed["end_channels"] = 0
+    return changed
+
+
+def _of_plan(
+    question: ReplayQuestion, topology: Topology
+) -> tuple[ReplayQuestion, Schedule, Paths | None]:
+    """Return the question with a plan as its trace, the plan, and its routes on the network.
+
+    By default ranks are on the hosts of the plan. As flows they send on all their channels at the
+    same time, because the plan has the times. There are no routes if the question asks for others,
+    puts ranks elsewhere, or the network lacks a channel of the plan.
+    """
+    from netloom.phases.collectives.schedule_files import read_schedule
+    from netloom.phases.collectives.schedules import routes_on, schedule_trace
+
+    path = Path(question.trace)  # type: ignore[arg-type]
+    schedule = read_schedule(path).schedule
+    trace, routes = schedule_trace(schedule, path.name), None
+    changed = _all_at_once(question, topology)
+    said, hosts = question.model_fields_set, schedule.network.host
+    if not said & {"mapping", "nodes", "tasks_per_node"} and hosts.max() < topology.num_hosts:
+        changed["mapping"] = hosts
+        if question.engine == "flow" and "routing" not in said:
+            routes = routes_on(schedule, topology)
+    if routes is not None:
+        trace = replace(trace, flits=trace.flits * (routes.lengths > 0))
+    return question.model_copy(update=changed | {"trace": trace}), schedule, routes
+
+
+def _prepared_flows(
+    question: ReplayQuestion, topology: Topology, machine: Machine | None
+) -> PreparedTrace:
+    trace, clock = _read_for_flows(question, topology, machine)
+    network = prepare_flows(question, topology, clock)
+    if clock is None:
+        return PreparedTrace(trace, network, _placed(question, trace, topology))
+    from netloom.workload.programs.messages import with_delay, with_overhead
+    from netloom.workload.programs.training import is_rank_program
+
+    program = _placed(question, trace, topology, flit_time=1 / clock.bytes_per_second)
+    if is_rank_program(question.trace):  # whose processors compute meanwhile
+        delayed = with_delay(program.messages, 2 * clock.overhead_seconds)
+        program = replace(program, messages=delayed)
+    elif not _is_goal(question.trace):  # whose operations have theirs
+        costly = with_overhead(program.messages, clock.overhead_seconds)
+        program = replace(program, messages=costly)
+    return PreparedTrace(trace, network, program)
+
+
+def _placed(
+    question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
+) -> Replay:
+    from netloom.mapping.allocation import place_tasks
+    from netloom.workload.programs.training import is_rank_program, ranks_apart
+
+    where = computing(question, topology)
+    node_of, run = place_tasks(question.mapping, trace.num_tasks, topology, **where), trace
+    if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
+        run = ranks_apart(trace)
+    return replace(run.placed(topology, node_of, flit_time=flit_time), trace=trace)
+
+
+def _read_in_cycles(
+    question: ReplayQuestion, topology: Topology, machine: Machine | None
+) -> tuple[Trace, float | None]:
+    """Return the trace in cycles, and the bandwidth that says how long they are, if one does."""
+    movers = listed(["routers", *(f"{name}s" for name in OTHERS)])
+    refuse(question, OF_TIMED_GOAL, f"engine flow; cycles for {movers}")
+    if machine is not None:
+        refuse(question, ("bandwidth",), "none, since the machine has its own; or engine flow")
+    size = _flit_bytes(question, machine)
+    trace = _read(question, size)
+    clock = known_clock(question, topology, machine)
+    if clock is not None and size is None and (trace.unit == "seconds" or not trace.flit_bytes):
+        refuse(question, ("bandwidth",), "flit_bytes as well, to say how long a cycle is")
+        clock = None
+    if trace.unit == "seconds":
+        if clock is None or size is None:
+            wanted = "engine flow, a machine, or bandwidth and flit_bytes, for cycles"
+            raise InputError(trace.name, "seconds and bytes", wanted)
+        trace = trace.in_cycles(size / clock.bytes_per_second, size)
+    return trace, clock.bytes_per_second if clock and machine is None else None
+
+
+def _read_for_flows(
+    question: ReplayQuestion, topology: Topology, machine: Machine | None
+) -> tuple[Trace, Clock | None]:
+    """Return the trace in seconds, with the clock, or in cycles if none is known, and None."""
+    clock, size = known_clock(question, topology, machine), _flit_bytes(question, machine)
+    if clock is None and question.flit_bytes is None and _is_goal(question.trace):
+        clock_of(question, topology, machine)  # which is needed then
+    trace = _read(question, size, clock)
+    if trace.unit == "seconds":
+        refuse(question, ("flit_bytes",), "none: this trace has bytes and seconds for flows")
+        return trace, clock or clock_of(question, topology, machine)
+    size = trace.flit_bytes or size
+    if clock is None or size is None:
+        asked = ("bandwidth", "latency", "overhead")
+        refuse(question, asked, "flit_bytes as well: the trace is in cycles and flits")
+        return trace, None
+    return trace.in_seconds(size / clock.bytes_per_second, size), clock
+
+
+def _flit_bytes(question: ReplayQuestion, machine: Machine | None) -> float | None:
+    if question.flit_bytes is not None:
+        return question.flit_bytes
+    return None if machine is None else machine.flit_bytes
+
+
+def _is_goal(trace: Any) -> bool:
+    return isinstance(trace, str | Path) and Path(trace).suffix.lower() == ".goal"
+
+
+def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = None) -> Trace:
+    """Return the trace, having refused what says nothing of it. ``size`` is that of a flit."""
+    from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
+    from netloom.workload.programs.trace_files import read_trace
+    from netloom.workload.programs.training import is_rank_program, rank_trace
+
+    trace, flows = question.trace, question.engine == "flow"
+    flit_bytes = int(size) if size is not None and float(size).is_integer() else None
+    if is_rank_program(trace):
+        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
+        return rank_trace(str(trace), question.algorithm or "")
+    assert not isinstance(trace, Execution), "an execution that is no trace yet"
+    refuse(question, ("algorithm",), "chakra:, kineto: or llm:, whose collectives take one")
+    if isinstance(trace, Trace):
+        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")
+        if trace.unit == "cycles" and not (flows and trace.flit_bytes is None):
+            refuse(question, ("flit_bytes",), "the path of a trace, to be read so")
+        return trace
+    if not _is_goal(trace):
+        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
+        whole = flows and (clock is not None or flit_bytes is None)
+        return read_trace(trace, flit_bytes=flit_bytes, unit="seconds" if whole else "cycles")
+    if clock is not None:
+        refuse(question, OF_GOAL, "overhead, gap_time or calc_time: the network has a bandwidth")
+        return read_timed_goal(
+            trace,
+            overhead_seconds=clock.overhead_seconds,
+            gap_seconds=_seconds(question, "gap_time", 0.0),
+            calc_seconds=_seconds(question, "calc_time", CALC_SECONDS),
+        )
+    refuse(question, OF_TIMED_GOAL, "a bandwidth, without which times are cycles")
+    if flit_bytes is None:
+        raise InputError("flit_bytes", "none", "the bytes of a flit: GOAL counts in bytes")
+    return read_goal(
+        trace, flit_bytes=flit_bytes, **{name: getattr(question, name) for name in OF_GOAL}
+    )
+
+
+def _seconds(question: ReplayQuestion, field: str, default: float) -> float:
+    given = getattr(question, field)
+    return default if given is None else parse_seconds(given, where=field)
+
+
+@asks(
+    ReplayQuestion,
+    prepare=prepare,
+    title="Replayed trace",
+    example="netloom simulate trace examples/halo.csv --on torus:4x4x4",
+    page="run-a-program.md",
+    outputs=(
+        table_output("save_messages", "The times of every message, .csv or .parquet.", "messages"),
+        PERFETTO,
+        PLOT,
+    ),
+)
+def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
+    """Replay a trace of messages with its dependencies, and divide its time by cause.
+
+    In cycles and flits, or with ``engine="flow"`` in seconds and bytes. Ctrl-C ends the run, and
+    what was known by then is the answer.
+
+    Raises
+    ------
+    DeadlockError
+        If messages block each other for good.
+
+    Examples
+    --------
+    >>> found = replay("torus:4x4x4", trace="examples/halo.csv", router="single-cycle")
+    >>> found.finish > found.ideal_finish > 6000
+    True
+    >>> len(found.messages()), found.critical_entries()["id"][0].startswith("step0.")
+    (1278, True)
+    >>> flows = replay("torus:4x4x4", trace="examples/halo.csv", engine="flow", flit_bytes=16,
+    ...                bandwidth="16GB/s", latency="1ns")
+    >>> round(flows.finish * 1e9)  # a cycle is a nanosecond
+    8566
+    """
+    from netloom.simulation.side_by_side import run_all
+    from netloom.simulation.traces import FlowTraceRun, run_flow_trace, run_trace
+
+    trace, network, program = ready.trace, ready.network, ready.program
+    run: Callable[..., TraceRun]
+    with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
+        if isinstance(network, PreparedFlows):
+            run = partial(run_flow_trace, **network.shared(), program=program, tell=tell)
+        else:
+            run = partial(run_trace, network, program, question.most_cycles, tell)
+        runs = run_all([lambda stopped: run(stopped=stopped)])
+    found = runs[0] if runs else run(stopped=lambda: True)
+    timed = isinstance(network, PreparedFlows) and network.clock is not None
+    return TraceReplay(
+        setup=OnSimulated.of_network(network),
+        routers=None if isinstance(network, PreparedFlows) else OnRouters.of_routers(network),
+        law=OnFlows.of(network) if isinstance(network, PreparedFlows) else None,
+        time_unit="seconds" if timed else "cycles",
+        size_unit="bytes" if timed else "flits",
+        trace=trace.name,
+        tasks=trace.num_tasks,
+        num_entries=len(trace),
+        mapping=mapping_name(question.mapping),
+        inside_nodes=program.inside_nodes,
+        finish=found.finish,
+        ideal_finish=found.ideal_finish,
+        contention_share=found.contention_share,
+        critical_path=found.critical_entries,
+        num_messages=len(found.sends),
+        size=found.rows["flits"].sum().item(),
+        of_cycles=None if isinstance(network, PreparedFlows) else _of_cycles(found, network),
+        of_flows=_of_flows(found) if isinstance(found, FlowTraceRun) else None,
+        utilisation=found.use,
+        interrupted=found.interrupted,
+        num_rows=len(found.rows),
+        rows_complete=found.rows_complete,
+        longest_wait=found.longest_wait,
+        parallelism=found.parallelism,
+        slowest_messages=found.slowest,
+        busiest=found.busiest,
+        note=_note(found, ready),
+        run=found,
+        network=network,
+        provenance=provenance_of(question, "replay", network.topology),
+    )
+
+
+def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
+    us = network.cycle_us
+    return OfCycles(
+        finish_us=run.finish * us if run.finish is not None and us is not None else None,
+        ideal_finish_us=run.ideal_finish * us
+        if run.finish is not None and us is not None
+        else None,
+        flit_hops=int(run.busy.sum()),
+        message_latency=run.spread("latency"),
+        unhindered_latency=run.spread("unhindered"),
+        cycles=run.until,
+        busiest_host_channel=run.busiest_host_channel,
+    )
+
+
+def _of_flows(run: FlowTraceRun) -> OfFlows:
+    ends = run.finish_by_injection
+    return OfFlows(
+        alone=run.alone_finish,
+        bound=run.bound,
+        in_order_finish=ends["in-order"],
+        shared_finish=ends["shared"],
+        slowdown=run.spread("slowdown"),
+        expected_error=run.trust,
+    )
+
+
+def _note(run: TraceRun, ready: PreparedTrace) -> str | None:
+    """Return what to know before relying on the figures."""
+    of = f"{run.rows_complete} of {counted(len(run.rows), 'row')} were complete"
+    flows = isinstance(ready.network, PreparedFlows)
+    if run.interrupted:
+        return f"interrupted{'' if flows else f' in cycle {run.until}'}: {of}"
+    if run.finish is None:
+        return f"after {run.until} cycles, {of}: it takes longer than most_cycles"
+    return ready.remark(run.finish) if flows and ready.remark else None

@@ -1,0 +1,382 @@
+"""Collectives as they run: what an algorithm takes at a size, and its busiest channel."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.simulation.flow import run_flows, run_rounds
+from netloom.simulation.traces import run_trace
+from netloom.workload import ProcessGraph, process_graph
+from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
+from netloom.workload.programs.collectives.sent import rounds_of, trace_of
+from netloom.workload.programs.rounds import as_messages
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.base.arrays import Bools, Ints
+    from netloom.routing import Routing
+    from netloom.simulation.flow import FlowNetwork, FlowRun, RoundsRun
+    from netloom.simulation.program_network import ProgramNetwork
+    from netloom.simulation.traces import TraceRun
+    from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
+    from netloom.workload.programs.messages import Messages
+    from netloom.workload.programs.rounds import RoundProgram
+
+
+MOST_LISTED = 300_000
+"""Most messages that are run as a table. Others are run as rounds, alike ones once."""
+
+MOST_IN_TREES = 2**17
+"""Most messages of pipelined trees, whose flows meet. With more chunks they take hardly less."""
+
+MOST_IN_CHAINS = 1_200_000
+"""Most messages of a broadcast or reduction along a chain, of which longer ones are known."""
+
+MOST_DIFFERENT = 200
+"""Most different rounds of a program that is run as rounds."""
+
+MOST_AT_ONCE = 100_000
+"""Most messages that are sent at once, unless the algorithm was asked for by its name."""
+
+MOST_CHUNKS = 2**14
+
+AT_ONCE = (("all-to-all", "linear"),)
+"""Algorithms whose messages libraries post all at once: they share the channels of their hosts."""
+
+PIPES = ("broadcast", "reduce", "all-reduce")
+"""Collectives with algorithms that are pipelined."""
+
+MOST_PIPED = 2**14
+"""Most messages of a pipelined algorithm in cycles, by which its chunks are limited."""
+
+MOST_CYCLES = 2**31 - 1
+
+STEADY, SAME = 4, 1e-9
+"""Chunks by which pipelines grow to see if they grow evenly, and how evenly they must."""
+
+
+class Timed(NamedTuple):
+    """What one run took: seconds, its chunks, and its busiest link with what crossed it.
+
+    ``capped``: whether more chunks would suit its size better, and are too many to run.
+    """
+
+    seconds: float
+    chunks: int
+    link: int
+    link_bytes: float
+    link_seconds: float
+    capped: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Algorithm:
+    """An algorithm of a collective for some ranks, ready to run.
+
+    ``fits``: further arguments of ``outline``: the root, the torus, ranks per node.
+    ``injection``: the order of a host's messages, as flows.
+    """
+
+    collective: str
+    name: str
+    num_ranks: int
+    fits: dict[str, Any]
+    chunks: int | None  # as asked for
+    injection: Literal["in-order", "shared"] = "in-order"
+    known: dict[int, Outline] = field(default_factory=dict, repr=False)  # outlines, by chunks
+
+    @property
+    def pipelined(self) -> bool:
+        """Whether it sends chunk after chunk down trees, each while others are further on."""
+        chosen = self.collective in PIPES and self.name in PIPELINED and self.name != "linear"
+        return chosen and self.chunks is None
+
+    def outline(self, chunks: int | None = None) -> Outline:
+        """Return its steps, with so many chunks. As many as were asked for by default."""
+        each = self.chunks or 1 if chunks is None else chunks
+        if each not in self.known:
+            self.known[each] = outline(
+                self.collective, self.name, self.num_ranks, chunks=each, **self.fits
+            )
+        return self.known[each]
+
+    def program(self, chunks: int | None = None) -> CollectiveProgram:
+        """Return its messages, with so many chunks. As many as were asked for by default."""
+        each = self.chunks or 1 if chunks is None else chunks
+        return collective_program(
+            self.collective, self.name, self.num_ranks, chunks=each, **self.fits
+        )
+
+
+class Runner:
+    """Runs algorithms with ranks on some hosts, as flows.
+
+    Parameters
+    ----------
+    links, routing
+        The network as flows share it, in bytes and seconds, and their paths.
+    overhead
+        Seconds of each end of a message.
+    host_of
+        int32[num_ranks], the host of each rank.
+    node_of_host
+        int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
+
+    Attributes
+    ----------
+    smallest
+        The least bytes into which a pipelined algorithm is cut.
+    time_seconds, size_bytes
+        The units of what ``found`` returns.
+    """
+
+    smallest = time_seconds = size_bytes = 1.0
+
+    def __init__(
+        self,
+        links: FlowNetwork,
+        routing: Routing,
+        overhead: float,
+        host_of: Ints,
+        node_of_host: Ints | None = None,
+    ) -> None:
+        self.links, self.routing, self.overhead = links, routing, overhead
+        self.host_of, self.node_of_host = host_of, node_of_host
+        self.capacity = links.capacity
+
+    def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
+        """Return what an algorithm takes. A pipelined one in the chunks that suit the size.
+
+        ``empty``: what it takes without data, if that is known.
+        """
+        if not algorithm.pipelined:
+            return self.run(algorithm, None, size)
+        once = algorithm.outline(1)
+        more = algorithm.outline(2).num_steps - once.num_steps
+        alone = self.empty(algorithm) if empty is None else empty
+        begun = alone / max(once.num_steps, 1)
+        each = max(int(x.width.max()) for x in once.steps if len(x.source)) * once.chunk_size[0]
+        rate = self._slowest(algorithm)
+
+        def about(chunks: int) -> float:
+            steps = once.num_steps + (chunks - 1) * more
+            return float(steps * (begun + size * each / chunks / rate))
+
+        choices = [2**power for power in range(MOST_CHUNKS.bit_length())]
+        chunks = min((each for each in choices if each <= max(size / self.smallest, 1)), key=about)
+        most = self.most_chunks(algorithm)
+        if chunks <= most:
+            return self.run(algorithm, chunks, size)
+        if algorithm.name == "chain" and most - 2 * STEADY >= once.num_steps:
+            found = self._grown(algorithm, size, chunks, most)
+            if found is not None:
+                return found
+        chunks = 2 ** (most.bit_length() - 1)
+        return self.run(algorithm, chunks, size)._replace(capped=True)
+
+    def empty(self, algorithm: Algorithm) -> float:
+        """Return what an algorithm takes without data: its latencies one after the other."""
+        chunks = 1 if algorithm.pipelined else None
+        return self.run(algorithm, chunks, 0.0).seconds
+
+    def on(self, host_of: Ints) -> Runner:
+        """Return the runner of the same ranks on other hosts."""
+        other = copy(self)
+        other.host_of = host_of
+        return other
+
+    def inside(self, source: Ints, target: Ints) -> Bools:
+        """Return which messages between ranks do not use the network, bool[n]."""
+        place = self.host_of if self.node_of_host is None else self.node_of_host[self.host_of]
+        return np.asarray(place[source] == place[target])
+
+    def inside_share(self, algorithm: Algorithm) -> float:
+        """Return the part of an algorithm's bytes that do not use the network."""
+        inside, total = 0.0, 0.0
+        for each in algorithm.outline().steps:
+            sent = each.width * np.float64(each.times) * (each.source != each.target)
+            inside += float(sent[self.inside(each.source, each.target)].sum())
+            total += float(sent.sum())
+        return inside / total if total else 0.0
+
+    def _grown(self, algorithm: Algorithm, size: float, chunks: int, most: int) -> Timed | None:
+        """Return the time of a pipeline that is full long before its end, from shorter ones.
+
+        With each chunk more it takes as much longer. None if that is not so.
+        """
+        short, middle, long = (
+            self.run(algorithm, count, size / chunks * count)
+            for count in (most - 2 * STEADY, most - STEADY, most)
+        )
+        step = long.seconds - middle.seconds
+        if abs(step - (middle.seconds - short.seconds)) > SAME * long.seconds:
+            return None
+        times = chunks / most
+        return Timed(
+            long.seconds + (chunks - most) / STEADY * step, chunks, long.link,
+            long.link_bytes * times, long.link_seconds * times,
+        )  # fmt: skip
+
+    def listed(
+        self, algorithm: Algorithm, chunks: int | None, size: float
+    ) -> tuple[Messages, FlowRun]:
+        """Return an algorithm's messages, in the order of its steps, and when each was sent."""
+        rounds = self._rounds(algorithm.outline(chunks), size)
+        table = as_messages(rounds, overhead=self.overhead)
+        return table, run_flows(self.links, self.routing, table, injection=algorithm.injection)
+
+    def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
+        """Return what an algorithm takes in some chunks. As many as were asked for by default."""
+        finish, sizes = self.found(algorithm, chunks, size)
+        times = sizes / self.capacity
+        link = int(np.argmax(times))
+        return Timed(
+            finish * self.time_seconds, chunks or algorithm.chunks or 1, link,
+            float(sizes[link]) * self.size_bytes, float(times[link]) * self.time_seconds,
+        )  # fmt: skip
+
+    def found(
+        self, algorithm: Algorithm, chunks: int | None, size: float
+    ) -> tuple[float, NDArray[Any]]:
+        """Return when some chunks are through, and what crossed each link."""
+        program = algorithm.outline(chunks)
+        run: FlowRun | RoundsRun
+        if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
+            run = self.listed(algorithm, chunks, size)[1]
+        else:
+            run = run_rounds(
+                self.links,
+                self.routing,
+                self._rounds(program, size),
+                overhead=self.overhead,
+                injection=algorithm.injection,
+            )
+        return run.finish, run.link_sizes
+
+    def _slowest(self, algorithm: Algorithm) -> float:
+        """Return the bandwidth of the slowest channel that a pipelined algorithm uses."""
+        capacity = self.links.capacity
+        if capacity.min() == capacity.max():
+            return float(capacity.min())
+        used = Runner.found(self, algorithm, 1, 1.0)[1] > 0
+        return float(capacity[used].min(initial=capacity.max()))
+
+    def _rounds(self, program: Outline, size: float) -> RoundProgram:
+        return rounds_of(
+            program,
+            size,
+            self.host_of,
+            num_hosts=self.links.topology.num_hosts,
+            node_of_host=self.node_of_host,
+        )
+
+    def most_chunks(self, algorithm: Algorithm) -> int:
+        """Return the most chunks of a pipelined algorithm that are run."""
+        once = algorithm.outline(1)
+        each = max(once.num_messages, 1)
+        if algorithm.name != "chain":
+            return max(MOST_IN_TREES // each, 1)
+        full = once.num_steps + 2 * STEADY  # so many that all ranks send at once
+        if algorithm.collective == "all-reduce" or full * each > MOST_IN_CHAINS:
+            full = 1
+        return max(MOST_LISTED // each, full)
+
+
+class CycleRunner(Runner):
+    """Runs algorithms as traces, on the network flit by flit or on another engine of cycles.
+
+    ``network`` runs them: its flits have ``flit_bytes``, its cycles last ``cycle_seconds``.
+    """
+
+    def __init__(
+        self,
+        of_flows: Runner,
+        network: ProgramNetwork,
+        *,
+        flit_bytes: float,
+        cycle_seconds: float,
+    ) -> None:
+        vars(self).update(vars(of_flows))
+        self.network = network
+        self.smallest = self.size_bytes = flit_bytes
+        self.time_seconds = cycle_seconds
+        ends = np.ones(2 * network.topology.num_ports * self.links.end_channels)
+        self.capacity = np.append(network.topology.channel_bandwidth, ends)
+
+    def most_chunks(self, algorithm: Algorithm) -> int:
+        """Return the most chunks of a pipelined algorithm that are run."""
+        return max(MOST_PIPED // max(algorithm.outline(1).num_messages, 1), 1)
+
+    def found(self, algorithm: Algorithm, chunks: int | None, size: float) -> tuple[float, Ints]:
+        """Return when some chunks are through, in cycles, and the flits that crossed each link."""
+        network, program = self.network, algorithm.program(chunks)
+        trace = trace_of(program, size, overhead_seconds=self.overhead)
+        sent = ~self.inside(program.source, program.target)
+        trace = replace(
+            trace, run=trace.run * sent, receive=trace.receive * sent, flits=trace.flits * sent
+        )
+        rows = trace.in_cycles(self.time_seconds, self.size_bytes).placed(
+            network.topology, self.host_of
+        )
+        run = run_trace(network, rows, MOST_CYCLES, lambda _: None, lambda: False)
+        if run.finish is None:
+            what = f"more than {MOST_CYCLES:,} cycles of {algorithm.name}"
+            raise InputError("size", what, "smaller sizes, larger flit_bytes, or engine flow")
+        return run.finish, _crossed(run, network.topology.num_hosts, self.links)
+
+
+def _crossed(run: TraceRun, num_hosts: int, links: FlowNetwork) -> Ints:
+    """Return int64[num_links], the flits of each link, those of hosts of direct networks too."""
+    rows = run.rows[(run.rows["flits"] > 0) & (run.rows["source"] != run.rows["target"])]
+    ends = [
+        np.bincount(rows[end], rows["flits"], num_hosts).astype(np.int64)
+        for end in ("source", "target")
+    ]
+    return np.concatenate([run.link_sizes, *(ends if links.end_channels else [])])
+
+
+def refusal(program: Outline, sizes: int) -> str:
+    """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""
+    at_once = max((len(each.source) for each in program.steps), default=0)
+    if at_once > MOST_AT_ONCE:
+        return f"{at_once:,} messages at once; name it to run it"
+    different = len(program.steps)
+    listed = program.num_messages * sizes
+    if different > MOST_DIFFERENT and listed > 20 * MOST_LISTED:
+        return f"{program.num_messages:,} messages at each size; name it to run it"
+    return ""
+
+
+def alike(one: Outline, other: Outline) -> bool:
+    """Whether two outlines send the same from rank to rank, step by step."""
+    return len(one.steps) == len(other.steps) and all(
+        mine.times == its.times
+        and np.array_equal(mine.source, its.source)
+        and np.array_equal(mine.target, its.target)
+        and np.array_equal(mine.width * one.chunk_size[0], its.width * other.chunk_size[0])
+        for mine, its in zip(one.steps, other.steps, strict=True)
+    )
+
+
+def graph_of(outline: Outline) -> ProcessGraph:
+    """Return what ranks send each other in all steps together, in parts of a collective's size.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import outline
+    >>> graph_of(outline("all-reduce", "ring", 4)).bytes.tolist()
+    [1.5, 1.5, 1.5, 1.5]
+    """
+    size = outline.num_ranks
+    key = np.concatenate([each.source * np.int64(size) + each.target for each in outline.steps])
+    sent = np.concatenate([each.width * np.float64(each.times) for each in outline.steps])
+    pairs, place = np.unique(key, return_inverse=True)
+    total = np.bincount(place, weights=sent) * float(outline.chunk_size[0] or 1)
+    name = f"{outline.collective} of {size} ranks"
+    return process_graph(size, pairs // size, pairs % size, bytes=total, name=name)
