@@ -16,7 +16,7 @@ from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds
 from netloom.base.units import size
-from netloom.base.words import counted, number
+from netloom.base.words import counted, load_share, number, shares
 from netloom.contention import load_to_compare
 from netloom.contention.mapped import ContentionCount, MappedChannel, weights_of
 from netloom.mapping import FORMATS, check_rank_file, find_layout, rank_file, read_hosts
@@ -38,7 +38,7 @@ from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_route
 from netloom.mapping.search.objectives import hosts_count, measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
-from netloom.questions.analyze import Analysis, MappedNetwork, carried, load_share, shares
+from netloom.questions.analyze import Analysis, MappedNetwork, carried
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import MOST, ask, option
 from netloom.questions.fields import (
