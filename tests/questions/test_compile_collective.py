@@ -213,7 +213,7 @@ def test_whether_only_trees_are_bound_is_said():
     assert found.speed.bound_seconds == pytest.approx(3 / 5)
     assert "of the best that pairs of trees can reach: " in found.verdict.sentence
     least = nl.compare_collectives("all-reduce", nl.topology(graph), size=1e9, bandwidth=1e9)
-    assert least.bound_dict["seconds_per_byte"] == pytest.approx(4 / 7 / 1e9)
+    assert least.bound.seconds_per_byte == pytest.approx(4 / 7 / 1e9)
     mesh = nl.compile_collective("all-reduce", "mesh:3x3", **asked)
     assert "of the best possible: " in mesh.verdict.sentence
     assert mesh.schedule.bound.why.startswith("9 groups of hosts send each other 24 GB/s")

@@ -76,7 +76,7 @@ def test_the_transpose_saturates_where_the_theory_says():
     )
     assert found.point.times.worst_node == pytest.approx(1 / 11, rel=0.04)
     assert found.point.times.average_node == pytest.approx(3 / 23, rel=0.04)
-    assert found.limit.worst_node == pytest.approx(1 / 11)
+    assert found.saturation.worst_node == pytest.approx(1 / 11)
 
 
 def test_what_one_channel_limits_is_the_same_flit_by_flit_and_with_worms():
@@ -112,7 +112,7 @@ def test_a_routing_of_several_paths_spreads_its_flows():
     options = {"app": "shift:2/4", "applied": 0.95, "loops": 30, "engine": "flow"}
     spread = nl.simulate_loop("leaf-spine:2x2x2", routing="minimal", **options)
     assert spread.point.message_latency == pytest.approx(spread.point.unhindered, rel=1e-3)
-    assert spread.limit is None
+    assert spread.saturation is None
 
 
 def test_shared_injection_lets_messages_of_a_node_leave_at_once():

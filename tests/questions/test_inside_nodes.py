@@ -60,7 +60,7 @@ def injected(topology, channels):
 def by_analyze(app, on, **how):
     found = nl.analyze(app, on, random_mappings=0, **how)
     loads = found.mapped.contention.weighted_host_channel_load
-    return int(found.mapped.moving.sum()), float(loads[: found.topology.num_ports].sum())
+    return int(found.mapped.moving.sum()), float(loads[: found.network.num_ports].sum())
 
 
 def by_map(app, on, **how):

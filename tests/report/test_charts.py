@@ -27,7 +27,7 @@ from netloom.drawing.colours import (
     WORD_COLOURS,
     word_style,
 )
-from netloom.questions.network_chart import topology_of
+from netloom.questions.network_chart import network_again
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import all_kinds
 from netloom.report import chart_of, save_chart
@@ -88,7 +88,7 @@ def test_an_answer_and_its_record_give_the_same_picture():
 
 def test_the_network_is_made_again_with_what_failed():
     kept = there_and_back(record(ANSWERS["analyze, alone"]()))
-    network = topology_of(kept)
+    network = network_again(None, kept.configuration, kept.tables["channels"])
     assert network.name == kept.figures["topology"]
     assert network.num_channels == kept.figures["channels"]
 
@@ -97,8 +97,8 @@ def test_the_network_is_made_again_with_what_failed():
 def test_a_network_that_is_gone_or_another_shows_its_loads_in_falling_order(on):
     kept = record(simulate("torus:4x4", load=0.2, cycles=1000))
     other = renamed(kept, on)
-    assert topology_of(kept) is not None
-    assert topology_of(other) is None
+    assert network_again(None, kept.configuration, kept.tables["channels"]) is not None
+    assert network_again(None, other.configuration, other.tables["channels"]) is None
     profile = drawn(other.answer.parts()["channels"])
     assert profile["mark"]["type"] == "area"
     loads = [row["load"] for row in profile["data"]["rows"]]
@@ -108,7 +108,7 @@ def test_a_network_that_is_gone_or_another_shows_its_loads_in_falling_order(on):
 def test_phases_on_a_network_that_is_gone_still_have_their_words():
     kept = record(compile_phases("all-to-all:16", "torus:4x4", words=16))
     other = renamed(kept, "graph:gone.graphml")
-    assert topology_of(other) is None
+    assert network_again(None, other.configuration, other.tables["channels"]) is None
     (row,) = drawn(other.answer.parts()["phases"])["vconcat"]
     used = [sum(each["load"] for each in phase["data"]["rows"]) for phase in row["hconcat"]]
     crossed = kept.tables["channels"].group_by("phase", maintain_order=True).sum()

@@ -443,7 +443,7 @@ def schema(kind: type[Figures]) -> dict[str, Any]:
             form = {"type": "object", "additionalProperties": form}
         form = titled_schema(form, each.title, each.told.unit)
         into["properties"][last] = form
-        if not each.told.optional:
+        if not each.told.optional and last not in into["required"]:
             into["required"].append(last)
     return whole
 

@@ -96,6 +96,45 @@ class Happened:
         return len(self.source)
 
 
+def messages_sent(
+    names: Sequence[str],
+    ends: tuple[Ints, Ints],
+    times: tuple[Times, Times],
+    size: Times,
+    awaited: Bools | None = None,
+    ids: Sequence[str] = (),
+) -> Happened:
+    """Return messages that are sent and arrive at some times, and that take nothing else.
+
+    Parameters
+    ----------
+    names, size, awaited, ids
+        As ``Happened`` has them. By default nobody waits.
+    ends, times
+        The source and target of each, and when it is sent and arrives.
+    """
+    (source, target), (start, end) = ends, times
+    none, every = np.zeros(len(source)), np.ones(len(source), np.bool_)
+    return Happened(
+        names=names,
+        source=source,
+        target=target,
+        ready=start,
+        sent=start,
+        entered=start,
+        arrived=end,
+        complete=end,
+        delay=none,
+        run=none,
+        hold=none,
+        receive=none,
+        size=size,
+        moved=every,
+        awaited=~every if awaited is None else awaited,
+        ids=ids,
+    )
+
+
 class _Part(NamedTuple):
     """Slices before they have tracks: of which rows, in which group of tracks, and when."""
 

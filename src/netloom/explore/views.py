@@ -16,7 +16,7 @@ from netloom.questions.analyze import Analysis
 from netloom.questions.fabric import LOAD
 from netloom.questions.map import ProgramMapping
 from netloom.questions.named import entering
-from netloom.questions.network_chart import at_last, topology_of
+from netloom.questions.network_chart import network_again
 from netloom.questions.register import command_line
 from netloom.questions.shown import IN_ORDER, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
@@ -294,13 +294,17 @@ def counted_views(record: Recorded, _: Answer | None) -> Iterator[View]:
         If the answer does not say what channels carry.
     """
     channels = record.tables.get("channels")
-    topology = None if channels is None or channels.is_empty() else topology_of(record)
-    if channels is None or topology is None or "utilisation" not in channels.columns:
+    kinds, topology = [], None
+    if channels is not None and "utilisation" in channels.columns and channels.height:
+        several = next((each for each in LOADS if each in channels.columns), "")
+        if several:
+            channels = channels.filter(channels[several] == channels[several].max())
+        kinds = list(_by_kind(channels, several))
+        topology = network_again(None, record.configuration, kinds[0][1])
+    if topology is None:
         wanted = "an answer that says what each channel carries, such as analyze or simulate"
         raise InputError(record.verb, "no loads of channels to explore", wanted)
-    several = next((each for each in LOADS if each in channels.columns), "")
-    table = at_last(record, several) if several else channels
-    for name, part in _by_kind(table, several):
+    for name, part in kinds:
         inside = topology.num_network_channels
         used = part["utilisation"].to_numpy().astype(np.float64)[:inside]
         yield View(

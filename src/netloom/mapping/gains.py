@@ -8,7 +8,6 @@ import numpy as np
 
 from netloom.base.figures import SHARE, Figures, Number, derived, figure
 from netloom.contention.mapped import LOADS
-from netloom.simulation.intervals import batch_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +25,12 @@ WORTH = 0.01
 
 WORST, LATENCY = "worst-node share", "packet latency"
 """What pairs of runs are compared by."""
+
+
+COUNTED = ("hop_bytes", "channel_load_max", "weighted_channel_load_max", "path_contention_mean",
+           "path_contention_max")  # fmt: skip
+LIMITS = ("saturation_worst_node", "saturation_upper_bound")
+"""Figures that mappings are compared by: what is counted, and limits of the load."""
 
 
 class ComparedMapping(Figures):
@@ -54,17 +59,7 @@ class ComparedMapping(Figures):
     def of(cls, name: str, value: float, own: MappedFigures | None) -> Self:
         """Return those of a mapping. None: nothing crosses the network."""
         if own is None:
-            return cls(
-                mapping=name,
-                objective=value,
-                hop_bytes=0,
-                channel_load_max=0,
-                weighted_channel_load_max=0,
-                path_contention_mean=0,
-                path_contention_max=0,
-                saturation_worst_node=None,
-                saturation_upper_bound=None,
-            )
+            return cls.from_json(dict.fromkeys(COUNTED, 0) | {"mapping": name, "objective": value})
         met = own.path_contention
         return cls(
             mapping=name,
@@ -81,15 +76,11 @@ class ComparedMapping(Figures):
     @classmethod
     def mean_of(cls, name: str, value: float, several: Sequence[ComparedMapping]) -> Self:
         """Return the means over several mappings. None where a figure of one is not known."""
-        return cls.from_json(
-            {"mapping": name, "objective": value}
-            | {
-                each: None if None in values else float(np.mean(values))
-                for each in several[0].row()
-                if each not in ("mapping", "objective")
-                for values in [[one.row()[each] for one in several]]
-            }
-        )
+        values = {each: [getattr(one, each) for one in several] for each in (*COUNTED, *LIMITS)}
+        means = {
+            each: None if None in some else float(np.mean(some)) for each, some in values.items()
+        }
+        return cls.from_json(means | {"mapping": name, "objective": value})
 
 
 class SimulatedRun(NamedTuple):
@@ -154,6 +145,8 @@ def paired(before: Sequence[SimulatedRun], after: Sequence[SimulatedRun]) -> Pai
     >>> found.quantity, found.difference, found.kind
     ('packet latency', -4.0, 'better')
     """
+    from netloom.simulation.intervals import batch_interval
+
     both = before, after
     latencies = [[each.latency for each in runs if each.latency is not None] for runs in both]
     quantity, values = LATENCY, latencies

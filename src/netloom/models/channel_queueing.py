@@ -1056,7 +1056,13 @@ def latency_band(kind: str, part: float) -> Band:
 
 
 def trust(kind: str) -> str:
-    """Return in a line how far the model can be trusted for routers of a kind, as was measured."""
+    """Return in a line how far the model can be trusted for routers of a kind, as was measured.
+
+    Examples
+    --------
+    >>> trust("one VC").startswith("one VC: nine of ten of ")
+    True
+    """
     found, saturation = errors()["source"], saturation_band(kind)
     bands = ((part, latency_band(kind, part)) for part in PARTS)
     off = ", ".join(

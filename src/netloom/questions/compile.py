@@ -268,7 +268,7 @@ class CompiledPhases(Answer):
     words: int = figure()
     num_channels: int = figure("virtual channels", at="channels")
     per: str = figure()
-    num_phases: int = figure("phases", at="phases", lead=True, limit="lower_bound_phases")
+    num_phases: int = figure("phases", at="phases", lead=True, key=True, limit="lower_bound_phases")
     lower_bound_phases: int = figure()
     lower_bound_why: str = figure()
     max_channels_used: int = figure("virtual channels used", lead=True, limit="num_channels")
@@ -276,10 +276,10 @@ class CompiledPhases(Answer):
     phase_costs: dict[str, float] = figure(at="costs")
     message_costs: dict[str, float] = figure()
     schedule: str = figure(at="schedule.kind")
-    clocks: float = figure("by schedule", CLOCKS, at="schedule.clocks", lead=True)
+    clocks: float = figure("by schedule", CLOCKS, at="schedule.clocks", lead=True, key=True)
     lower_bound_clocks: float = figure("at least, with shared channels", CLOCKS, lead=True)
     expected_clocks: float = figure(
-        "expected, latency included", CLOCKS, at="schedule.expected_clocks", lead=True
+        "expected, latency included", CLOCKS, at="schedule.expected_clocks", lead=True, key=True
     )
     makespan: tuple[float, ...] = figure(unit=CLOCKS, at="schedule.makespan")
     lower_bound: tuple[float, ...] = figure(unit=CLOCKS, at="schedule.lower_bound")

@@ -94,44 +94,6 @@ def times_of(channels: pl.DataFrame) -> Floats:
     return loads if (rate == rate[:1]).all() else loads / rate
 
 
-def topology_of(record: Recorded) -> Topology | None:
-    """Return the network of a record, made again from its question.
-
-    None where it cannot be: its file is gone or holds another network, or it was an object that no
-    words stand for. If the record has a table of channels, theirs are the same.
-
-    Examples
-    --------
-    >>> from netloom import analyze
-    >>> from netloom.questions.recorded import record
-    >>> topology_of(record(analyze("ring:4", "mesh:2x2", failed_channels="0-1")))
-    <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
-    """
-    asked = record.configuration
-    found = _network(
-        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
-        count_inside_nodes=asked.get("count_inside_nodes", False),
-    )  # fmt: skip
-    if found is None or found.num_nodes != record.figures.get("nodes", found.num_nodes):
-        return None
-    seen = record.tables.get("channels")
-    if seen is None or seen.is_empty():
-        return found
-    if "channel" in seen.columns:
-        listed = [seen["channel"].to_numpy()]
-    else:  # all of them in order, or those between routers, load by load
-        each = np.arange(seen.height)
-        listed = [each % found.num_channels, each % max(found.num_network_channels, 1)]
-    ends = seen["source_node"].to_numpy(), seen["target_node"].to_numpy()
-    for channel in listed:
-        if channel.max() < found.num_channels and all(
-            np.array_equal(end, known[channel])
-            for end, known in zip(ends, (found.source_end, found.target_end), strict=True)
-        ):
-            return found
-    return None
-
-
 def network_again(
     net: Topology | None, asked: Mapping[str, Any], channels: pl.DataFrame | None = None
 ) -> Topology | None:
@@ -149,6 +111,11 @@ def network_again(
     channels
         A table of some of its channels: their numbers, ``channel``, and their ends. An older
         release wrote all of them in order, without numbers.
+
+    Examples
+    --------
+    >>> network_again(None, {"on": "mesh:2x2", "failed_channels": "0-1"})
+    <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
     """
     found = net or _network(
         asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
@@ -206,14 +173,6 @@ def loaded_chart(
         network, values.astype(np.float64), title, tips=tips,
         paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None, **more,
     )  # fmt: skip
-
-
-def at_last(record: Recorded, load: str) -> pl.DataFrame:
-    """Return the channels of a record at its highest load. ``load`` is the column of loads."""
-    channels = record.tables["channels"]
-    if channels.is_empty():
-        return channels
-    return channels.filter(channels[load] == channels[load].max())
 
 
 def network_chart(

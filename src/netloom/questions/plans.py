@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import floor
 from pathlib import Path
@@ -17,19 +16,17 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
 from netloom.base.words import counted
-from netloom.drawing.programs import Happened, timeline_of
+from netloom.drawing.programs import messages_sent, timeline_of
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import with_phases
 from netloom.questions.outputs import Output
 from netloom.questions.register import by_verb
 from netloom.questions.shown import short_name
 from netloom.questions.verdicts import Verdict
-from netloom.simulation.crossed import Crossed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.drawing.timelines import Timeline
     from netloom.models import ConSetCosts
     from netloom.phases import Plan, PlanFile, Timetable
@@ -560,24 +557,25 @@ def phases_timeline(
     Each begins with a switch. A connection lasts from when it may send until its last word is
     there. Clocks are shown as µs.
     """
+    from netloom.simulation.crossed import Crossed
     from netloom.workload.programs.messages import Lists
 
     given, network, times = plan.connections, plan.topology, timetable if run is None else run
     lasting = timetable.makespan if run is None else run.phase_cycles * run.cycle_clocks
     ends = np.asarray(np.cumsum(lasting + costs.switch_clocks), np.float64)
     begin = np.asarray(ends - lasting, np.float64)
-    happened = _sent(
+    happened = messages_sent(
         [f"node {network.name_of(node)}" for node in range(network.num_hosts)],
         (given.source, given.target),
         (begin[plan.phase] + times.start, begin[plan.phase] + times.end),
         given.words,
-        np.zeros(len(given), np.bool_),
+        ids=[given.describe(each) for each in range(len(given))],
     )
     routes = Lists(plan.routes.offsets, plan.routes.channels)
     word = max(costs.channel_clocks_per_word, 1e-300)
     capacity = np.full(network.num_channels, 1 / word)
     found = timeline_of(
-        replace(happened, ids=[given.describe(each) for each in range(len(given))]),
+        happened,
         program=f"{given.name} in phases on {network.name}",
         unit="clocks",
         size="words",
@@ -592,12 +590,13 @@ def phases_timeline(
 
 def schedule_timeline(schedule: Schedule) -> Timeline:
     """Return when each message leaves and arrives, and what the busiest channels carry."""
+    from netloom.simulation.crossed import Crossed
     from netloom.workload.programs.collectives.sent import waits
 
     program, network, routes = schedule.program, schedule.network, schedule.routes
     awaited = np.zeros(program.num_messages, np.bool_)
     awaited[waits(program, stepwise=False)[1]] = True
-    happened = _sent(
+    happened = messages_sent(
         network.labels,
         (program.source, program.target),
         (schedule.start, schedule.end),
@@ -612,33 +611,4 @@ def schedule_timeline(schedule: Schedule) -> Timeline:
         size="bytes",
         unit_us=1e6,
         crossed=Crossed(routes, ones, network.rate, network.channel_name, schedule.sending),
-    )
-
-
-def _sent(
-    names: Sequence[str],
-    ends: tuple[Ints, Ints],
-    times: tuple[Floats, Floats],
-    size: Ints | Floats,
-    awaited: Bools,
-) -> Happened:
-    """Return messages of some size from source to target that are sent and arrive at some times."""
-    (source, target), (start, end) = ends, times
-    none, every = np.zeros(len(source)), np.ones(len(source), np.bool_)
-    return Happened(
-        names=names,
-        source=source,
-        target=target,
-        ready=start,
-        sent=start,
-        entered=start,
-        arrived=end,
-        complete=end,
-        delay=none,
-        run=none,
-        hold=none,
-        receive=none,
-        size=size,
-        moved=every,
-        awaited=awaited,
     )

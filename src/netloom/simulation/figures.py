@@ -161,14 +161,20 @@ class Spent(Figures):
     compute: Number | None = figure("computing", TIME, head="computation", lead=True)
     processor_wait: Number | None = figure("waiting for a processor", TIME, lead=True)
     source_wait: Number | None = figure(
-        "waiting for the node's own channel", TIME, head="waiting for the source's channel",
+        "waiting for the node's own channel",
+        TIME,
+        head="waiting for the source's channel",
         lead=True,
-    )  # fmt: skip
+    )
     message: Number | None = figure("messages on the way", TIME, head="messages", lead=True)
     contention: Number | None = figure(
         "contention in the network", TIME, head="contention", lead=True
     )
     receive: Number | None = figure("receiving", TIME, lead=True)
+
+
+WAITS = ("processor_wait", "source_wait", "contention")
+"""The parts that are waits."""
 
 
 class Link(Spent):

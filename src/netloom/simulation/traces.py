@@ -17,6 +17,7 @@ from netloom.simulation.agenda import run_program
 from netloom.simulation.crossed import busiest_links, mean_rates, moved_rows
 from netloom.simulation.figures import (
     MOST_LISTED,
+    WAITS,
     BusyPart,
     CriticalEntries,
     Link,
@@ -196,17 +197,19 @@ class TraceRun:
         target[target == EVERYONE] = -1
         if hops.dtype.kind == "f" and (hops % 1 == 0).all():
             hops = hops.astype(np.int64)
-        return _known({
-            "id": pl.Series(trace.ids, dtype=pl.String).gather(entry),
-            "source_task": trace.source[entry],
-            "target_task": target[entry],
-            "source_node": rows["source"],
-            "target_node": rows["target"],
-            "size": rows["flits"],
-            **{name: rows[name] for name in ("ready", "sent", "arrived", "complete")},
-            **self.message_times(sends)._asdict(),
-            "hops": hops,
-        })  # fmt: skip
+        return _known(
+            {
+                "id": pl.Series(trace.ids, dtype=pl.String).gather(entry),
+                "source_task": trace.source[entry],
+                "target_task": target[entry],
+                "source_node": rows["source"],
+                "target_node": rows["target"],
+                "size": rows["flits"],
+                **{name: rows[name] for name in ("ready", "sent", "arrived", "complete")},
+                **self.message_times(sends)._asdict(),
+                "hops": hops,
+            }
+        )
 
     @cached_property
     def moved(self) -> pl.DataFrame:
@@ -238,13 +241,15 @@ class TraceRun:
         rows = self.rows[chain]
         parts = path.parts if path else Parts(*(rows["complete"] for _ in Parts._fields))
         ids = [trace.ids[entry] for entry in self.program.entry[chain].tolist()]
-        return _known({
-            "id": pl.Series(ids, dtype=pl.String),
-            "source_node": rows["source"],
-            "target_node": np.where(rows["flits"] > 0, rows["target"], -1),
-            "complete": rows["complete"],
-            **parts._asdict(),
-        })  # fmt: skip
+        return _known(
+            {
+                "id": pl.Series(ids, dtype=pl.String),
+                "source_node": rows["source"],
+                "target_node": np.where(rows["flits"] > 0, rows["target"], -1),
+                "complete": rows["complete"],
+                **parts._asdict(),
+            }
+        )
 
     @property
     def critical_entries(self) -> CriticalEntries | None:
@@ -438,10 +443,6 @@ class Parts(NamedTuple):
     receive: Times
 
 
-WAITS = ("processor_wait", "source_wait", "contention")
-"""The parts that are waits."""
-
-
 @dataclass(frozen=True, eq=False)
 class CriticalPath:
     """The chain of rows that determined when a program finished.
@@ -618,9 +619,13 @@ class FlowTraceRun(TraceRun):
         short = latency > self.flows.alone[moved] - latency
         part = float(short.mean()) if len(short) else 0.0
         return trust(
-            ends["in-order"], ends["shared"], self.bound or 0.0,
-            lossless_finish=self.by_turns_finish, short=part, done=not self.interrupted,
-        )  # fmt: skip
+            ends["in-order"],
+            ends["shared"],
+            self.bound or 0.0,
+            lossless_finish=self.by_turns_finish,
+            short=part,
+            done=not self.interrupted,
+        )
 
     def messages(self) -> dict[str, Any]:
         """Return the columns of ``Message``, with ``slowdown``."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from netloom import find_saturation, predict_latency
-from netloom.models.channel_queueing import KINDS, KNEE, PARTS, errors, latency_band, provenance
+from netloom.models.channel_queueing import KINDS, KNEE, PARTS, errors, latency_band, trust
 from netloom.routing import virtual_channel_routing
 from netloom.topology import topology
 from netloom_papers.studies import latency_accuracy
@@ -73,7 +73,7 @@ def test_nine_of_ten_errors_are_within_a_band():
 
 def test_the_bands_in_use_say_where_they_are_from():
     assert errors()["source"]["configurations"] == 340
-    assert "seeds 17 and 19" in provenance()
+    assert "seeds 17 and 19" in trust(KINDS[0])
     assert errors()["parts"] == list(PARTS)
     assert set(errors()["kinds"]) == set(KINDS)
     for kind in KINDS:
@@ -83,7 +83,8 @@ def test_the_bands_in_use_say_where_they_are_from():
         assert errors()["kinds"][kind]["saturation"]["compared"] >= 30
     ample = latency_band("ample buffers that hold a packet", KNEE)
     assert -ample.below > 1.5 * ample.above, "errors are to one side, and so is what is said"
-    assert predict_latency("mesh:4x4", offered=0.1).to_dict()["trust"].endswith(f"({provenance()})")
+    found = predict_latency("mesh:4x4", offered=0.1)
+    assert found.trust == trust(found.router_kind)
 
 
 def test_the_study(monkeypatch, tmp_path):

@@ -153,11 +153,6 @@ class PreparedFlows:
         return str(self.routes or self.routing)
 
     @property
-    def clock_dict(self) -> dict[str, Any] | None:
-        """The clock as plain data."""
-        return self.clock.to_dict() if self.clock else None
-
-    @property
     def router_name(self) -> str:
         """How channels are shared, as a person says it."""
         return OnFlows.of(self).how

@@ -92,9 +92,17 @@ class FlowTraffic(Question, panel="Program"):
 
 
 class FlowsQuestion(
-    HostNames, Seeded, NodeChannels, Flows, Placed, ProgramFile, FlowTraffic, BrokenParts,
-    PathRouting, OnNetwork,
-):  # fmt: skip
+    HostNames,
+    Seeded,
+    NodeChannels,
+    Flows,
+    Placed,
+    ProgramFile,
+    FlowTraffic,
+    BrokenParts,
+    PathRouting,
+    OnNetwork,
+):
     """All of a program's traffic at once, as flows."""
 
 
@@ -318,11 +326,14 @@ class FlowsAnswer(Answer):
         if len(set(named)) < len(named):
             named = [each.name for each in self.busiest]
         rows = [
-            Bar(name, each.utilisation,
+            Bar(
+                name,
+                each.utilisation,
                 percent(each.utilisation) + ", holds flows back" * bool(each.held_flows),
-                THIS if each.held_flows else REFERENCE)
+                THIS if each.held_flows else REFERENCE,
+            )
             for name, each in zip(named, self.busiest, strict=True)
-        ]  # fmt: skip
+        ]
         fullest = self.busiest_together or named[0]
         used = f"No channel is used more than {fullest}: {percent(self.busiest[0].utilisation)}"
         unit = "share of the channel used until the end"
@@ -376,9 +387,12 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     topology, machine = network_of(question)
     network = prepare_flows(question, topology, clock_of(question, topology, machine))
     graph = read_program(
-        question.app, messages=question.messages, parts=question.parts,
-        tasks=num_places(question, topology), seed=question.seed,
-    )  # fmt: skip
+        question.app,
+        messages=question.messages,
+        parts=question.parts,
+        tasks=num_places(question, topology),
+        seed=question.seed,
+    )
     graph = _sized(graph, question.flow_bytes)
     node_of = placed(question, graph, topology)
     across, inside = entering(graph, topology, node_of)
@@ -458,9 +472,13 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
     def all_of(stopped: Callable[[], bool]) -> tuple[AtOnce, Finishes]:
         with counting(graph.num_edges, f"{graph.name} on {network.topology.name}") as tell:
             return each_way(
-                send, injection=network.injection, sharing=network.sharing,
-                tolerance=network.tolerance, tell=tell, stopped=stopped,
-            )  # fmt: skip
+                send,
+                injection=network.injection,
+                sharing=network.sharing,
+                tolerance=network.tolerance,
+                tell=tell,
+                stopped=stopped,
+            )
 
     runs = run_all([all_of])
     found, ends = runs[0] if runs else all_of(lambda: True)

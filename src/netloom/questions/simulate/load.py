@@ -196,8 +196,10 @@ def _failures(network: SimulatedNetwork) -> Failures | None:
 
 
 class Fared(Figures):
-    """What packets of a program take."""
+    """What a program gets through, and what its packets take."""
 
+    accepted: float = figure(unit=FLITS, lead=True, half="accepted_ci95")
+    accepted_ci95: float | None = figure("accepted, ± 95 %", FLITS)
     packet_latency_mean: float | None = figure(
         "latency", CYCLES, at="packet_latency.mean", lead=True, half="packet_latency_ci95"
     )
@@ -208,6 +210,8 @@ class Fared(Figures):
     def of(cls, measured: Measured | GroupMeasured, *, stable: bool) -> Fared:
         """Return what was measured, latencies only of a network that keeps up."""
         return cls(
+            accepted=measured.accepted,
+            accepted_ci95=known(measured.accepted_ci95),
             packet_latency_mean=known(measured.packet_latency) if stable else None,
             packet_latency_ci95=known(measured.packet_latency_ci95) if stable else None,
             packets=measured.packets,
@@ -217,8 +221,6 @@ class Fared(Figures):
 class Alone(Figures):
     """How a program fares that has the network to itself."""
 
-    accepted: float = figure(unit=FLITS)
-    accepted_ci95: float | None = figure("accepted, ± 95 %", FLITS)
     fared: Fared = figure(at=".")
     stable: bool = figure()
 
@@ -243,10 +245,8 @@ class OneProgram(Figures):
     nodes: int = figure("on nodes", lead=True)
     tasks: int = figure()
     offered: float = figure(unit=FLITS)
-    accepted: float = figure(unit=FLITS, lead=True, half="accepted_ci95")
-    accepted_ci95: float | None = figure("accepted, ± 95 %", FLITS)
     fared: Fared = figure(at=".")
-    alone: Alone | None = figure("alone", flat="alone_", lead=True)
+    alone: Alone | None = figure()
     slowdown: Slowdown | None = figure(flat="slowdown_", lead=True)
 
 
@@ -500,6 +500,10 @@ class Simulation(Answer):
         """Whether a load is too much: as the run shows, or for certain above the bound."""
         return not point.stable and (point.offered > self._bound(point).load or point.is_known)
 
+    def _is_saturated(self, point: Point) -> bool:
+        """Whether the network is saturated, as a search for saturation defines it."""
+        return self._is_overloaded(point) or (point.is_carried and point.is_slow)
+
     def _of_one(self, point: Point) -> Verdict:
         limits, more = limit_said(self._bound(point)), self.again(SATURATION, cycles=None)
         if self._is_overloaded(point):
@@ -542,9 +546,7 @@ class Simulation(Answer):
 
     def _of_loads(self) -> Verdict:
         points, limits = self.points, {"limits": limit_said(self.setup.bound)}
-        failed = next(
-            (each for each in points if self._is_overloaded(each) or _is_carried_slowly(each)), None
-        )
+        failed = next((each for each in points if self._is_saturated(each)), None)
         below = [each for each in points if failed is None or each.offered < failed.offered]
         carried = [each for each in below if each.is_carried]
         if vague := [each for each in points if not each.is_known and each is not failed]:
@@ -798,10 +800,6 @@ def _shared(point: Point) -> str:
     if times < NOTABLE:
         return "no program delays another"
     return f"{name} suffers most: {number(times)} times its latency alone"
-
-
-def _is_carried_slowly(point: Point) -> bool:
-    return point.is_carried and point.is_slow
 
 
 def _is_surely_slow(point: Point | None) -> bool:
@@ -1127,23 +1125,12 @@ def _programs(
             nodes=len(np.unique(shared.node_of[mine])),
             tasks=int(np.count_nonzero(mine)),
             offered=network.program_load(run.load),
-            accepted=measured.accepted,
-            accepted_ci95=known(measured.accepted_ci95),
             fared=Fared.of(measured, stable=run.stable),
-            alone=_alone_figures(apart),
+            alone=None
+            if apart is None
+            else Alone(fared=Fared.of(apart.measured, stable=apart.stable), stable=apart.stable),
             slowdown=_slowdown(run, place, apart),
         )
-
-
-def _alone_figures(run: NetworkRun | None) -> Alone | None:
-    if run is None:
-        return None
-    return Alone(
-        accepted=run.measured.accepted,
-        accepted_ci95=known(run.measured.accepted_ci95),
-        fared=Fared.of(run.measured, stable=run.stable),
-        stable=run.stable,
-    )
 
 
 def _slowdown(run: NetworkRun, place: int, alone: NetworkRun | None) -> Slowdown | None:

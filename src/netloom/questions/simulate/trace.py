@@ -42,6 +42,7 @@ from netloom.questions.verdicts import Grade, Mark, Measure, Verdict
 from netloom.simulation.figures import (
     SIZE,
     TIME,
+    WAITS,
     BusyPart,
     CriticalEntries,
     Link,
@@ -312,8 +313,6 @@ class TraceReplay(Answer):
 
     def _other_path(self) -> str:
         """Say that less time would be saved than the critical path waits, where that is so."""
-        from netloom.simulation.traces import WAITS
-
         waits = sum(getattr(self.critical_path, part, None) or 0 for part in WAITS)
         saved = (self.finish or 0) - (self.ideal_finish or 0)
         return "* if nothing waited, another path would be critical" * (waits > saved)
@@ -341,8 +340,8 @@ class TraceReplay(Answer):
         found = {"where": self._place(), "why": made_of and f"critical path: {made_of}"}
         if split := self.parallelism:
             whole = sum(split.values())
-            most = sorted((name for name in split if split[name]), key=split.__getitem__)
-            said = " · ".join(f"{percent(split[name] / whole)} {name}" for name in reversed(most))
+            most = sorted(filter(split.get, split), key=split.__getitem__, reverse=True)
+            said = " · ".join(f"{percent(split[name] / whole)} {name}" for name in most)
             found["split"] = f"critical path by parallelism: {said}"
         between = [each for each in self.busiest if each.between == "routers"]
         if self.utilisation.max and between:
@@ -375,7 +374,7 @@ class TraceReplay(Answer):
         return arrow(name)
 
     def remarks(self) -> Iterator[str]:
-        """Yield how it was run, and what to know of that."""
+        """Yield how it ran, and a note on the run."""
         yield f"{self.setup.size}, {self.setup.routing}"
         yield self.how
         yield from [self.note] if self.note else []
@@ -453,9 +452,13 @@ class TraceReplay(Answer):
         assert self.run is not None
         in_cycles = self.routers.cycle_us if self.routers else None
         return trace_timeline(
-            self.run, self.run.topology, unit=self.time_unit, size=self.size_unit,
-            unit_us=1e6 if self.time_unit == "seconds" else in_cycles, crossed=self.crossed,
-        )  # fmt: skip
+            self.run,
+            self.run.topology,
+            unit=self.time_unit,
+            size=self.size_unit,
+            unit_us=1e6 if self.time_unit == "seconds" else in_cycles,
+            crossed=self.crossed,
+        )
 
     def arranged(self) -> list[Any]:
         """Return nodes and busy channels over time above the critical path, beside the channels."""
@@ -488,10 +491,14 @@ class TraceReplay(Answer):
         waits = [getattr(self.critical_path, part, None) or 0 for part in held]
         titles = [each.told.head for each in leaves(Spent) if each.name in held]
         rows = [
-            Bar(short, time / scale, f"{say(time, unit)}, {percent(time / whole)}",
-                THIS if short in titles else REFERENCE)
+            Bar(
+                short,
+                time / scale,
+                f"{say(time, unit)}, {percent(time / whole)}",
+                THIS if short in titles else REFERENCE,
+            )
             for _, time, _, short in spent
-        ]  # fmt: skip
+        ]
         said = "Nothing is known of the critical path"
         if whole:
             said = f"{percent(sum(waits) / whole)} of the critical path waits for channels"

@@ -138,9 +138,13 @@ class AtOnce(FlowRun):
         """Return how far the finish in order can be trusted."""
         short = float(np.mean(self.alone - self.sending > self.sending))
         return trust(
-            ends.in_order, ends.shared, self.bound,
-            lossless_finish=ends.lossless, short=short, done=self.done,
-        )  # fmt: skip
+            ends.in_order,
+            ends.shared,
+            self.bound,
+            lossless_finish=ends.lossless,
+            short=short,
+            done=self.done,
+        )
 
     def sent_flows(self, tasks: tuple[Ints, Ints], chosen: Ints) -> dict[str, Any]:
         """Return the columns of ``SentFlow`` for some flows, between such tasks.

@@ -78,7 +78,7 @@ class Point(Figures):
 class PatternSimulation(Answer):
     """What ``simulate_pattern`` found: a point for each message length and computation that ended.
 
-    ``nodes`` are those that take part, of an answer that was asked just now.
+    ``nodes``, those that take part, and ``network`` are of an answer that was asked just now.
     """
 
     PART_TITLES: ClassVar = {"traffic": "Share that gets through"}
@@ -89,6 +89,7 @@ class PatternSimulation(Answer):
     interrupted: bool = figure(table=False)
     points: tuple[Point, ...] = figure()
     nodes: Ints = unseen(default=None)
+    network: PreparedNetwork = unseen(default=None)
 
     @property
     def several(self) -> bool:
@@ -290,6 +291,7 @@ def simulate_pattern(
         interrupted=len(points) < len(runs),
         points=points,
         nodes=cases[0][0].nodes,
+        network=network,
         provenance=provenance_of(question, "simulate_pattern", network.topology),
     )
 
