@@ -14,7 +14,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
-from netloom.base.words import counted, load_share, number, shares
+from netloom.base.words import counted, folded, load_share, number, percent, shares
 from netloom.contention import load_to_compare
 from netloom.contention.mapped import ContentionCount, MappedChannel, weights_of
 from netloom.mapping import (
