@@ -129,7 +129,7 @@ def wiring(topology: Topology, router: Router) -> Wiring:
 
 def _ports(topology: Topology, router: Router) -> HostedPorts:
     """Return the port numbers of a network. Nodes of a direct one have the router's channels."""
-    if not topology.direct:
+    if topology.ports_listed:
         return hosted_ports(topology)
     fast = topology.channel_bandwidth > 1
     if fast.any():

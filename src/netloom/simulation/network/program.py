@@ -146,7 +146,7 @@ def reserve(
     if named.several:
         found = "a routing of several paths for each pair of nodes"
         raise InputError(f"routing '{named}'", found, f"one path, as reserved VCs need: {ROUTINGS}")
-    if topology.direct:
+    if not topology.ports_listed:
         check_slots(topology, router.vcs, *end_channels(topology, router))
     if listed_pairs(traffic) > MOST_CONNECTIONS:
         found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
@@ -156,7 +156,7 @@ def reserve(
     made = reserve_paths(topology, source, target, routed, router, name=str(named))
     pairs = source.astype(np.int64) * topology.num_hosts + target
     routes = SourceRoutes(str(named), pairs, routed)
-    given = routes if topology.direct else named
+    given = named if topology.ports_listed else routes
     minimal = not isinstance(named, SourceRoutes | UpDown)
     return replace(made, routing=replace(made.routing, routes=given, minimal=minimal))
 
@@ -186,7 +186,7 @@ def reserve_paths(
     array([[0, 1]], dtype=int32)
     """
     assert len(source) == len(target) == len(routed)
-    if not topology.direct:
+    if topology.ports_listed:
         return _between_hosts(topology, source, target, routed, router, name)
     injection, ejection = end_channels(topology, router)
     check_slots(topology, router.vcs, injection, ejection)
