@@ -185,8 +185,8 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     candidates: list[Bound] = []
     for _, part, name_of in router_sets(topology):
         candidates += _cuts_of(arcs, demand, unit, part, name_of)
-    near = demand.any(axis=0) | demand.any(axis=1)
-    for part in pods(near, arcs.source, arcs.target):
+    ends = demand.any(axis=0), demand.any(axis=1)
+    for part in pods(np.logical_or(*ends), arcs.source, arcs.target):
         candidates += _cuts_of(arcs, demand, unit, part, _together(topology, part))
     if arcs.routers * len(arcs.source) <= MOST_HOPS and demand.any():
         even = np.ones(len(arcs.source))
