@@ -182,8 +182,12 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     """Return the largest bound for what routers send each other."""
     arcs = _arcs_of(topology)
     np.fill_diagonal(demand, 0.0)
-    parts = _parts(topology, arcs, demand)
-    candidates = [cut for each in parts for cut in _cuts_of(arcs, demand, unit, *each)]
+    candidates: list[Bound] = []
+    for _, part, name_of in router_sets(topology):
+        candidates += _cuts_of(arcs, demand, unit, part, name_of)
+    ends = demand.any(axis=0), demand.any(axis=1)
+    for part in pods(np.logical_or(*ends), arcs.source, arcs.target):
+        candidates += _cuts_of(arcs, demand, unit, part, _together(topology, part))
     if arcs.routers * len(arcs.source) <= MOST_HOPS and demand.any():
         even = np.ones(len(arcs.source))
         starts = np.flatnonzero(demand.any(axis=1))
@@ -206,7 +210,10 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     if value <= best.value * (1 + TOLERANCE):
         return Bound(best.value, best.why, exact=True, channels=best.channels)
     full = _members(arcs, lengths)
-    for cut in _cuts_of(arcs, demand, unit, *_pieces(topology, arcs, full)):
+    kept = np.ones(len(arcs.source), np.bool_)
+    kept[arcs.arc[list(full)]] = False
+    pieces = joined(arcs.routers, arcs.source[kept], arcs.target[kept], both_ways=True)
+    for cut in _cuts_of(arcs, demand, unit, pieces, _together(topology, pieces)):
         if cut.value >= value * (1 - TOLERANCE):
             return Bound(value, cut.why, exact=True, channels=cut.channels)
     why = f"a linear program: no routing spreads the load of {len(full)} channels any further"
@@ -259,27 +266,6 @@ def _cuts_of(
 def _pairs_of(demand: Floats) -> Demand:
     starts, stops = np.nonzero(demand)
     return Demand((), starts, stops, demand[starts, stops])
-
-
-def _pieces(
-    topology: Topology, arcs: _Arcs, full: tuple[int, ...]
-) -> tuple[Ints, Callable[[int], str]]:
-    """Return what the network falls into without these channels."""
-    kept = np.ones(len(arcs.source), np.bool_)
-    kept[arcs.arc[list(full)]] = False
-    part = joined(arcs.routers, arcs.source[kept], arcs.target[kept], both_ways=True)
-    return part, _together(topology, part)
-
-
-def _parts(
-    topology: Topology, arcs: _Arcs, demand: Floats
-) -> Iterator[tuple[Ints, Callable[[int], str]]]:
-    """Yield sets of routers: those of a family, and what hangs together below each level."""
-    for _, part, name_of in router_sets(topology):
-        yield part, name_of
-    ends = demand.any(axis=0), demand.any(axis=1)
-    for part in pods(np.logical_or(*ends), arcs.source, arcs.target):
-        yield part, _together(topology, part)
 
 
 def _rows(topology: Topology, arcs: _Arcs, demand: Floats) -> Iterator[Ints]:

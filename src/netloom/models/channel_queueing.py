@@ -958,7 +958,7 @@ def _service(
 def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) -> str:
     """Return a resource as a person calls it: ``injection at node (0,3)``."""
     channels, nodes = prepared.flows.num_channels, prepared.flows.num_nodes
-    if busy.channel < channels or not topology.direct:  # hosts' channels have numbers of their own
+    if busy.channel < channels or topology.ports_listed:
         name = f"channel {topology.channel_name(busy.channel)}"
     else:
         end, node = divmod(busy.channel - channels, nodes)
@@ -969,7 +969,7 @@ def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) ->
         return f"head of line behind {name}"
     if busy.what != LIMITS[3]:
         return name
-    if not topology.direct:
+    if topology.ports_listed:
         return f"source of {name}"
     return f"source at node {name.rpartition('node ')[2]}"
 

@@ -190,7 +190,7 @@ def _longer(topology: Topology, router: Router, rows: Records) -> Ints:
 
 def _ends(topology: Topology, router: Router) -> tuple[int, int]:
     """Return the injection and ejection channels of a node, or the lanes of a host's port."""
-    if topology.direct:
+    if not topology.ports_listed:
         return end_channels(topology, router)
     lanes = hosted_ports(topology).lanes[topology.num_network_channels :].reshape(2, -1)
     return int(lanes[0].max(initial=1)), int(lanes[1].max(initial=1))

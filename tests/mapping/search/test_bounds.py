@@ -1,13 +1,16 @@
 """Lower bounds: worked by hand, tight where a mapping reaches them, and what rounds them up."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from netloom.mapping.search.bounds import least, least_channel_load, least_hop_bytes
 from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.routing import parse_routing
+from netloom.routing import DimensionOrder, parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
+from netloom.topology.families.grids import concentrated
 from netloom.workload import process_graph, read
 from tests.networks import DIRECT
 
@@ -161,3 +164,18 @@ def test_routers_that_are_hosts_have_the_bounds_of_one_host_each(spec, seed):
     assert bounds(app, net) == bounds(app, hosted)
     some = np.sort(rng.permutation(net.num_hosts)[:tasks])
     assert bounds(app, net, nodes=some) == bounds(app, hosted, nodes=some)
+
+
+@pytest.mark.parametrize("objective", ["hop-bytes", "max-channel-load"])
+def test_large_cubes_bound_their_hosts_alike(objective):
+    one, app = mesh(36, 36), read("random-regular:1200,3")
+    rate = np.append(one.channel_bandwidth, np.full(2 * one.num_hosts, np.inf))
+    nodes = np.arange(one.num_hosts)
+    first = np.arange(app.num_tasks, dtype=np.int32)
+    found = [
+        least(
+            measure_by(objective_of(objective), app, on, DimensionOrder(), app.bytes, first), nodes
+        )
+        for on in (one, replace(concentrated(one, 1), channel_bandwidth=rate))
+    ]
+    assert found[0] == found[1] > 0

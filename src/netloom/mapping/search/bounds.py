@@ -18,15 +18,16 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds.cuts import undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
 from netloom.bounds.parts import grid_lines, of_hosts
+from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.mapping.search.objectives import hop_pace, hops, joint_weights, router_hops
 from netloom.mapping.search.starts import ground_of, halves
-from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from netloom.base.arrays import Floats, Ints
     from netloom.mapping.search.objectives import Measure
+    from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
 
     Weights = Floats
@@ -199,11 +200,17 @@ def _groupings(
 def _tabled(topology: Topology, nodes: Ints) -> bool:
     """Return whether groups of hosts are looked for by the hops between them.
 
-    Whole k-ary n-cubes have no better parts than rows of coordinates.
+    Whole k-ary n-cubes of hosts have no better parts than rows of coordinates.
     """
-    if isinstance(topology.whole, Cube) and len(nodes) > min(MOST_PLACES, topology.num_hosts - 1):
+    if _cube(topology) is not None and len(nodes) > min(MOST_PLACES, topology.num_hosts - 1):
         return False
     return len(nodes) * topology.num_routers <= MOST_HOPS
+
+
+def _cube(topology: Topology) -> Cube | None:
+    """Return the k-ary n-cube whose routers have a node each. None if there is none."""
+    found = cube_of_hosts(topology.whole)
+    return None if found is None or topology.num_nodes < topology.num_hosts else found[0]
 
 
 def _around(
@@ -352,10 +359,9 @@ def _least_hops(
     sent = joint.data[order]  # of each task, falling
     most = int(np.diff(joint.indptr).max(initial=0))
     # how far the ``most`` nearest places are from each node, or from the best of all
-    whole = topology.whole
-    if isinstance(whole, Cube) and len(nodes) > MOST_PLACES:
-        sides = np.array(whole.sides)
-        apart = hops(whole, np.array([int(sides // 2 @ whole.strides)]))
+    cube = _cube(topology)
+    if cube is not None and len(nodes) > MOST_PLACES:
+        apart = hops(cube, np.array([int(np.array(cube.sides) // 2 @ cube.strides)]))
     else:
         apart = hops(topology, nodes, nodes)
     found = np.sort(apart, axis=1)[:, (np.arange(most) + 1) // tasks_per_node]

@@ -129,7 +129,7 @@ def wiring(topology: Topology, router: Router) -> Wiring:
 
 def _ports(topology: Topology, router: Router) -> HostedPorts:
     """Return the port numbers of a network. Nodes of a direct one have the router's channels."""
-    if not topology.direct:
+    if topology.ports_listed:
         return hosted_ports(topology)
     fast = topology.channel_bandwidth > 1
     if fast.any():
@@ -160,8 +160,9 @@ def _shares(topology: Topology, rate: Floats) -> tuple[Ints, Ints]:
 
 def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
     """Return the different rates of lines, rising, as these keep to them, and which each has."""
-    rates, place = np.unique(rate, return_inverse=True)
-    return [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()], place.ravel()
+    rates = np.unique(rate)
+    kept = [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()]
+    return kept, np.searchsorted(rates, rate)
 
 
 FIRST_LOG = 8192

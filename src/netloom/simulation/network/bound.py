@@ -208,7 +208,7 @@ def _in_orders(topology: Cube, orders: list[DimensionOrder], demand: Demand) -> 
     loads = [dimension_order_loads(topology, order, *ends) for order in orders]
     if alike.any():
         loads += [to_every_node(topology, order, alike) for order in orders]
-    return np.asarray(np.sum(loads, axis=0) / len(orders))
+    return np.asarray(sum(loads) / len(orders))
 
 
 def _channel_loads(

@@ -146,7 +146,7 @@ def reserve(
     if named.several:
         found = "a routing of several paths for each pair of nodes"
         raise InputError(f"routing '{named}'", found, f"one path, as reserved VCs need: {ROUTINGS}")
-    if topology.direct:
+    if not topology.ports_listed:
         check_slots(topology, router.vcs, *end_channels(topology, router))
     if listed_pairs(traffic) > MOST_CONNECTIONS:
         found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
@@ -156,7 +156,7 @@ def reserve(
     made = reserve_paths(topology, source, target, routed, router, name=str(named))
     pairs = source.astype(np.int64) * topology.num_hosts + target
     routes = SourceRoutes(str(named), pairs, routed)
-    given = routes if topology.direct else named
+    given = named if topology.ports_listed else routes
     minimal = not isinstance(named, SourceRoutes | UpDown)
     return replace(made, routing=replace(made.routing, routes=given, minimal=minimal))
 
@@ -186,7 +186,7 @@ def reserve_paths(
     array([[0, 1]], dtype=int32)
     """
     assert len(source) == len(target) == len(routed)
-    if not topology.direct:
+    if topology.ports_listed:
         return _between_hosts(topology, source, target, routed, router, name)
     injection, ejection = end_channels(topology, router)
     check_slots(topology, router.vcs, injection, ejection)
@@ -232,12 +232,7 @@ def _between_hosts(
     sink[apart] = routed.channels[routed.offsets[1:][apart] - 1] - first - ports
     inner = between_routers(topology, routed)
     for channels in (first + port, inner.channels, first + ports + sink):
-        counts = np.bincount(channels, minlength=topology.num_channels)
-        channel = int(np.argmax(counts / lanes))
-        most = int(lanes[channel]) * router.vcs
-        if counts[channel] > most:
-            found = f"{counts[channel]} connections on channel {topology.channel_name(channel)}"
-            raise InputError("reserved VCs", found, f"at most {most}, one a VC")
+        _check(channels, lanes * router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
     lists, vcs = port_lists(topology), np.int64(1) << np.arange(router.vcs)
     tables = hop_tables(
         topology, router.vcs, [], states(topology, vcs, router.vcs), choice=GIVEN,
@@ -263,12 +258,13 @@ def rank(owner: Ints) -> Ints:
     return found
 
 
-def _check(owners: Ints, most: int, place: Callable[[int], str]) -> None:
-    counts = np.bincount(owners, minlength=1)
-    at = int(np.argmax(counts))
-    if counts[at] > most:
+def _check(owners: Ints, most: Ints | int, place: Callable[[int], str]) -> None:
+    counts = np.bincount(owners, minlength=np.size(most))
+    most = np.broadcast_to(most, len(counts))
+    at = int(np.argmax(counts / most))
+    if counts[at] > most[at]:
         found = f"{counts[at]} connections {place(at)}"
-        raise InputError("reserved VCs", found, f"at most {most}, one a VC")
+        raise InputError("reserved VCs", found, f"at most {most[at]}, one a VC")
 
 
 COINS = 20

@@ -364,7 +364,7 @@ def with_lanes(topology: Topology, router: Router) -> Topology:
     """
     lanes = end_channels(topology, router)
     asked = np.repeat(np.array(lanes, np.float64), topology.num_ports)
-    if topology.direct or lanes == (1, 1) or (topology.port_bandwidth == asked).all():
+    if lanes == (1, 1) or not topology.ports_listed or (topology.port_bandwidth == asked).all():
         return topology
     if (topology.port_bandwidth != 1).any():
         found = f"{lanes[0]} injection and {lanes[1]} ejection channels"
