@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from netloom.base.figures import leaves
 from netloom.cli.app import app
 from netloom.cli.commands import all_groups
-from netloom.questions.answers import tables_of
 from netloom.questions.base import default_said, description_of, signature_of
 from netloom.questions.register import all_kinds, all_words
 
@@ -167,7 +166,7 @@ def _fields(kind: Kind) -> Iterator[str]:
 
 def _columns_of(kind: Kind) -> Iterator[str]:
     rows = ["| table | column | unit | |", "| --- | --- | --- | --- |"]
-    for table, figures in tables_of(kind.answer).items():
+    for table, figures in kind.answer.tables().items():
         for each in leaves(figures):
             unit = each.unit if isinstance(each.unit, str) else f"as `{each.unit.figure}` says"
             rows.append(f"| `{table}` | `{each.name}` | {unit} | {_cell(each.title)} |")

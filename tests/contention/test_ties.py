@@ -58,11 +58,11 @@ def test_a_tie_is_what_equals_the_busiest():
 
 def test_the_verdict_names_a_tie_as_a_set_and_few_by_name():
     many = nl.analyze("all-to-all", "torus:8x8", random_mappings=0)
-    said = by_verb("analyze").verdict(many.to_dict()).lines["where"]
+    said = by_verb("analyze").read(many.to_dict()).verdict.lines["where"]
     assert said.startswith("all + channels of 8 rows and 8 columns carry 80 paths each")
     assert many.to_dict()["busiest_channel"]["tied"] == 128
     tree = nl.analyze("all-to-all", "leaf-spine:4x2x4", random_mappings=0)
-    lines = by_verb("analyze").verdict(tree.to_dict()).lines
+    lines = by_verb("analyze").read(tree.to_dict()).verdict.lines
     assert lines["where"].startswith("all 16 channels between routers carry 24 paths each")
     assert lines["why"].startswith("4 hosts share leaf0→spine0: the 2 uplinks of leaf0")
     one = nl.analyze("examples/lammps-64.mtx", "torus:8x8", random_mappings=0)

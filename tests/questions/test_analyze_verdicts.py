@@ -33,7 +33,7 @@ def close(share):
 def test_the_verdict_of_the_issue():
     found = analyze(LAMMPS, "torus:8x8")
     data = found.to_dict()
-    lines = by_verb("analyze").verdict(data).text(100)
+    lines = by_verb("analyze").read(data).verdict.text(100)
     assert [each.plain for each in lines] == [
         "✗ Contends above 28\u00a0% load.  lammps-64 on torus:8x8, rank order",
         "  where   (0,6)→(0,7) carries 12.3 MB, 1.5× the least that any routing allows",

@@ -376,4 +376,4 @@ def test_a_file_without_its_kind_is_named_with_it(file, kind):
 def test_tables_that_are_nearly_best_have_no_next_command(dgx, ratio, advised):
     figures = dgx.to_dict()
     figures["all_to_all"] |= {"ratio": ratio}
-    assert bool(kind_of("fabric").verdict(figures).next) == advised
+    assert bool(kind_of("fabric").read(figures).verdict.next) == advised

@@ -142,7 +142,7 @@ def changed(data, first, last, bound, kind, *, gains, **more):
 )  # fmt: skip
 def test_sentences(answers, first, last, bound, kind, gains, said):
     data = changed(answers["search"], first, last, bound, kind, gains=gains, rounds=None)
-    told = kind_of("map").verdict(data)
+    told = kind_of("map").read(data).verdict
     assert told.sentence.replace("\u00a0", " ") == said
     assert ("--rankfile" in told.next) == gains
     assert told.mark == ("limited" if said.startswith("Small") else "fine")
@@ -151,10 +151,10 @@ def test_sentences(answers, first, last, bound, kind, gains, said):
 def test_a_longer_search_is_advised_only_if_much_is_possible(answers):
     for bound, more in ((2e6, True), (9e6, False), (0.0, False)):
         data = changed(answers["search"], 10e6, 10e6, bound, "none", gains=False, rounds=None)
-        assert ("--seconds 60" in kind_of("map").verdict(data).next) == more
+        assert ("--seconds 60" in kind_of("map").read(data).verdict.next) == more
     rounds = changed(answers["search"], 10e6, 10e6, 2e6, "none", gains=False)
-    assert kind_of("map").verdict(rounds).next == ""
-    assert "found in 1 round (" in kind_of("map").verdict(rounds).sentence
+    assert kind_of("map").read(rounds).verdict.next == ""
+    assert "found in 1 round (" in kind_of("map").read(rounds).verdict.sentence
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_simulation_has_the_first_word(answers, quantity, before, after, kind,
                 "difference": after - before, "half_width": known}  # fmt: skip
     data["simulated"] = {"load": 0.2, "compared": compared, "before": None, "after": None,
                          "note": None}  # fmt: skip
-    told = kind_of("map").verdict(data)
+    told = kind_of("map").read(data).verdict
     assert told.sentence.replace("\u00a0", " ") == said
     assert told.lines["counted"].startswith("the busiest channel carries 50\u00a0% less")
     assert "Simulated at 20\u00a0% load in 5 pairs of runs" in told.note

@@ -98,7 +98,7 @@ def test_a_run_that_is_too_short_is_unknown_and_the_next_is_longer():
 def test_an_interrupted_run_is_unknown(tmp_path):
     found, _ = replayed(tmp_path, ALONE)
     figures = found.to_dict() | {"interrupted": True, "finish": None, "rows_complete": 1}
-    verdict = kind_of("simulate.trace").verdict(figures)
+    verdict = kind_of("simulate.trace").read(figures).verdict
     assert (verdict.mark, verdict.sentence) == (
         "unknown",
         "Interrupted: 1 of 2 rows were complete.",
@@ -130,7 +130,7 @@ def test_flows_of_which_the_order_decides():
     found = nl.replay(**HALO, engine="flow").to_dict()
     ends = {"in_order_finish": 9000.0, "shared_finish": 1200.0}
     unsure = {"within": None, "why": "The order decides."}
-    verdict = kind_of("simulate.trace").verdict(found | ends | {"expected_error": unsure})
+    verdict = kind_of("simulate.trace").read(found | ends | {"expected_error": unsure}).verdict
     assert verdict.mark == "unknown"
     assert verdict.sentence.startswith("Takes 1,200 cycles to 9,000 cycles: the order in which ")
 
@@ -192,7 +192,7 @@ def test_no_mapping_is_searched_for_where_a_host_is_the_limit(tmp_path):
 def test_interrupted_flows_are_unknown():
     found, _ = flows("mesh:3x3", "transpose:3")
     figures = found.to_dict() | {"finish_seconds": None, "ended_flows": 2, "interrupted": True}
-    verdict = kind_of("simulate.flows").verdict(figures)
+    verdict = kind_of("simulate.flows").read(figures).verdict
     assert (verdict.mark, verdict.sentence) == ("unknown", "Interrupted: 2 of 6 flows had ended.")
 
 
@@ -200,7 +200,7 @@ def test_flows_of_which_the_order_is_all():
     found, _ = flows("mesh:3x3", "transpose:3")
     ends = {"in_order_finish_seconds": 9e-3, "shared_finish_seconds": 1e-3}
     unsure = {"within": None, "why": "The order decides."}
-    verdict = kind_of("simulate.flows").verdict(found.to_dict() | ends | {"expected_error": unsure})
+    verdict = kind_of("simulate.flows").read(found.to_dict() | ends | {"expected_error": unsure}).verdict
     assert verdict.mark == "unknown"
     assert verdict.sentence.startswith("Takes 1 ms to 9 ms: ")
 
@@ -210,7 +210,7 @@ def test_marks_follow_how_much_longer_flows_take():
     figures = found.to_dict()
     marks = [
         kind_of("simulate.flows")
-        .verdict(figures | {"finish_seconds": over * found.bound_seconds})
+        .read(figures | {"finish_seconds": over * found.bound_seconds}).verdict
         .mark
         for over in (1.04, 1.2, 1.6)
     ]

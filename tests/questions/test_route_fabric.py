@@ -223,7 +223,7 @@ def test_two_tables_are_compared_and_the_picture_names_the_cable_that_changes_mo
     found = nl.route_fabric(DGX, installed=MINHOP, engine=f"lfts:{file}", samples=2)
     data = found.to_dict()
     assert data["all_to_all"] == made.to_dict()["all_to_all"]
-    assert kind_of("route").verdict(data).of == "dgx-40, other.lfts tables"
+    assert kind_of("route").read(data).verdict.of == "dgx-40, other.lfts tables"
     assert data["verdict"]["next"] == ""
     table = found.channel_table()
     change = np.abs((table["after"] - table["before"]).to_numpy())
@@ -271,7 +271,7 @@ def test_a_program_takes_one_search_and_the_bound_of_the_fabric_one_program(monk
 def test_no_tables_are_advised_for_cables_that_carry_less_than_an_adapter_sends():
     figures = nl.route_fabric("leaf-spine:4x2x4", wanted="shift:4/16", samples=50).to_dict()
     figures["programs"][0] |= {"before": 16.0, "after": 8.0, "floor": 8.0, "hosts": 4.39e6}
-    told = kind_of("route").verdict(figures)
+    told = kind_of("route").read(figures).verdict
     assert told.sentence.replace("\u00a0", " ") == (
         "Keep the installed tables: the busiest adapter of shift:4/16 sends 4.39 MB, "
         "a cable between switches no more than 16 B (8 B by these)."

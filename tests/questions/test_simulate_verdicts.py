@@ -239,7 +239,7 @@ def test_what_was_interrupted_claims_nothing(asked, found):
     stopped = deepcopy(found) | {"interrupted": True}
     for point in stopped.get("points", []):
         point["interrupted"] = True
-    verdict = by_verb(found["provenance"]["verb"]).verdict(stopped)
+    verdict = by_verb(found["provenance"]["verb"]).read(stopped).verdict
     assert verdict.mark == "unknown"
     assert verdict.sentence.replace("\u00a0", " ").startswith(INTERRUPTED[asked[0]])
     assert verdict.next == "" or verdict.next.startswith("netloom simulate ")
@@ -248,7 +248,7 @@ def test_what_was_interrupted_claims_nothing(asked, found):
 def test_a_queue_that_grows_alone_is_named():
     figures = nl.simulate(MESH, load=0.2, **QUICK).to_dict()
     backlog = {"growth": 0.004, "node": "(3,0)", "node_growth": 0.12}
-    verdict = kind_of("simulate.load").verdict(figures | {"stable": False, "backlog": backlog})
+    verdict = kind_of("simulate.load").read(figures | {"stable": False, "backlog": backlog}).verdict
     assert verdict.mark == "act"
     assert verdict.sentence == (
         "Overloaded: at 0.2 the queue of node (3,0) keeps 12\u00a0% of what the node sends. "
@@ -270,7 +270,7 @@ def test_what_limits_transactions_is_what_is_busy():
     kind = kind_of("simulate.transactions")
 
     def limit(**changed):
-        return kind.verdict(figures | changed)
+        return kind.read(figures | changed).verdict
 
     used = figures["utilisation"]
     narrow = limit(utilisation=used | {"max": 0.93})

@@ -210,7 +210,7 @@ def test_the_verdict_is_there_and_its_numbers_are_those_of_the_json(words, line,
     assert run_guarded(lambda: app(asked, standalone_mode=False)) == 0
     figures = json.loads(capsys.readouterr().out)
     check_form(figures)
-    found = kind_of(words).verdict(figures)
+    found = kind_of(words).read(figures).verdict
     assert found.to_dict().items() <= figures["verdict"].items()
     assert unfounded(words, figures, found.sentence) == [], found.sentence
 

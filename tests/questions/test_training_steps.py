@@ -56,7 +56,7 @@ def test_defaults_stand_in_every_heading():
     said = "(batch=1, micro_batches=2, dtype=bf16) on leaf-spine:2x2x4"
     assert said in split(program)[1].verdict.of
     counted = analyze(program, "leaf-spine:2x2x4", random_mappings=0).to_dict()
-    assert said in by_verb("analyze").verdict(counted).of
+    assert said in by_verb("analyze").read(counted).verdict.of
     every = f"{program},batch=1,micro_batches=2,dtype=bf16"
     assert "(batch" not in split(every)[1].verdict.of
 

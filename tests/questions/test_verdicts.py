@@ -37,7 +37,7 @@ def test_every_answer_has_a_short_verdict_with_a_number(found):
 
 
 def test_a_verdict_follows_from_the_figures_alone(found):
-    again = by_verb(found["provenance"]["verb"]).verdict(found)
+    again = by_verb(found["provenance"]["verb"]).read(found).verdict
     assert again is not None
     assert again.to_dict().items() <= found["verdict"].items()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from netloom.base.figures import TYPES, leaves, object_schema, places, schema, titled_schema
 from netloom.questions import former
-from netloom.questions.answers import Answer, tables_of
+from netloom.questions.answers import Answer
 from netloom.questions.register import all_kinds
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _answer(answer: type[Answer], verb: str) -> dict[str, Any]:
             into = into.get("items", into)
             into.setdefault("properties", {})
         into["properties"].setdefault(last, {"deprecated": True})
-    rows = tables_of(answer)
+    rows = answer.tables()
     found["$defs"] = {}
     for name, figures in rows.items():
         row = _row(figures, in_json=rows["table"] is figures)

@@ -185,6 +185,16 @@ class Answer(Figures):
         )  # fmt: skip
         return super().from_json(data, provenance=made, **unseen)
 
+    @classmethod
+    def tables(cls) -> dict[str, type[Figures]]:
+        """Return the columns of each table, by the method that returns it. ``table`` first."""
+        found: dict[str, type[Figures]] = {"table": cls.ROWS or _row_kind(cls) or cls}
+        for base in reversed(cls.__mro__):
+            for name, each in vars(base).items():
+                if callable(each) and (rows := getattr(each, "rows", None)) is not None:
+                    found[name] = rows
+        return found
+
     def table(self) -> pl.DataFrame:
         """Return one row per load, rate or size, or the only one."""
         return self._told(
@@ -195,7 +205,7 @@ class Answer(Figures):
         """Return a table as it was kept, or else made now, with the last release's columns."""
         kept = (self.kept or {}).get(name)
         found = make() if kept is None else kept
-        declared = {each.name for each in leaves(tables_of(type(self))[name])}
+        declared = {each.name for each in leaves(self.tables()[name])}
         return former.with_old_columns(self.provenance.verb, found, vars(self), declared)
 
     def sentences(self) -> list[str]:
@@ -305,15 +315,6 @@ def only(answer: Answer, found: str) -> Figures:
         raise InputError("simulation", found, "one of its points")
     return answer.rows[0]
 
-
-def tables_of(kind: type[Answer]) -> dict[str, type[Figures]]:
-    """Return the columns of each table, by the method that returns it."""
-    found: dict[str, type[Figures]] = {"table": kind.ROWS or _row_kind(kind) or kind}
-    for base in reversed(kind.__mro__):
-        for name, each in vars(base).items():
-            if callable(each) and (rows := getattr(each, "rows", None)) is not None:
-                found[name] = rows
-    return found
 
 
 def _row_kind(kind: type[Answer]) -> type[Figures] | None:

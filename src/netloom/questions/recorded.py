@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from netloom.base.errors import InputError
 from netloom.base.figures import leaves, plain
-from netloom.questions.answers import Answer, tables_of
+from netloom.questions.answers import Answer
 from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class Recorded:
     @cached_property
     def answer(self) -> Answer:
         """The answer."""
-        kind = cast("type[Answer]", self.kind.answer)
-        return kind.from_json(self.figures, kept=self.tables)
+        found: Answer = self.kind.read(self.figures, kept=self.tables)
+        return found
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -81,7 +81,7 @@ def record(answer: Answer) -> Recorded:
     >>> kept.verb, kept.tables["channels"]["channel_load"].to_list()
     ('analyze', [1, 1, 1, 1, 2, 2, 2, 2])
     """
-    tables = {name: _known(getattr(answer, name)()) for name in tables_of(type(answer))}
+    tables = {name: _known(getattr(answer, name)()) for name in answer.tables()}
     return Recorded(answer.provenance.verb, plain(answer.to_dict()), tables)
 
 
@@ -103,7 +103,7 @@ def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] 
         If the table lacks a column: another release wrote it.
     """
     found = record.tables[table]
-    declared = leaves(tables_of(type(record.answer))[table])
+    declared = leaves(record.answer.tables()[table])
     marked = [each for each in declared if each.key]
     chosen = [
         each

@@ -131,6 +131,10 @@ class Kind:
         question = ask(self.question, fields)
         return self.find(question, self.prepare(question))
 
+    def read(self, figures: Mapping[str, Any], **kept: Any) -> Any:
+        """Return the answer that is so in JSON. ``kept``: its tables. See ``Answer.from_json``."""
+        return self.answer.from_json(figures, **kept)
+
 
 @dataclass(frozen=True)
 class Listed:

@@ -27,6 +27,7 @@ from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.said import rough
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.side_by_side import run_all
+from netloom.workload.programs.node_costs import NodeCosts  # noqa: TC001 (Pydantic reads it)
 from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern, run_pattern
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.workload.programs.node_costs import NodeCosts
     from netloom_papers.programs.neighbour_patterns import Pattern, PatternTimes
 
 US = "µs"

@@ -31,6 +31,7 @@ from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.measures import busy_shares
+from netloom.workload import ProcessGraph  # noqa: TC001 (Pydantic reads it)
 from netloom.workload.programs.node_costs import Protocol, coherence, request_reply
 from netloom_papers.programs import transactions
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from netloom.drawing.timelines import Timeline
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.workload import ProcessGraph
     from netloom_papers.programs.transactions import TransactionRun
 
 BUSY, IDLE = 0.8, 0.5
