@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from importlib import import_module
 from math import floor, log
 from operator import or_
 from os import PathLike
@@ -79,10 +80,9 @@ class _Later(type):
     where: str
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return any(
-            each.__name__ == cls.__name__ and each.__module__.startswith(cls.where)
-            for each in type(value).__mro__
-        )
+        if not any(each.__module__.startswith(cls.where) for each in type(value).__mro__):
+            return False
+        return isinstance(value, getattr(import_module(cls.where), cls.__name__))
 
 
 def later(where: str, name: str) -> type:

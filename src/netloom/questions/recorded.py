@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base.errors import InputError
 from netloom.base.figures import leaves, plain
-from netloom.questions.answers import Answer
 from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
+    from netloom.questions.answers import Answer
     from collections.abc import Collection, Mapping
 
     import polars as pl

@@ -154,11 +154,11 @@ def _drawn(columns: Sequence[Column], width: int) -> list[str]:
     rows = [[""] * (tall - len(each.head)) + each.head + each.cells for each in columns]
     lines = []
     for cells in zip(*rows, strict=True):
-        folded = [
+        lines_of = [
             folded(cell, wide) if len(cell) > wide else [cell]
             for cell, wide in zip(cells, wides, strict=True)
         ]
-        for parts in zip_longest(*folded, fillvalue=""):
+        for parts in zip_longest(*lines_of, fillvalue=""):
             told = [
                 part.ljust(wide) if column.words else part.rjust(wide)
                 for column, wide, part in zip(columns, wides, parts, strict=True)
