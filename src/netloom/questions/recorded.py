@@ -12,12 +12,12 @@ from netloom.base.figures import leaves, plain
 from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
-    from netloom.questions.answers import Answer
     from collections.abc import Collection, Mapping
 
     import polars as pl
 
     from netloom.base.figures import Leaf
+    from netloom.questions.answers import Answer
     from netloom.questions.register import Kind
 
 
