@@ -163,8 +163,9 @@ def test_hosts_send_by_their_ports(data):
     for number, pair in enumerate(found.pair):
         at, path = source[pair], found[number].tolist()
         if path and not network.direct:
-            assert path[0] == ends.injection[pair]
-            assert path[-1] == ends.ejection[pair]
+            first = network.num_network_channels
+            assert path[0] == first + ends.source_port[pair]
+            assert path[-1] == first + network.num_ports + ends.target_port[pair]
         for channel in path:
             assert network.source_end[channel] == at
             at = network.target_end[channel]

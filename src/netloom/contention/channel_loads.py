@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
-    from netloom.routing.hosted import Legs
     from netloom.topology import Topology
 
 
@@ -252,21 +251,22 @@ def measure(
     if routing.several:
         wanted = "one with a path per pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
-    inside = topology.routers
-    ends: Legs | Paths
+    inside, moving = topology.routers, from_node != to_node
     if by_lines(routing, topology):
         ends = legs(topology, from_node, to_node)
+        used = ends.source_port[moving], topology.num_ports + ends.target_port[moving]
         between = _measure_lines(inside, routing, ends.entry, ends.exit, weight)
     else:
-        ends = paths(topology, routing, from_node, to_node)
+        routed = paths(topology, routing, from_node, to_node)
+        into, out_of = routed.ends(moving)
+        used = into - inside.num_channels, out_of - inside.num_channels
         between = measure_paths(
-            between_routers(topology, ends), inside.num_channels, weight,
+            between_routers(topology, routed), inside.num_channels, weight,
             bandwidth=inside.channel_bandwidth,
         )  # fmt: skip
     if not topology.ports_listed:
         return between
-    moving = from_node != to_node
-    return _with_ports(topology, between, ends.ends(moving), moving, weight)
+    return _with_ports(topology, between, used, moving, weight)
 
 
 def by_lines(routing: Routing, topology: Topology) -> TypeGuard[DimensionOrder]:
@@ -368,11 +368,11 @@ def _largest_along(routed: Paths, values: Floats) -> Floats:
 def _with_ports(
     topology: Topology, between: Contention, used: tuple[Ints, Ints], moving: Bools, weights: Floats
 ) -> Contention:
-    """Return what paths between routers meet, with what the ``used`` channels of ports carry.
+    """Return what paths between routers meet, with what the ``used`` ports carry.
 
     A path that stays at one router meets itself alone.
     """
-    ports = np.concatenate(used) - topology.num_network_channels
+    ports = np.concatenate(used)
     many, bandwidth = 2 * topology.num_ports, topology.port_bandwidth
     load = np.bincount(ports, minlength=many).astype(np.int32)
     weighted_load = np.bincount(ports, np.tile(weights[moving], 2), many).astype(np.float64)

@@ -263,9 +263,11 @@ def _by_leg(
     for first in range(0, len(sources), MOST_PAIRS):
         block = slice(first, first + MOST_PAIRS)
         ends, weight = legs(topology, sources[block], targets[block]), weights[block]
-        for channels in (ends.injection, ends.ejection):
-            used = channels >= 0
-            load += np.bincount(channels[used], weight[used], minlength=len(load))
+        if topology.ports_listed:
+            apart, ports = sources[block] != targets[block], topology.num_ports
+            used = [ends.source_port[apart], ports + ends.target_port[apart]]
+            sent = np.bincount(np.concatenate(used), np.tile(weight[apart], 2), 2 * ports)
+            load[topology.num_network_channels :] += sent
         moving = ends.entry != ends.exit
         yield Legs(*(each[moving] for each in ends)), weight[moving]
 
@@ -278,10 +280,7 @@ def _to_routers(topology: Topology, blocks: Blocks) -> Any:
 
 def _to_ports(topology: Topology, blocks: Blocks) -> Any:
     """Return what goes from router to port, [port, entry]. Port r is router r's if not listed."""
-    if not topology.ports_listed:
-        return _to_routers(topology, blocks)
-    first = topology.num_network_channels + topology.num_ports
-    rows = ((ends.ejection - first, ends.entry, sent) for ends, sent in blocks)
+    rows = ((ends.target_port, ends.entry, sent) for ends, sent in blocks)
     return summed((topology.num_ports, topology.num_routers), rows)
 
 

@@ -514,10 +514,10 @@ def _from_hosts(topology: Topology, whole: Paths, apart: Ints, chosen: Paths) ->
     """Return whole paths with others between routers, those of the pairs that are ``apart``."""
     lengths = np.zeros(len(whole), np.int64)
     lengths[apart] = chosen.lengths
-    ends = whole.channels[whole.offsets[:-1]], whole.channels[whole.offsets[1:] - 1]
-    first, last = (np.where(each < topology.num_network_channels, -1, each) for each in ends)
+    port = whole.channels[whole.offsets[:-1]] - topology.num_network_channels
+    sink = whole.channels[whole.offsets[1:] - 1] - topology.num_network_channels
     inner = Paths(np.append(0, np.cumsum(lengths)), chosen.channels)
-    return spliced(Legs(first, last, first, last), inner)
+    return spliced(topology, Legs(port, sink - topology.num_ports, port, sink), inner)
 
 
 def _merged(
@@ -556,7 +556,7 @@ def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:
     source, target = layout.node_of[app.source], layout.node_of[app.target]
     pairs = source.astype(np.int64) * topology.num_ends + target
     order = np.argsort(pairs)
-    routed = spliced(legs(topology, source, target), layout.routes).taken(order)
+    routed = spliced(topology, legs(topology, source, target), layout.routes).taken(order)
     return SourceRoutes(f"those of {layout.name}", pairs[order], routed)
 
 

@@ -332,14 +332,10 @@ def _by_rule(
     of_routers = virtual_channel_routing(topology.routers, routing, num_vcs=vcs)
     ends = legs(topology, source, target)
     found = follow_flows(of_routers, ends.entry, ends.exit, rate)
-    first, still = topology.num_network_channels, source == target
-    own = topology.port_offsets[:-1][source]
-    entry = np.where(still, own, ends.injection - first)
-    leave = np.where(still, own, ends.ejection - first - topology.num_ports)
     return replace(
         found,
-        source=entry[found.pair].astype(np.int32),
-        target=leave[found.pair].astype(np.int32),
+        source=ends.source_port[found.pair],
+        target=ends.target_port[found.pair],
         num_nodes=topology.num_ports,
     )
 

@@ -283,7 +283,7 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
         found = listed(ways, ends.entry, ends.exit, hosts=hosts, where=where)
     else:
         found = _listed_detours(detour(topology, routing), ends.entry, ends.exit, hosts, where)
-    return spliced(ends, found)
+    return spliced(topology, ends, found)
 
 
 def drawn_paths(
@@ -301,7 +301,7 @@ def drawn_paths(
     if isinstance(routing, Minimal):
         ways = ways_of(topology, routing)
         found = walked(ways, ends.entry, ends.exit, numbers[0], hosts=hosts, pick=DRAWN)
-        return spliced(ends, found)
+        return spliced(topology, ends, found)
     trip = detour(topology, routing)
     straight = trip.direct(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
@@ -312,7 +312,7 @@ def drawn_paths(
     )  # fmt: skip
     begin = ends_of(trip.ways, there, ends.entry)
     back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
-    return spliced(ends, joined(there, back))
+    return spliced(topology, ends, joined(there, back))
 
 
 def single_paths(
@@ -331,7 +331,7 @@ def single_paths(
     numbers, pick = target_numbers(topology, routing)
     hosts = sources, targets
     found = walked(ways, ends.entry, ends.exit, numbers[targets], hosts=hosts, pick=pick)
-    return spliced(ends, found)
+    return spliced(topology, ends, found)
 
 
 def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
@@ -602,7 +602,7 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
         by_exit, ends.entry, ends.exit, offsets, sources, targets, salts,
         channels, incoming, outgoing,
     )  # fmt: skip
-    return spliced(ends, Paths(offsets, found))
+    return spliced(topology, ends, Paths(offsets, found))
 
 
 def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
@@ -766,7 +766,7 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         _RANKS[topology] = router_ranks(topology)
     (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
     found = _legal_paths(links, net, _RANKS[topology], ends.entry, ends.exit, (sources, targets))
-    return spliced(ends, found)
+    return spliced(topology, ends, found)
 
 
 def _legal_paths(
