@@ -233,7 +233,9 @@ def expected_loads(
         _add_by_legs(topology, routing, _by_leg(topology, source, target, weight, load), load)
     else:
         demand = summed((topology.num_hosts,) * 2, [(target, source, weight)])
-        _walk(demand, load, lambda row, column: paths(topology, routing, column, row))
+        _walk(
+            demand, load, lambda row, column: paths(topology, routing, column, row).whole(topology)
+        )
     return load
 
 
@@ -264,10 +266,12 @@ def _by_leg(
         block = slice(first, first + MOST_PAIRS)
         ends, weight = legs(topology, sources[block], targets[block]), weights[block]
         if topology.ports_listed:
-            apart, ports = sources[block] != targets[block], topology.num_ports
-            used = [ends.source_port[apart], ports + ends.target_port[apart]]
-            sent = np.bincount(np.concatenate(used), np.tile(weight[apart], 2), 2 * ports)
-            load[topology.num_network_channels :] += sent
+            apart, at_ports = (
+                sources[block] != targets[block],
+                load[topology.num_network_channels :],
+            )
+            for used, sent in zip(ends[:2], np.split(at_ports, 2), strict=True):
+                sent += np.bincount(used[apart], weight[apart], len(sent))
         moving = ends.entry != ends.exit
         yield Legs(*(each[moving] for each in ends)), weight[moving]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,6 +36,11 @@ class Legs(NamedTuple):
     target_port: Ints
     entry: Ints
     exit: Ints
+
+    def around(self, inner: Paths) -> Paths:
+        """Return paths between these routers with the ports beside them."""
+        pair = slice(None) if inner.pair is None else inner.pair
+        return replace(inner, ports=(self.source_port[pair], self.target_port[pair]))
 
 
 def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
@@ -123,45 +129,23 @@ def through_routers(
     try:
         inner = route(ends.entry, ends.exit)
     except NoRouteError as lost:  # of two routers
+        if topology.direct:
+            raise
         pair = np.argmax((ends.entry == lost.source) & (ends.exit == lost.target))
         why = "hosts that can reach each other"
         raise NoRouteError(int(sources[pair]), int(targets[pair]), why, lost.where) from None
-    return spliced(topology, ends, inner)
+    return ends.around(inner)
 
 
-def spliced(topology: Topology, ends: Legs, inner: Paths) -> Paths:
-    """Return these paths with an injection channel before and an ejection channel behind."""
+def parted(topology: Topology, whole: Paths) -> Paths:
+    """Return paths, none of them empty, that have been given as ``Paths.whole`` returns them."""
     if not topology.ports_listed:
-        return inner
-    pair = np.arange(len(ends.entry)) if inner.pair is None else inner.pair
-    port, sink = ends.source_port[pair], ends.target_port[pair]
-    moving = topology.port_host[port] != topology.port_host[sink]
-    first, lengths = topology.num_network_channels, np.diff(inner.offsets)
-    offsets = np.append(0, np.cumsum(lengths + 2 * moving))
-    channels = np.empty(offsets[-1], np.int32)
-    channels[offsets[:-1][moving]] = first + port[moving]
-    channels[offsets[1:][moving] - 1] = first + topology.num_ports + sink[moving]
-    place = np.repeat(offsets[:-1] + moving - inner.offsets[:-1], lengths)
-    channels[np.arange(len(inner.channels)) + place] = inner.channels
-    return Paths(offsets, channels, inner.pair, inner.probability)
-
-
-def between_routers(topology: Topology, routed: Paths) -> Paths:
-    """Return paths without the channels of hosts.
-
-    Examples
-    --------
-    >>> from netloom.routing import ShortestPath, paths
-    >>> from netloom.topology import topology
-    >>> net = topology("leaf-spine:2x1x2")
-    >>> between_routers(net, paths(net, ShortestPath(), [0, 0], [1, 2])).lengths
-    array([0, 2], dtype=int32)
-    """
-    if not topology.ports_listed:
-        return routed
-    inside = routed.channels < topology.num_network_channels
-    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[routed.offsets]
-    return Paths(offsets, routed.channels[inside], routed.pair, routed.probability)
+        return whole
+    first, ends = topology.num_network_channels, (whole.offsets[:-1], whole.offsets[1:] - 1)
+    port, sink = (whole.channels[each] - first for each in ends)
+    inside = whole.channels < first
+    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[whole.offsets]
+    return Paths(offsets, whole.channels[inside], ports=(port, sink - topology.num_ports))
 
 
 def _nearest_ports(topology: Topology, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
+from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
 
@@ -153,7 +153,7 @@ def forwarded_paths(
     lengths[lost & ~still] = -1
     offsets = offsets_of(lengths, sources, targets, wanted)
     found = fill_followed(table, row, ends.entry, offsets, enters)
-    return spliced(topology, ends, Paths(offsets, found))
+    return ends.around(Paths(offsets, found))
 
 
 def check_table(topology: Topology, routing: ForwardingTable) -> None:
