@@ -93,7 +93,7 @@ def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> F
     NoRouteError
         If the table does not lead to a host that the program sends to.
     """
-    routed = forwarded_paths(topology, table, flows.source, flows.target)
+    routed = forwarded_paths(topology, table, flows.source, flows.target).whole(topology)
     volume = np.repeat(flows.volume, np.diff(routed.offsets))
     load = np.bincount(routed.channels, weights=volume, minlength=topology.num_channels)
     return np.asarray(load / topology.channel_bandwidth)

@@ -306,23 +306,10 @@ def host_flows(
         raise InputError(topology.name, found, f"at most {most_hops:,}, hops times VCs")
     pair = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
     part = rate[pair] if routed.probability is None else rate[pair] * routed.probability
-    inner, entry, leave = _cut(topology, routed, source[pair], target[pair])
-    share = _layered_share(topology, str(routing), inner, vcs)
+    share = _layered_share(topology, str(routing), routed, vcs)
     ports, channels = topology.num_ports, topology.num_network_channels
+    inner, (entry, leave) = Paths(routed.offsets, routed.channels), routed.ports
     return Flows(inner, entry, leave, part, share, pair, ports, channels)
-
-
-def _cut(topology: Topology, routed: Paths, source: Ints, target: Ints) -> tuple[Paths, Ints, Ints]:
-    """Return paths without the channels of hosts, and the ports whose channels those are."""
-    channels, first = routed.channels, topology.num_network_channels
-    moving, own = source != target, topology.port_offsets[:-1]
-    begin, end = routed.offsets[:-1][moving], routed.offsets[1:][moving] - 1
-    entry, leave = own[source], own[target]
-    entry[moving] = channels[begin] - first
-    leave[moving] = channels[end] - first - topology.num_ports
-    offsets = routed.offsets - 2 * np.append(0, np.cumsum(moving))
-    inner = Paths(offsets, channels[channels < first])
-    return inner, entry.astype(np.int32), leave.astype(np.int32)
 
 
 def _by_rule(

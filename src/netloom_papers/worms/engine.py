@@ -227,7 +227,7 @@ class WormEngine(CycleEngine):
         topology, ends = self.topology, self.worm.end_channels
         sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
         targets[pairs < 0] = sources[pairs < 0]
-        found = paths(topology, self.routing, sources, targets)
+        found = paths(topology, self.routing, sources, targets).whole(topology)
         offsets, channels = found.offsets, found.channels
         if ends and topology.direct:
             entry = np.flatnonzero(pairs >= 0)

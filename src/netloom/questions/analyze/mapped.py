@@ -375,7 +375,7 @@ def followed(topology: Topology, routing: Routing, mapped: MappedProgram) -> Pat
     """Return the paths of a mapped program. None if they are too many to be looked through."""
     if float(mapped.contention.channel_load.sum()) > MOST_HOPS:
         return None
-    return paths(topology, routing, mapped.source, mapped.target)
+    return paths(topology, routing, mapped.source, mapped.target).whole(topology)
 
 
 def causes(

@@ -226,6 +226,7 @@ def check_work(
         sent = ~runner.inside(graph.source, graph.target)
         ends = [runner.host_of[end[sent]] for end in (graph.source, graph.target)]
         found = paths(runner.flows.topology, runner.flows.routing, *ends)
+        found = found.whole(runner.flows.topology)
         weight = graph.bytes[sent]
         weight = weight if found.pair is None else weight[found.pair]
         if found.probability is not None:

@@ -14,7 +14,6 @@ from netloom.questions.analyze.question import PATH_CONTENTION
 from netloom.questions.columns import Column, Columns, asked, table
 from netloom.questions.named import entering
 from netloom.questions.register import Answer
-from netloom.routing.hosted import between_routers
 from netloom.routing.rules import layers
 from netloom.simulation.intervals import batch_interval
 
@@ -407,8 +406,7 @@ class ProgramMapping(Answer):
         """
         if self.routes is None:
             return None
-        between = between_routers(self.topology, self.routes.routes)
-        between = between.taken(np.flatnonzero(between.lengths))
+        between = self.routes.routes.taken(np.flatnonzero(self.routes.routes.lengths))
         return int(layers(self.topology.routers, between).max(initial=0)) + 1
 
     @property
