@@ -111,7 +111,7 @@ def push_detours(trip: Detour, demand: Any, load: Load) -> None:
     """
     if trip.to_group:
         rows, columns = entries(demand)
-        straight = trip.direct(columns, rows)
+        straight = trip.straight(columns, rows)
         staying, away = (
             summed(demand.shape, [(rows[kept], columns[kept], demand.data[kept])])
             for kept in (straight, ~straight)

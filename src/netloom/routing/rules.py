@@ -139,7 +139,7 @@ class Detour(NamedTuple):
     goals: Ints
     to_group: bool
 
-    def direct(self, entry: Ints, leave: Ints) -> Bools:
+    def straight(self, entry: Ints, leave: Ints) -> Bools:
         """Return which pairs of routers draw nothing: equal ones, or those of one group."""
         if self.to_group:
             return np.asarray(self.ways.group[entry] == self.ways.group[leave])
@@ -303,7 +303,7 @@ def drawn_paths(
         found = walked(ways, ends.entry, ends.exit, numbers[0], hosts=hosts, pick=DRAWN)
         return ends.around(found)
     trip = detour(topology, routing)
-    straight = trip.direct(ends.entry, ends.exit)
+    straight = trip.straight(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
     there = walked(
@@ -371,7 +371,7 @@ def joined(first: Paths, second: Paths) -> Paths:
 
 def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where: str) -> Paths:
     """Return all ways by way of all goals: every first part with every second one that follows."""
-    straight = trip.direct(entry, leave)
+    straight = trip.straight(entry, leave)
     own = trip.ways.group[entry] if trip.to_group else leave
     counts = np.where(straight, 1, len(trip.goals))
     check_paths(counts.sum(), where)

@@ -251,8 +251,9 @@ class Steps:
             raise InputError(
                 place, f"{len(nodes)} node", "a source, a target and the nodes between"
             )
-        hosts = [node < self.topology.num_hosts for node in nodes]
-        if not self.topology.direct and not (hosts[0] and hosts[-1] and sum(hosts) == 2):
+        routers = self.topology.num_ends - self.topology.num_routers  # the first of their vertices
+        hosts = max(nodes[0], nodes[-1]) < self.topology.num_hosts
+        if not hosts or min(nodes[1:-1], default=routers) < routers:
             shown = ", ".join(self.called(node) for node in nodes[:8])
             raise InputError(place, f"a route by {shown}", "a host, the routers between, a host")
         channels = []

@@ -254,5 +254,3 @@ def test_ports_of_bundles_stand_in_a_row():
     double = replace(net, channel_bandwidth=np.full(net.num_channels, 1.5))
     assert hosted_ports(double).num_ports == 8
     assert (hosted_ports(double).out_port == 2 * wired.out_port).all()
-    with pytest.raises(InputError, match="a direct network"):
-        hosted_ports(mesh(2, 2))

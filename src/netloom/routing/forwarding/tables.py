@@ -425,8 +425,8 @@ def end_points(topology: Topology) -> EndPoints:
     leave = exits(topology)
     copies, port = np.ones(len(leave), np.int64), np.zeros(len(leave), np.int32)
     rank = np.arange(count, dtype=np.int32)
-    if not topology.direct:
-        port = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
+    listed = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
+    port[: len(listed)] = listed
     num_destinations = len(leave)
     if cabling is not None:
         copies = 1 << cabling.lmc.astype(np.int64)
@@ -590,9 +590,7 @@ def _faults(
     whole, hosts = whole_table(table), len(exits(topology))
     target = topology.routers.channel_target
     up = topology.routers.vertex_up
-    sends = np.zeros(topology.num_routers, np.int64)
-    if not topology.direct:
-        sends = port_senders(topology)[:, 0]
+    sends = port_senders(topology)[:, 0]
     if topology.cabling is not None:
         sends[topology.cabling.others.router] = 1
     cabled = _cabled(topology, every)
