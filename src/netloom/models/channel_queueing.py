@@ -989,20 +989,18 @@ def _service(
 def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) -> str:
     """Return a resource as a person calls it: ``injection at node (0,3)``."""
     channels, nodes = prepared.flows.num_channels, prepared.flows.num_nodes
-    if busy.channel < channels or not topology.direct:  # hosts' channels have numbers of their own
+    if busy.channel < topology.num_channels:  # those of hosts, too, where they are listed
         name = f"channel {topology.channel_name(busy.channel)}"
+        source = f"source of {name}"
     else:
         end, node = divmod(busy.channel - channels, nodes)
-        name = f"{('injection', 'ejection')[end]} at node {topology.name_of(node)}"
+        source = f"source at node {topology.name_of(node)}"
+        name = source.replace("source", ("injection", "ejection")[end], 1)
     if busy.what == LIMITS[1]:
         return f"credits of a VC of {name}"
     if busy.what == LIMITS[2]:
         return f"head of line behind {name}"
-    if busy.what != LIMITS[3]:
-        return name
-    if not topology.direct:
-        return f"source of {name}"
-    return f"source at node {name.rpartition('node ')[2]}"
+    return source if busy.what == LIMITS[3] else name
 
 
 KNEE = 0.9

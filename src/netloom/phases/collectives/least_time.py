@@ -333,7 +333,7 @@ def _ways(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     ends = network.source, network.target
     lengths = [(np.ones(network.num_links), "all channels")]
     sides = getattr(network.topology.whole, "sides", None)
-    if sides is not None and network.topology.direct:
+    if sides is not None:
         where = [np.unravel_index(network.vertices[end], sides) for end in ends]
         for number, (one, other) in enumerate(zip(*where, strict=True)):
             along = (one != other).astype(np.float64)

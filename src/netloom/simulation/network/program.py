@@ -145,19 +145,16 @@ def reserve(
     if named.several:
         found = "a routing of several paths for each pair of nodes"
         raise InputError(f"routing '{named}'", found, f"one path, as reserved VCs need: {ROUTINGS}")
-    if topology.direct:
-        check_slots(topology, router.vcs, *end_channels(topology, router))
     if listed_pairs(traffic) > MOST_CONNECTIONS:
         found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
         raise InputError("reserved VCs", found, f"at most {MOST_CONNECTIONS} connections")
     source, target, _ = traffic.matrix()
     routed = paths(topology, named, source, target)
     made = reserve_paths(topology, source, target, routed, router, name=str(named))
-    pairs = source.astype(np.int64) * topology.num_hosts + target
+    pairs = source.astype(np.int64) * topology.num_ends + target
     routes = SourceRoutes(str(named), pairs, routed)
-    given = routes if topology.direct else named
     minimal = not isinstance(named, SourceRoutes | UpDown)
-    return replace(made, routing=replace(made.routing, routes=given, minimal=minimal))
+    return replace(made, routing=replace(made.routing, routes=routes, minimal=minimal))
 
 
 def reserve_paths(
