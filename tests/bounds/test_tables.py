@@ -89,7 +89,7 @@ def test_no_table_beats_the_bound_of_traffic(seed):
     source, target = rng.integers(0, net.num_hosts, (2, many)).astype(np.int32)
     weight = rng.random(many)
     bound = traffic_bound(net, source, target, weight)
-    found = paths(net, parse_routing("minhop", net), source, target)
+    found = paths(net, parse_routing("minhop", net), source, target).whole(net)
     load = np.zeros(net.num_channels)
     np.add.at(load, found.channels, np.repeat(weight, np.diff(found.offsets)))
     between = net.num_network_channels

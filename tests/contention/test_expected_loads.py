@@ -52,7 +52,7 @@ def test_random_up_loads_what_its_paths_do(spec):
     net = topology(spec)
     source, target = all_pairs(net.num_hosts)
     weight = np.arange(len(source)) % 5.0
-    found = paths(net, RandomUp(), source, target)
+    found = paths(net, RandomUp(), source, target).whole(net)
     each = np.repeat(found.probability * weight[found.pair], found.lengths)
     expected = np.bincount(found.channels, each, minlength=net.num_channels)
     assert expected_loads(net, RandomUp(), source, target, weight) == pytest.approx(expected)
@@ -64,7 +64,7 @@ def test_one_path_a_pair_loads_what_the_paths_do(spec, routing):
     net = topology(spec)
     source, target = all_pairs(net.num_hosts)
     weight = np.arange(len(source)) % 5.0
-    found = paths(net, routing, source, target)
+    found = paths(net, routing, source, target).whole(net)
     each = np.repeat(weight, found.lengths)
     expected = np.bincount(found.channels, each, minlength=net.num_channels)
     assert expected_loads(net, routing, source, target, weight) == pytest.approx(expected)
@@ -142,7 +142,7 @@ def test_loads_go_round_what_is_broken_as_the_paths_do(spec, cables, nodes, rout
         return
     hosts = working_nodes(net)
     source, target = np.repeat(hosts, len(hosts)), np.tile(hosts, len(hosts))
-    found = paths(net, routing, source, target)
+    found = paths(net, routing, source, target).whole(net)
     chance = np.ones(len(found)) if found.probability is None else found.probability
     each = np.repeat(chance, found.lengths)
     expected = np.bincount(found.channels, each, minlength=net.num_channels)

@@ -96,9 +96,10 @@ def test_any_table_is_followed_pair_by_pair(drawn, data):
     source, target = (each.ravel().astype(np.int32) for each in np.meshgrid(hosts, hosts))
     source, target = source[source != target], target[source != target]
     ends = legs(net, source, target)
-    row = target if net.direct else ends.ejection - net.num_network_channels - net.num_ports
     lost = () if table.undelivered is None else set(np.flatnonzero(table.undelivered).tolist())
-    pairs = list(zip(row.tolist(), ends.entry.tolist(), ends.exit.tolist(), strict=True))
+    pairs = list(
+        zip(ends.target_port.tolist(), ends.entry.tolist(), ends.exit.tolist(), strict=True)
+    )
     load, unrouted, longest = all_to_all(net, table.next_channel, pairs, lost)
     found = table_figures(net, table, hosts=hosts, samples=3)
     assert found.paths.tolist() == [load[channel] for channel in range(net.num_network_channels)]

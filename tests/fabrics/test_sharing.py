@@ -30,7 +30,7 @@ def test_jobs_cost_each_other_what_their_paths_say(spec, seed, count):
         load = Counter()
         for a, b, bytes_ in zip(source, target, volume, strict=True):
             if net.node_of_host[a] != net.node_of_host[b]:
-                for channel in paths(net, table, [a], [b]).channels.tolist():
+                for channel in paths(net, table, [a], [b]).whole(net).channels.tolist():
                     load[channel] += bytes_ / net.channel_bandwidth[channel]
         loads.append(load)
     found = sharing(net, table, jobs)

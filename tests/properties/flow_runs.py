@@ -66,7 +66,7 @@ def links(case):
 def ways(case):
     """Return for each row its paths as (probability, links); none to its own host."""
     net, table = case.topology, case.messages
-    found = paths(net, case.routing, table.source, table.target)
+    found = paths(net, case.routing, table.source, table.target).whole(net)
     pair = np.arange(len(found)) if found.pair is None else found.pair
     chance = np.ones(len(found)) if found.probability is None else found.probability
     listed = [[] for _ in range(len(table))]

@@ -51,7 +51,7 @@ def test_hosts_on_routers_by_the_definition(data):
     source, target = data.draw(pairs(net.num_hosts, most=20))
     weights = weights_for(data, len(source))
     found = measure(net, routing, source, target, weights)
-    whole = [path.tolist() for path in paths(net, routing, source, target)]
+    whole = [path.tolist() for path in paths(net, routing, source, target).whole(net)]
     inside = [[hop for hop in path if hop < net.num_network_channels] for path in whole]
     counts, totals = definition.channel_loads(whole, weights, net.num_channels)
     assert np.append(found.channel_load, found.host_channel_load).tolist() == counts

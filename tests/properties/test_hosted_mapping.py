@@ -97,7 +97,7 @@ def by_hand(app, network, node_of, places, routing=ROUTING):
     for source, target, weight in zip(app.source, app.target, app.bytes, strict=True):
         if not network.crosses(node_of[source], node_of[target]):
             continue
-        routed = paths(network, routing, [node_of[source]], [node_of[target]])
+        routed = paths(network, routing, [node_of[source]], [node_of[target]]).whole(network)
         shares = [1.0] if routed.probability is None else routed.probability
         for path, share in enumerate(shares):
             for channel in routed[path]:

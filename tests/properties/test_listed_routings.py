@@ -44,7 +44,7 @@ def test_every_packet_takes_its_path_and_none_waits_in_a_circle(network, routing
     found = listed_routing(network, routing, 16)
     walker, wired, waits = Walker(found), hosted_ports(network), nx.DiGraph()
     source, target = np.divmod(np.arange(network.num_hosts**2, dtype=np.int32), network.num_hosts)
-    wanted = paths(network, routing, source, target)
+    wanted = paths(network, routing, source, target).whole(network)
     for pair, ends in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
         one = np.array([ends], np.int32)
         try:

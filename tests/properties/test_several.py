@@ -111,7 +111,7 @@ def loads_of(found, weight, num_channels):
 
 
 def check_paths(network, routing, source, target):
-    found = listed_by_pair(paths(network, routing, source, target))
+    found = listed_by_pair(paths(network, routing, source, target).whole(network))
     ends = legs(network, source, target)
     for pair in range(len(source)):
         host = int(target[pair])
@@ -125,7 +125,7 @@ def check_paths(network, routing, source, target):
 
 
 def check_loads(network, routing, source, target, weight):
-    found = paths(network, routing, source, target)
+    found = paths(network, routing, source, target).whole(network)
     load = expected_loads(network, routing, source, target, weight)
     assert load == pytest.approx(loads_of(found, weight, network.num_channels), abs=1e-9)
     each = found.lengths * (1 if found.pair is None else found.probability)
@@ -158,13 +158,17 @@ def test_hosts_send_by_their_ports(data):
     network = data.draw(networks())
     source, target, _ = data.draw(flows(network))
     routing = data.draw(st.sampled_from([Minimal(), Valiant()]))
-    found, ends = paths(network, routing, source, target), legs(network, source, target)
+    found, ends = (
+        paths(network, routing, source, target).whole(network),
+        legs(network, source, target),
+    )
     assert np.bincount(found.pair, found.probability) == pytest.approx(1)
     for number, pair in enumerate(found.pair):
         at, path = source[pair], found[number].tolist()
         if path and not network.direct:
-            assert path[0] == ends.injection[pair]
-            assert path[-1] == ends.ejection[pair]
+            first = network.num_network_channels
+            assert path[0] == first + ends.source_port[pair]
+            assert path[-1] == first + network.num_ports + ends.target_port[pair]
         for channel in path:
             assert network.source_end[channel] == at
             at = network.target_end[channel]
@@ -194,8 +198,8 @@ def test_drawn_paths_are_listed_ones(data, seed):
     routings = KNOWN.get(network.name, (Minimal(), Valiant()))
     routing = data.draw(st.sampled_from(routings))
     source, target, _ = data.draw(flows(network, most=4))
-    drawn = draw_paths(network, routing, source, target, seed)
-    listed = listed_by_pair(paths(network, routing, source, target))
+    drawn = draw_paths(network, routing, source, target, seed).whole(network)
+    listed = listed_by_pair(paths(network, routing, source, target).whole(network))
     assert drawn.pair is None
     assert len(drawn) == len(source)
     assert all(tuple(drawn[pair].tolist()) in listed[pair] for pair in range(len(source)))

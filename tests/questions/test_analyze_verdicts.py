@@ -152,7 +152,7 @@ def test_shares_are_told_apart():
 def on_busiest(found, routing):
     """The edges on the busiest channel and what each puts there, path by path."""
     source, target = found.mapped.source, found.mapped.target
-    routed = paths(found.network, routing, source, target)
+    routed = paths(found.network, routing, source, target).whole(found.network)
     channel = found.mapped.contention.busiest_channel
     weights = found.mapped.weights
     return {at: weights[at] for at in range(len(source)) if channel in routed[at].tolist()}

@@ -118,7 +118,7 @@ def test_installed_tables_give_the_routes(collective):
     program = schedule.program
     for message in range(0, program.num_messages, 97):
         source, target = hosts[program.source[message]], hosts[program.target[message]]
-        way = paths(topology, routing, [source], [target]).channels
+        way = paths(topology, routing, [source], [target]).whole(topology).channels
         names = [topology.name_of(int(vertex)) for vertex in topology.target_end[way]]
         taken = schedule.network.target[schedule.routes.of(message)]
         assert [schedule.network.labels[vertex] for vertex in taken] == names

@@ -11,7 +11,7 @@ def channel_loads(app, topology, routing, weights, node_of):
     for source, target, weight in zip(app.source, app.target, weights, strict=True):
         start, end = node_of[source], node_of[target]
         if start != end:
-            for channel in paths(topology, routing, [start], [end])[0]:
+            for channel in paths(topology, routing, [start], [end]).whole(topology)[0]:
                 loads[int(channel)] += weight
     return loads
 
@@ -33,7 +33,7 @@ def busy_tasks(app, topology, routing, weights, node_of, level):
     for source, target, weight in zip(app.source, app.target, weights, strict=True):
         start, end = node_of[source], node_of[target]
         if weight and start != end:
-            path = paths(topology, routing, [start], [end])[0]
+            path = paths(topology, routing, [start], [end]).whole(topology)[0]
             if any(loads[int(channel)] >= level for channel in path):
                 busy |= {int(source), int(target)}
     return sorted(busy)

@@ -97,3 +97,13 @@ def valiant_group_paths(way, source, target):
         return way.all_paths(source, [target])
     stops = [[r for r, g in enumerate(groups) if g == group] for group in sorted(set(groups))]
     return way.all_detours(source, target, stops)
+
+
+def with_ports(listed, ports, port_host, first):
+    """Return each path with the channels of its ports, but those of a host to itself."""
+    found = []
+    for path, port, sink in zip(listed, *ports, strict=True):
+        moves = port_host[port] != port_host[sink]
+        behind = first + len(port_host)
+        found.append([first + port, *path, behind + sink] if moves else list(path))
+    return found

@@ -155,3 +155,8 @@ def test_dimension_order_on_a_hyperx_cannot_deadlock():
         assert find_deadlock(network, routing) == ()
         assert not followed(network, routing)
         assert listed_cycle(network, routing) == ()
+
+
+def test_shortest_paths_of_many_routers_with_a_host_each_are_followed_by_a_table():
+    found = (find_deadlock(topology(each), ShortestPath()) for each in ("ring:1500/1", "ring:1500"))
+    assert len(set(found)) == 1

@@ -12,6 +12,7 @@ from netloom.routing import Ecmp, Layered, ShortestPath, Spread, UpDown, draw_pa
 from netloom.routing.rules import Minimal
 from netloom.topology import Topology, topology, without
 from netloom.topology.core import attach_hosts
+from tests.reference.several import with_ports
 
 SHORTEST = [ShortestPath(), Layered(), Spread(), Ecmp(3), Ecmp(3, polarised=True), Minimal()]
 
@@ -64,8 +65,12 @@ def test_paths_lead_from_host_to_host_and_are_shortest(chance, routing):
     network = two_way_network(chance)
     hops, hosts = hops_between(network), np.arange(5)
     sources, targets = hosts.repeat(5), np.tile(hosts, 5)
-    drawn = draw_paths(network, routing, sources, targets, seed=1)
-    listed = paths(network, routing, sources, targets)
+    drawn = draw_paths(network, routing, sources, targets, seed=1).whole(network)
+    between = paths(network, routing, sources, targets)
+    listed, first = between.whole(network), network.num_network_channels
+    by_hand = with_ports(between, between.ports, network.port_host, first)
+    assert [path.tolist() for path in listed] == by_hand
+    assert (between.channels < first).all()
     pairs = np.arange(25) if listed.pair is None else listed.pair
     for found, of in ((drawn, np.arange(25)), (listed, pairs)):
         for path, pair in zip(found, of.tolist(), strict=True):
@@ -81,7 +86,7 @@ def test_paths_lead_from_host_to_host_and_are_shortest(chance, routing):
 @pytest.mark.parametrize("routing", [*SHORTEST, UpDown()])
 def test_no_path_leads_to_a_host_that_failed(routing):
     network = without(topology("leaf-spine:4x2x2"), nodes="h3", channels="leaf0-spine1")
-    assert len(draw_paths(network, routing, [0], [7], seed=1)[0]) == 4
+    assert len(draw_paths(network, routing, [0], [7], seed=1).whole(network)[0]) == 4
     for source, target in ((0, 3), (3, 0)):
         with pytest.raises(NoRouteError, match=f"from host {source} to host {target}"):
-            paths(network, routing, [7, source], [0, target])
+            paths(network, routing, [7, source], [0, target]).whole(network)

@@ -94,9 +94,15 @@ def test_packets_leave_at_the_first_router_of_their_host():
     network = attach_hosts(ring, ports, name="two ports", port_host=np.array([0, 0, 1, 1]))
     forward = table(network, lambda node, target: node - 2)
     pairs = every_pair(network)
-    assert paths(network, forward, *pairs).lengths.tolist() == [0, 3, 3, 0]
-    there = [network.channel_name(channel) for channel in paths(network, forward, [0], [1])[0]]
-    back = [network.channel_name(channel) for channel in paths(network, forward, [1], [0])[0]]
+    assert paths(network, forward, *pairs).whole(network).lengths.tolist() == [0, 3, 3, 0]
+    there = [
+        network.channel_name(channel)
+        for channel in paths(network, forward, [0], [1]).whole(network)[0]
+    ]
+    back = [
+        network.channel_name(channel)
+        for channel in paths(network, forward, [1], [0]).whole(network)[0]
+    ]
     assert len({*there, *back}) == 6
     assert (there[0][:5], there[-1][-5:]) == ("h0 ->", "-> h1")
     assert find_deadlock(network, forward) == ()

@@ -69,9 +69,9 @@ def test_minimal_hops_of_a_dragonfly():
     ends = np.repeat(np.arange(72), 72), np.tile(np.arange(72), 72)
     other = ends[0] != ends[1]
     ends = ends[0][other], ends[1][other]
-    drawn = draw_paths(net, Minimal(), *ends, seed=1)
+    drawn = draw_paths(net, Minimal(), *ends, seed=1).whole(net)
     assert (drawn.lengths - 2).mean() == pytest.approx(2.3192, abs=5e-5)
-    direct = paths(net, MinimalGroup(), *ends).lengths - 2
+    direct = paths(net, MinimalGroup(), *ends).whole(net).lengths - 2
     assert direct.max() == 3
     # a third of the way local, all of it global: 1 + 3/4 + 3/4 hops to another group's router
     assert direct.mean() == pytest.approx((6 * 1 + 64 * 2.5) / 71)
@@ -102,22 +102,22 @@ def test_lanes_of_a_hyperx_share_the_targets():
 
 def test_a_hyperx_is_crossed_last_dimension_first():
     net = topology("hyperx:3x3/1")
-    (path,) = paths(net, DimensionOrder(), [0], [8])
+    (path,) = paths(net, DimensionOrder(), [0], [8]).whole(net)
     assert [net.channel_name(c) for c in path[1:-1]] == ["(0,0) -> (0,2)", "(0,2) -> (2,2)"]
-    (path,) = paths(net, DimensionOrder((0, 1)), [0], [8])
+    (path,) = paths(net, DimensionOrder((0, 1)), [0], [8]).whole(net)
     assert [net.channel_name(c) for c in path[1:-1]] == ["(0,0) -> (2,0)", "(2,0) -> (2,2)"]
 
 
 def test_broken_links_of_a_dragonfly_are_gone_round_within_groups_only():
     net = topology("dragonfly:1x3x1")  # one link between any two of four groups
     local = without(net, channels="g0r0-g0r1")
-    assert len(paths(local, MinimalGroup(), [0], [1])[0]) == 2 + 2
+    assert len(paths(local, MinimalGroup(), [0], [1]).whole(local)[0]) == 2 + 2
     inside = net.routers
     between = np.flatnonzero((inside.channel_source // 3 == 0) & (inside.channel_target // 3 == 1))
     cut = without(net, channels=between.tolist())
     with pytest.raises(NoRouteError):
-        paths(cut, MinimalGroup(), [0], [3])
-    assert len(paths(cut, Minimal(), [0], [3])) > 0
+        paths(cut, MinimalGroup(), [0], [3]).whole(cut)
+    assert len(paths(cut, Minimal(), [0], [3]).whole(cut)) > 0
 
 
 def test_draws_are_as_likely_as_the_paths_and_the_same_again():

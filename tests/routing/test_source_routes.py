@@ -68,7 +68,7 @@ def test_names_with_blanks_and_marks_come_back(tmp_path):
     net = attach_hosts(inside, np.array([0, 2]), name="three", labels=names)
     file = tmp_path / "routes.txt"
     routes = source_routes(net, [[0, 2, 3, 4, 1], [1, "4", "MF0;A09#1#2", 2, 0]])
-    assert net.channel_name(int(routes.routes[1][1])) == "back\\slash -> MF0;A09#1#2"
+    assert net.channel_name(int(routes.routes[1][0])) == "back\\slash -> MF0;A09#1#2"
     write_routes(net, routes, file)
     assert same_routes(read_routes(net, file), routes)
 
@@ -80,7 +80,7 @@ def test_a_line_may_have_arrows_numbers_names_and_comments(tmp_path):
         "h0 -> leaf0 -> spine1#2 -> leaf1 -> h1 # the second cable\n"
         "1 3 4 2#2 0 #back by numbers\n"
     )
-    found = read_routes(net, file).routes
+    found = read_routes(net, file).routes.whole(net)
     named = [[net.channel_name(c) for c in found[route]] for route in range(2)]
     assert named == [
         ["h0 -> leaf0", "leaf0 -> spine1#2", "spine1 -> leaf1#1", "leaf1 -> h1"],

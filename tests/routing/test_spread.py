@@ -25,7 +25,9 @@ from tests.reference import spread as reference
 def all_to_all(network, routing):
     """Return the load of every network channel, each host sending to each."""
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts])
-    found = paths(network, routing, hosts.repeat(len(hosts)), np.tile(hosts, len(hosts)))
+    found = paths(network, routing, hosts.repeat(len(hosts)), np.tile(hosts, len(hosts))).whole(
+        network
+    )
     count = network.num_network_channels
     return np.bincount(found.channels, minlength=network.num_channels)[:count]
 
@@ -78,7 +80,7 @@ def test_hashed_paths_are_those_of_the_definition(chance, hosted, polarised, see
     pairs = hosts.repeat(len(hosts)), np.tile(hosts, len(hosts))
     enters = (network.injection_router if hosted else hosts).tolist()
     leaves = (network.ejection_router if hosted else hosts).tolist()
-    found = paths(network, Ecmp(seed, polarised), *pairs)
+    found = paths(network, Ecmp(seed, polarised), *pairs).whole(network)
     ends = ends_of(network)
     for path, (source, target) in enumerate(zip(*map(np.ndarray.tolist, pairs), strict=True)):
         if source == target:

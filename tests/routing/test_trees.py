@@ -80,7 +80,7 @@ def test_paths_are_those_of_the_definition(shape, chance):
     _, parents, parallel = shape
     sources, targets = ([chance.randrange(network.num_hosts) for _ in range(20)] for _ in range(2))
     for routing, keys in ((DModK(), targets), (SModK(), sources)):
-        found = paths(network, routing, sources, targets)
+        found = paths(network, routing, sources, targets).whole(network)
         for pair, (source, target) in enumerate(zip(sources, targets, strict=True)):
             ups = by_key(parents, parallel, keys[pair])
             assert named(network, found[pair]) == route(*shape, source, target, ups)
@@ -91,7 +91,7 @@ def test_paths_are_those_of_the_definition(shape, chance):
 def test_random_up_lists_every_way_once(shape):
     network = xgft(*shape)
     source, target = 0, network.num_hosts - 1
-    found = paths(network, RandomUp(), [target, source], [target, target])
+    found = paths(network, RandomUp(), [target, source], [target, target]).whole(network)
     assert found.pair is not None
     assert found.probability is not None
     assert (len(found[0]), found.probability[0]) == (0, 1)

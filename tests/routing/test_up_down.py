@@ -283,9 +283,9 @@ def test_each_of_several_planes_has_a_root():
 def test_links_of_one_direction_lose_hosts_behind_them():
     inside = Topology("line", 3, np.array([0, 1, 1], np.int32), np.array([1, 0, 2], np.int32))
     net = attach_hosts(inside, np.arange(3), name="one way")
-    assert len(paths(net, UpDown(), [0], [1])[0]) == 3
+    assert len(paths(net, UpDown(), [0], [1]).whole(net)[0]) == 3
     with pytest.raises(NoRouteError, match="from host 1 to host 2"):
-        paths(net, UpDown(), [0, 1], [1, 2])
+        paths(net, UpDown(), [0, 1], [1, 2]).whole(net)
 
 
 @pytest.mark.parametrize("spec", ["leaf-spine:8x4x8", "fat-tree:4x3", "xgft:4x4/1x2/1x2"])

@@ -63,8 +63,8 @@ def test_destination_tags_lead_from_every_pe_to_every_module(pes, size):
 def test_shortest_paths_are_those_walks_and_replies_go_back_the_same_way(pes, size):
     net = omega(pes, size)
     pe, module = np.divmod(np.arange(pes * pes, dtype=np.int32), pes)
-    requests = paths(net, ShortestPath(), pe, pes + module)
-    replies = paths(net, ShortestPath(), pes + module, pe)
+    requests = paths(net, ShortestPath(), pe, pes + module).whole(net)
+    replies = paths(net, ShortestPath(), pes + module, pe).whole(net)
     assert set(requests.lengths.tolist()) == {net.stages + 1}
     for row in range(len(pe)):
         nodes, _ = walk(net, int(pe[row]), digits(int(module[row]), size, net.stages))
@@ -122,7 +122,7 @@ def test_it_is_a_graph_like_any_other():
 
 def loads_by_stage(net, pe, module):
     """Channel loads of requests, line by line: load → lines that have it, for each stage."""
-    routed = paths(net, ShortestPath(), np.asarray(pe), net.pes + np.asarray(module))
+    routed = paths(net, ShortestPath(), np.asarray(pe), net.pes + np.asarray(module)).whole(net)
     load = np.bincount(routed.channels, minlength=net.num_channels)
     lines = net.lines(pe, module)
     stages = [Counter(Counter(lines[:, i].tolist()).values()) for i in range(net.stages + 1)]

@@ -269,7 +269,8 @@ def followed(mapped: MappedProgram, routing: Routing) -> Paths | None:
     """Return the paths of a mapped program. None if they are too many to be looked through."""
     if float(mapped.contention.channel_load.sum()) > MOST_HOPS:
         return None
-    return paths(mapped.topology, routing, mapped.source, mapped.target)
+    routed = paths(mapped.topology, routing, mapped.source, mapped.target)
+    return routed.whole(mapped.topology)
 
 
 def causes_of(mapped: MappedProgram, routing: Routing, routed: Paths | None) -> Causes:

@@ -21,7 +21,7 @@ from netloom.base.errors import InputError
 from netloom.contention.several_paths import expected_loads
 from netloom.routing import DimensionOrder, Paths, paths
 from netloom.routing.dimension_order import cube_tables
-from netloom.routing.hosted import between_routers, legs
+from netloom.routing.hosted import legs
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing import Routing
-    from netloom.routing.hosted import Legs
     from netloom.topology import Topology
 
 
@@ -158,8 +157,14 @@ def _counted(
     load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
     for first in range(0, len(sources), BLOCK):
         block = slice(first, first + BLOCK)
-        routed = paths(topology, routing, sources[block], targets[block])
-        count_loads(routed.channels, routed.offsets, weights[block], load, weighted)
+        routed, weight = paths(topology, routing, sources[block], targets[block]), weights[block]
+        count_loads(routed.channels, routed.offsets, weight, load, weighted)
+        if topology.ports_listed:
+            (port, sink), moving = routed.ports, sources[block] != targets[block]
+            each, inside = np.arange(np.count_nonzero(moving) + 1), topology.num_network_channels
+            at_ports = load[inside:], weighted[inside:]
+            for used in (port, topology.num_ports + sink):
+                count_loads(used[moving], each, weight[moving], *at_ports)
     return load, weighted
 
 
@@ -253,20 +258,16 @@ def measure(
         wanted = "one with a path per pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
     inside = topology.routers
-    ends: Legs | Paths
     if by_lines(routing, topology):
         ends = legs(topology, from_node, to_node)
         between = _measure_lines(inside, routing, ends.entry, ends.exit, weight)
+        ports: tuple[Ints, ...] = ends.source_port, ends.target_port
     else:
-        ends = paths(topology, routing, from_node, to_node)
-        between = measure_paths(
-            between_routers(topology, ends), inside.num_channels, weight,
-            bandwidth=inside.channel_bandwidth,
-        )  # fmt: skip
+        routed, rate = paths(topology, routing, from_node, to_node), inside.channel_bandwidth
+        between, ports = measure_paths(routed, len(rate), weight, bandwidth=rate), routed.ports
     if not topology.ports_listed:
         return between
-    moving = from_node != to_node
-    return _with_ports(topology, between, ends.ends(moving), moving, weight)
+    return _with_ports(topology, between, ports, from_node != to_node, weight)
 
 
 def by_lines(routing: Routing, topology: Topology) -> TypeGuard[DimensionOrder]:
@@ -366,13 +367,13 @@ def _largest_along(routed: Paths, values: Floats) -> Floats:
 
 
 def _with_ports(
-    topology: Topology, between: Contention, used: tuple[Ints, Ints], moving: Bools, weights: Floats
+    topology: Topology, between: Contention, used: tuple[Ints, ...], moving: Bools, weights: Floats
 ) -> Contention:
-    """Return what paths between routers meet, with what the ``used`` channels of ports carry.
+    """Return what paths between routers meet, with what the ports that they begin and end at carry.
 
     A path that stays at one router meets itself alone.
     """
-    ports = np.concatenate(used) - topology.num_network_channels
+    ports = np.concatenate([used[0][moving], topology.num_ports + used[1][moving]])
     many, bandwidth = 2 * topology.num_ports, topology.port_bandwidth
     load = np.bincount(ports, minlength=many).astype(np.int32)
     weighted_load = np.bincount(ports, np.tile(weights[moving], 2), many).astype(np.float64)

@@ -250,7 +250,7 @@ def _counted(
             has = reached(source, target)
             firsts = np.append(0, np.cumsum(has, dtype=np.int64))[firsts]
             source, target = source[has], target[has]
-        routed = draw_paths(topology, routing, source, target, seed + number)
+        routed = draw_paths(topology, routing, source, target, seed + number).whole(topology)
         found.append(
             permutation_figures(
                 routed.channels, routed.offsets, firsts, bandwidth,

@@ -111,7 +111,7 @@ def push_detours(trip: Detour, demand: Any, load: Load) -> None:
     """
     if trip.to_group:
         rows, columns = entries(demand)
-        straight = trip.direct(columns, rows)
+        straight = trip.straight(columns, rows)
         staying, away = (
             summed(demand.shape, [(rows[kept], columns[kept], demand.data[kept])])
             for kept in (straight, ~straight)
@@ -233,7 +233,9 @@ def expected_loads(
         _add_by_legs(topology, routing, _by_leg(topology, source, target, weight, load), load)
     else:
         demand = summed((topology.num_hosts,) * 2, [(target, source, weight)])
-        _walk(demand, load, lambda row, column: paths(topology, routing, column, row))
+        _walk(
+            demand, load, lambda row, column: paths(topology, routing, column, row).whole(topology)
+        )
     return load
 
 
@@ -263,9 +265,13 @@ def _by_leg(
     for first in range(0, len(sources), MOST_PAIRS):
         block = slice(first, first + MOST_PAIRS)
         ends, weight = legs(topology, sources[block], targets[block]), weights[block]
-        for channels in (ends.injection, ends.ejection):
-            used = channels >= 0
-            load += np.bincount(channels[used], weight[used], minlength=len(load))
+        if topology.ports_listed:
+            apart, at_ports = (
+                sources[block] != targets[block],
+                load[topology.num_network_channels :],
+            )
+            for used, sent in zip(ends[:2], np.split(at_ports, 2), strict=True):
+                sent += np.bincount(used[apart], weight[apart], len(sent))
         moving = ends.entry != ends.exit
         yield Legs(*(each[moving] for each in ends)), weight[moving]
 
@@ -278,10 +284,7 @@ def _to_routers(topology: Topology, blocks: Blocks) -> Any:
 
 def _to_ports(topology: Topology, blocks: Blocks) -> Any:
     """Return what goes from router to port, [port, entry]. Port r is router r's if not listed."""
-    if not topology.ports_listed:
-        return _to_routers(topology, blocks)
-    first = topology.num_network_channels + topology.num_ports
-    rows = ((ends.ejection - first, ends.entry, sent) for ends, sent in blocks)
+    rows = ((ends.target_port, ends.entry, sent) for ends, sent in blocks)
     return summed((topology.num_ports, topology.num_routers), rows)
 
 

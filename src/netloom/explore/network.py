@@ -74,7 +74,7 @@ def ways_of(topology: Topology, routing: Routing, flows: Flows) -> tuple[Table |
     if len(sources) > MOST_HOPS:
         return None, f"{len(sources):,} flows are too many for a page that follows each path."
     try:
-        found = paths(topology, routing, sources, targets)
+        found = paths(topology, routing, sources, targets).whole(topology)
     except InputError as error:
         return None, f"{error.found[:1].upper()}{error.found[1:]}: more than a page follows."
     if len(found.channels) > MOST_HOPS:
@@ -114,9 +114,8 @@ def _followed(topology: Topology, routing: Routing) -> Table | None:
         every = paths(topology, routing, sources[apart], targets[apart])
     except (InputError, LookupError):
         return None
-    inside = every.channels < topology.num_network_channels
-    channel = every.channels[inside].astype(np.int64)
-    target = np.repeat(targets[apart], every.lengths)[inside]
+    channel = every.channels.astype(np.int64)
+    target = np.repeat(targets[apart], every.lengths)
     router = topology.routers.channel_source[channel]
     table = np.full((topology.num_hosts, topology.num_routers), -1, np.int32)
     table[target, router] = channel

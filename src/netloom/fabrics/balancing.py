@@ -503,12 +503,10 @@ def judge_of(problem: Problem, seed: int, most: int = MATCHINGS) -> Judge:
 def _draws(topology: Topology, source: Ints, target: Ints) -> Draws:
     found = legs(topology, source.ravel(), target.ravel())
     firsts = np.arange(len(source) + 1, dtype=np.int64) * source.shape[1]
-    if topology.direct:
-        return Draws(firsts, found.entry, found.exit, np.ones(source.size))
-    rate = topology.channel_bandwidth
-    alone = np.minimum(rate[found.injection], rate[found.ejection])
-    row = found.ejection - topology.num_network_channels - topology.num_ports
-    return Draws(firsts, found.entry, row.astype(np.int32), alone)
+    into, out_of = topology.port_bandwidth.reshape(2, -1)
+    alone = np.minimum(into[found.source_port], out_of[found.target_port])
+    alone[np.isinf(alone)] = 1.0  # where nobody says a speed
+    return Draws(firsts, found.entry, found.target_port, alone)
 
 
 @dataclass(frozen=True, eq=False)

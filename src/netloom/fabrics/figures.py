@@ -18,7 +18,7 @@ from netloom.base.words import counted
 from netloom.bounds import bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
-from netloom.routing.forwarding.tables import destinations, exits, senders
+from netloom.routing.forwarding.tables import exits, senders
 from netloom.routing.hosted import legs
 from netloom.topology.core import way_back
 from netloom.topology.faults import working_nodes
@@ -465,7 +465,7 @@ def pairs_reached(topology: Topology, arrives: Bools) -> Reached:
 
     def reached(sources: Ints, targets: Ints) -> Bools:
         ends = legs(topology, sources, targets)
-        found: Bools = arrives[destinations(topology, targets, ends.ejection), ends.entry]
+        found: Bools = arrives[ends.target_port, ends.entry]
         return found
 
     return reached

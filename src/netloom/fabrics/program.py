@@ -13,7 +13,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.balancing import MOST_LANES, balanced
 from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
-from netloom.routing.forwarding.tables import ForwardingTable, destinations, exits, forwarded_paths
+from netloom.routing.forwarding.tables import ForwardingTable, exits, forwarded_paths
 from netloom.routing.hosted import legs
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> F
     NoRouteError
         If the table does not lead to a host that the program sends to.
     """
-    routed = forwarded_paths(topology, table, flows.source, flows.target)
+    routed = forwarded_paths(topology, table, flows.source, flows.target).whole(topology)
     volume = np.repeat(flows.volume, np.diff(routed.offsets))
     load = np.bincount(routed.channels, weights=volume, minlength=topology.num_channels)
     return np.asarray(load / topology.channel_bandwidth)
@@ -132,8 +132,7 @@ def for_program(
     from netloom.fabrics.kernels.program import descend
 
     inside, ends = topology.routers, legs(topology, flows.source, flows.target)
-    row = destinations(topology, flows.target, ends.ejection)
-    known, listed = _by_destination(row, ends.entry, flows.volume)
+    known, listed = _by_destination(ends.target_port, ends.entry, flows.volume)
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
@@ -368,8 +367,7 @@ def _lost(topology: Topology, table: ForwardingTable) -> int:
 
 def _sent_to(topology: Topology, flows: Flows) -> Ints:
     """Return the rows of the destinations of flows."""
-    ends = legs(topology, flows.source, flows.target)
-    return np.unique(destinations(topology, flows.target, ends.ejection))
+    return np.unique(legs(topology, flows.source, flows.target).target_port)
 
 
 class Program(NamedTuple):

@@ -361,9 +361,6 @@ def tree_of(topology: Topology) -> list[Switch]:
     >>> [(each.name, each.switches) for each in tree_of(topology("leaf-spine:2x1x1"))]
     [('leaf0', []), ('leaf1', []), ('spine0', ['leaf0', 'leaf1'])]
     """
-    if topology.direct:
-        found = "a network whose nodes are joined directly"
-        raise InputError(topology.name, found, "a tree: Slurm and topograph know no other")
     inside = topology.routers
     source, target = inside.channel_source, inside.channel_target
     level = np.full(topology.num_routers, -1)

@@ -27,7 +27,7 @@ from netloom.routing import (
 )
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.forwarding.lanes import dependency_graph
-from netloom.routing.hosted import Legs, between_routers, legs, spliced
+from netloom.routing.hosted import legs
 from netloom.routing.rules import MOST_LAYERS, layers
 from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube, Topology, hop_distances
@@ -433,25 +433,25 @@ def joint_routes(
         wanted = "channels of one bandwidth between routers, to choose routes"
         raise InputError(topology.name, "channels that differ in bandwidth", wanted)
     source, target, weight = _merged(app, topology, node_of, weights)
-    whole = paths(topology, routed, source, target)
-    between = between_routers(topology, whole)
+    between = paths(topology, routed, source, target)
     apart = np.flatnonzero(between.lengths)
     own = between.taken(apart)
     with patience("choosing routes"):
         found = _chosen(
             topology.routers, routed, own, weight[apart], virtual_channels, rounds, seconds, seed
         )
-    routes = _from_hosts(topology, whole, apart, found.routes)
-    layer = np.zeros(len(routes.channels), np.int32)  # of hosts' channels too, where none wait
-    layer[routes.channels < topology.num_network_channels] = found.layer
+    lengths = np.zeros(len(between), np.int64)
+    lengths[apart] = found.routes.lengths
+    offsets = np.append(0, np.cumsum(lengths))
+    routes = replace(between, offsets=offsets, channels=found.routes.channels)
     pairs = source.astype(np.int64) * topology.num_ends + target
     return JointRoutes(
         routes=SourceRoutes("joint", pairs, routes),
         before=found.before,
         after=found.after,
         bound=found.bound,
-        virtual_channels=int(layer.max(initial=0)) + 1,
-        layer=layer,
+        virtual_channels=int(found.layer.max(initial=0)) + 1,
+        layer=found.layer,
         moved=sum(not np.array_equal(found.routes[one], own[one]) for one in range(len(own))),
         rounds=found.rounds,
         interrupted=found.interrupted,
@@ -510,16 +510,6 @@ def _chosen(
     return _Chosen(best, layer, before, value, bound, ended, stop.is_set())
 
 
-def _from_hosts(topology: Topology, whole: Paths, apart: Ints, chosen: Paths) -> Paths:
-    """Return whole paths with others between routers, those of the pairs that are ``apart``."""
-    lengths = np.zeros(len(whole), np.int64)
-    lengths[apart] = chosen.lengths
-    ends = whole.channels[whole.offsets[:-1]], whole.channels[whole.offsets[1:] - 1]
-    first, last = (np.where(each < topology.num_network_channels, -1, each) for each in ends)
-    inner = Paths(np.append(0, np.cumsum(lengths)), chosen.channels)
-    return spliced(Legs(first, last, first, last), inner)
-
-
 def _merged(
     app: ProcessGraph, topology: Topology, node_of: ArrayLike, weights: Floats | None
 ) -> tuple[Ints, Ints, Floats]:
@@ -556,7 +546,7 @@ def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:
     source, target = layout.node_of[app.source], layout.node_of[app.target]
     pairs = source.astype(np.int64) * topology.num_ends + target
     order = np.argsort(pairs)
-    routed = spliced(legs(topology, source, target), layout.routes).taken(order)
+    routed = legs(topology, source, target).around(layout.routes).taken(order)
     return SourceRoutes(f"those of {layout.name}", pairs[order], routed)
 
 

@@ -258,23 +258,10 @@ def host_flows(
         raise InputError(topology.name, found, f"at most {most_hops:,}, hops times VCs")
     pair = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
     part = rate[pair] if routed.probability is None else rate[pair] * routed.probability
-    inner, entry, leave = _cut(topology, routed, source[pair], target[pair])
-    share = _layered_share(topology, str(routing), inner, vcs)
+    share = _layered_share(topology, str(routing), routed, vcs)
     ports, channels = topology.num_ports, topology.num_network_channels
+    inner, (entry, leave) = Paths(routed.offsets, routed.channels), routed.ports
     return Flows(inner, entry, leave, part, share, pair, ports, channels)
-
-
-def _cut(topology: Topology, routed: Paths, source: Ints, target: Ints) -> tuple[Paths, Ints, Ints]:
-    """Return paths without the channels of hosts, and the ports whose channels those are."""
-    channels, first = routed.channels, topology.num_network_channels
-    moving, own = source != target, topology.port_offsets[:-1]
-    begin, end = routed.offsets[:-1][moving], routed.offsets[1:][moving] - 1
-    entry, leave = own[source], own[target]
-    entry[moving] = channels[begin] - first
-    leave[moving] = channels[end] - first - topology.num_ports
-    offsets = routed.offsets - 2 * np.append(0, np.cumsum(moving))
-    inner = Paths(offsets, channels[channels < first])
-    return inner, entry.astype(np.int32), leave.astype(np.int32)
 
 
 def _by_rule(
@@ -284,14 +271,10 @@ def _by_rule(
     of_routers = virtual_channel_routing(topology.routers, routing, num_vcs=vcs)
     ends = legs(topology, source, target)
     found = follow_flows(of_routers, ends.entry, ends.exit, rate)
-    first, still = topology.num_network_channels, source == target
-    own = topology.port_offsets[:-1][source]
-    entry = np.where(still, own, ends.injection - first)
-    leave = np.where(still, own, ends.ejection - first - topology.num_ports)
     return replace(
         found,
-        source=entry[found.pair].astype(np.int32),
-        target=leave[found.pair].astype(np.int32),
+        source=ends.source_port[found.pair],
+        target=ends.target_port[found.pair],
         num_nodes=topology.num_ports,
     )
 
@@ -958,20 +941,18 @@ def _service(
 def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) -> str:
     """Return a resource as a person calls it: ``injection at node (0,3)``."""
     channels, nodes = prepared.flows.num_channels, prepared.flows.num_nodes
-    if busy.channel < channels or topology.ports_listed:
+    if busy.channel < topology.num_channels:  # those of hosts, too, where they are listed
         name = f"channel {topology.channel_name(busy.channel)}"
+        source = f"source of {name}"
     else:
         end, node = divmod(busy.channel - channels, nodes)
-        name = f"{('injection', 'ejection')[end]} at node {topology.name_of(node)}"
+        source = f"source at node {topology.name_of(node)}"
+        name = source.replace("source", ("injection", "ejection")[end], 1)
     if busy.what == LIMITS[1]:
         return f"credits of a VC of {name}"
     if busy.what == LIMITS[2]:
         return f"head of line behind {name}"
-    if busy.what != LIMITS[3]:
-        return name
-    if topology.ports_listed:
-        return f"source of {name}"
-    return f"source at node {name.rpartition('node ')[2]}"
+    return source if busy.what == LIMITS[3] else name
 
 
 KNEE = 0.9

@@ -16,7 +16,6 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
 from netloom.phases.plan.plans import ranks
-from netloom.routing.hosted import between_routers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -625,7 +624,7 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> F
     """
     given = plan.connections
     cycle = costs.channel_clocks_per_word
-    hops = between_routers(plan.topology, plan.routes).lengths
+    hops = plan.routes.lengths - 2 * plan.topology.ports_listed
     latency = (HOP_CYCLES * hops + END_CYCLES) * cycle
     lasting = (timetable.end - timetable.start + latency).tolist()
     exclusive = timetable.kind != "streaming"

@@ -316,7 +316,6 @@ def only(answer: Answer, found: str) -> Figures:
     return answer.rows[0]
 
 
-
 def _row_kind(kind: type[Answer]) -> type[Figures] | None:
     """Return the class of its points, if it has such."""
     return next((each.nested for each in places(kind) if each.name == "points"), None)

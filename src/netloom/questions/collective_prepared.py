@@ -605,7 +605,8 @@ def _check_work(
         graph = graph_of(each.outline(1))
         sent = ~runner.inside(graph.source, graph.target)
         ends = [runner.host_of[end[sent]] for end in (graph.source, graph.target)]
-        found = paths(runner.links.topology, runner.routing, *ends)
+        network = runner.links.topology
+        found = paths(network, runner.routing, *ends).whole(network)
         weight = graph.bytes[sent]
         weight = weight if found.pair is None else weight[found.pair]
         if found.probability is not None:

@@ -62,7 +62,6 @@ from netloom.questions.register import asks, kind_of
 from netloom.questions.shown import IN_ORDER, short_name, size_of, subject
 from netloom.questions.verdicts import Mark, Measure, Verdict
 from netloom.routing import parse_routing, write_routes
-from netloom.routing.hosted import between_routers
 from netloom.routing.rules import layers
 from netloom.topology.faults import check_working
 from netloom.topology.names import vertex_word
@@ -1355,8 +1354,7 @@ def _virtual_channels(network: Topology, routes: SourceRoutes | None) -> int | N
     """Return how many layers routes need. See ``ProgramMapping``."""
     if routes is None:
         return None
-    between = between_routers(network, routes.routes)
-    between = between.taken(np.flatnonzero(between.lengths))
+    between = routes.routes.taken(np.flatnonzero(routes.routes.lengths))
     return int(layers(network.routers, between).max(initial=0)) + 1
 
 

@@ -244,11 +244,11 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     inside = topology.routers
     if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
         return _ring_cycle(inside)
-    if isinstance(routing, ShortestPath) and topology.direct:
-        if topology.num_routers * topology.num_channels > MOST_STEPS:
-            found = f"{topology.num_routers} nodes times {topology.num_channels} channels"
+    if isinstance(routing, ShortestPath) and _all_send(topology):
+        if inside.num_routers * inside.num_channels > MOST_STEPS:
+            found = f"{inside.num_routers} nodes times {inside.num_channels} channels"
             raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-        return cycle_of_waits(*_shortest_waits(topology), topology.num_channels)
+        return cycle_of_waits(*_shortest_waits(inside), inside.num_channels)
     if isinstance(routing, Valiant):  # one part of packets' ways may do, without listing any
         for part in layers_needed(topology, routing).parts:
             if part.circle:
@@ -282,7 +282,7 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if isinstance(routing, Minimal):
         return cycle_of_waits(*_minimal_waits(topology), count)
     by_routers = isinstance(routing, ShortestPath | Layered | DimensionOrder)
-    if topology.direct or is_hyperx(topology) or not by_routers:
+    if is_hyperx(topology) or not by_routers:
         sources, targets = all_pairs(topology, str(routing))
         return cycle_of_waits(*_waits(topology, routing, sources, targets, count), count)
     # which hosts hang on two routers makes no difference to the way between these

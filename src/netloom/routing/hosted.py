@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from netloom.routing.ragged import Paths
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.base.arrays import Bools, Ints
+    from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
 
@@ -25,21 +26,21 @@ class Legs(NamedTuple):
 
     Attributes
     ----------
-    injection, ejection
-        int32[num_pairs], the channels of the ports; -1 for a pair of equal hosts, and for all in a
-        direct network.
+    source_port, target_port
+        int32[num_pairs], the ports by which they do. A pair of equal hosts has its first one.
     entry, exit
-        int32[num_pairs], the routers at their ends.
+        int32[num_pairs], the routers at these ports.
     """
 
-    injection: Ints
-    ejection: Ints
+    source_port: Ints
+    target_port: Ints
     entry: Ints
     exit: Ints
 
-    def ends(self, which: Bools) -> tuple[Ints, Ints]:
-        """Return the channels of ports of some pairs, none of them of equal hosts."""
-        return self.injection[which], self.ejection[which]
+    def around(self, inner: Paths) -> Paths:
+        """Return paths between these routers with the ports beside them."""
+        pair = slice(None) if inner.pair is None else inner.pair
+        return replace(inner, ports=(self.source_port[pair], self.target_port[pair]))
 
 
 def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
@@ -54,9 +55,8 @@ def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
     NoRouteError
         If a host has no port.
     """
-    if topology.direct:
-        none = np.full(len(sources), -1, np.int32)
-        return Legs(none, none, sources, targets)
+    if not topology.ports_listed:  # a host is its port and its router
+        return Legs(sources, targets, sources, targets)
     offsets = topology.port_offsets
     into, out_of = topology.injection_router, topology.ejection_router
     for ends in (sources, targets):
@@ -64,17 +64,13 @@ def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
         if lost.any():
             pair = int(np.argmax(lost))
             raise NoRouteError(int(sources[pair]), int(targets[pair]), "hosts that work")
-    ports = offsets[sources], offsets[targets]
-    if (np.diff(offsets) > 1).any():
-        ports = _nearest_ports(topology, sources, targets)
-    first = topology.num_network_channels
+    port, sink = (offsets[ends].astype(np.int32) for ends in (sources, targets))
     still = sources == targets
-    return Legs(
-        np.where(still, -1, first + ports[0]).astype(np.int32),
-        np.where(still, -1, first + topology.num_ports + ports[1]).astype(np.int32),
-        into[ports[0]],
-        np.where(still, into[ports[0]], out_of[ports[1]]).astype(np.int32),
-    )
+    if (np.diff(offsets) > 1).any():
+        nearest = _nearest_ports(topology, sources, targets)
+        port, sink = (np.where(still, port, each).astype(np.int32) for each in nearest)
+    entry = into[port]
+    return Legs(port, sink, entry, np.where(still, entry, out_of[sink]).astype(np.int32))
 
 
 def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
@@ -107,7 +103,7 @@ def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
     for first in range(0, len(hosts), step):
         some = hosts[first : first + step]
         ends = legs(topology, np.tile(hosts, len(some)), some.repeat(len(hosts)))
-        moving = ends.injection >= 0
+        moving = topology.port_host[ends.source_port] != topology.port_host[ends.target_port]
         keys = ends.entry[moving].astype(np.int64) * count + ends.exit[moving]
         found = np.union1d(found, keys)
     return _two(found, count)
@@ -133,43 +129,23 @@ def through_routers(
     try:
         inner = route(ends.entry, ends.exit)
     except NoRouteError as lost:  # of two routers
+        if topology.direct:
+            raise
         pair = np.argmax((ends.entry == lost.source) & (ends.exit == lost.target))
         why = "hosts that can reach each other"
         raise NoRouteError(int(sources[pair]), int(targets[pair]), why, lost.where) from None
-    return spliced(ends, inner)
+    return ends.around(inner)
 
 
-def spliced(ends: Legs, inner: Paths) -> Paths:
-    """Return these paths with an injection channel before and an ejection channel behind."""
-    pair = np.arange(len(ends.entry)) if inner.pair is None else inner.pair
-    injection, ejection = ends.injection[pair], ends.ejection[pair]
-    moving = injection >= 0
-    lengths = np.diff(inner.offsets)
-    offsets = np.append(0, np.cumsum(lengths + 2 * moving))
-    channels = np.empty(offsets[-1], np.int32)
-    channels[offsets[:-1][moving]] = injection[moving]
-    channels[offsets[1:][moving] - 1] = ejection[moving]
-    place = np.repeat(offsets[:-1] + moving - inner.offsets[:-1], lengths)
-    channels[np.arange(len(inner.channels)) + place] = inner.channels
-    return Paths(offsets, channels, inner.pair, inner.probability)
-
-
-def between_routers(topology: Topology, routed: Paths) -> Paths:
-    """Return paths without the channels of hosts.
-
-    Examples
-    --------
-    >>> from netloom.routing import ShortestPath, paths
-    >>> from netloom.topology import topology
-    >>> net = topology("leaf-spine:2x1x2")
-    >>> between_routers(net, paths(net, ShortestPath(), [0, 0], [1, 2])).lengths
-    array([0, 2], dtype=int32)
-    """
+def parted(topology: Topology, whole: Paths) -> Paths:
+    """Return paths, none of them empty, that have been given as ``Paths.whole`` returns them."""
     if not topology.ports_listed:
-        return routed
-    inside = routed.channels < topology.num_network_channels
-    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[routed.offsets]
-    return Paths(offsets, routed.channels[inside], routed.pair, routed.probability)
+        return whole
+    first, ends = topology.num_network_channels, (whole.offsets[:-1], whole.offsets[1:] - 1)
+    port, sink = (whole.channels[each] - first for each in ends)
+    inside = whole.channels < first
+    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[whole.offsets]
+    return Paths(offsets, whole.channels[inside], ports=(port, sink - topology.num_ports))
 
 
 def _nearest_ports(topology: Topology, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:

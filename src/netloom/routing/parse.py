@@ -328,8 +328,6 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     if type(routing) in _BETWEEN_HOSTS:
         return _BETWEEN_HOSTS[type(routing)](topology, routing, from_node, to_node)
     between = partial(_BETWEEN_ROUTERS[type(routing)], topology.routers, routing)
-    if topology.direct:
-        return between(from_node, to_node)
     return through_routers(topology, from_node, to_node, between)
 
 

@@ -107,7 +107,7 @@ def hosted_ports(topology: Topology) -> HostedPorts:
     Raises
     ------
     InputError
-        If the network is direct, or a router has more than ``MOST_PORTS``.
+        If a router has more than ``MOST_PORTS``.
 
     Examples
     --------
@@ -116,8 +116,6 @@ def hosted_ports(topology: Topology) -> HostedPorts:
     >>> wired.num_ports, wired.out_port.tolist()
     (3, [0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 1, 2])
     """
-    if topology.direct:
-        raise InputError(topology.name, "a direct network", "hosts that hang on routers")
     routers, lanes, many = topology.routers, channel_lanes(topology), topology.num_ports
     inside, into, out_of = np.split(lanes, [routers.num_channels, routers.num_channels + many])
     leaving, entering = np.zeros((2, routers.num_routers), np.int32)

@@ -13,7 +13,7 @@ Ways with choices are all shortest paths, through groups, or any way round: Vali
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -30,7 +30,7 @@ from netloom.routing.forwarding.tables import (
     forwarded_paths,
     senders,
 )
-from netloom.routing.hosted import legs, router_pairs, spliced
+from netloom.routing.hosted import legs, router_pairs
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.routing.ways import (
     DIGITS,
@@ -139,7 +139,7 @@ class Detour(NamedTuple):
     goals: Ints
     to_group: bool
 
-    def direct(self, entry: Ints, leave: Ints) -> Bools:
+    def straight(self, entry: Ints, leave: Ints) -> Bools:
         """Return which pairs of routers draw nothing: equal ones, or those of one group."""
         if self.to_group:
             return np.asarray(self.ways.group[entry] == self.ways.group[leave])
@@ -283,7 +283,7 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
         found = listed(ways, ends.entry, ends.exit, hosts=hosts, where=where)
     else:
         found = _listed_detours(detour(topology, routing), ends.entry, ends.exit, hosts, where)
-    return spliced(ends, found)
+    return ends.around(found)
 
 
 def drawn_paths(
@@ -301,9 +301,9 @@ def drawn_paths(
     if isinstance(routing, Minimal):
         ways = ways_of(topology, routing)
         found = walked(ways, ends.entry, ends.exit, numbers[0], hosts=hosts, pick=DRAWN)
-        return spliced(ends, found)
+        return ends.around(found)
     trip = detour(topology, routing)
-    straight = trip.direct(ends.entry, ends.exit)
+    straight = trip.straight(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
     there = walked(
@@ -312,7 +312,7 @@ def drawn_paths(
     )  # fmt: skip
     begin = ends_of(trip.ways, there, ends.entry)
     back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
-    return spliced(ends, joined(there, back))
+    return ends.around(joined(there, back))
 
 
 def single_paths(
@@ -331,7 +331,7 @@ def single_paths(
     numbers, pick = target_numbers(topology, routing)
     hosts = sources, targets
     found = walked(ways, ends.entry, ends.exit, numbers[targets], hosts=hosts, pick=pick)
-    return spliced(ends, found)
+    return ends.around(found)
 
 
 def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
@@ -371,7 +371,7 @@ def joined(first: Paths, second: Paths) -> Paths:
 
 def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where: str) -> Paths:
     """Return all ways by way of all goals: every first part with every second one that follows."""
-    straight = trip.direct(entry, leave)
+    straight = trip.straight(entry, leave)
     own = trip.ways.group[entry] if trip.to_group else leave
     counts = np.where(straight, 1, len(trip.goals))
     check_paths(counts.sum(), where)
@@ -602,7 +602,7 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
         by_exit, ends.entry, ends.exit, offsets, sources, targets, salts,
         channels, incoming, outgoing,
     )  # fmt: skip
-    return spliced(ends, Paths(offsets, found))
+    return ends.around(Paths(offsets, found))
 
 
 def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
@@ -758,15 +758,12 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a pair has a node without channels, or is not joined by two-way links.
     """
-    if topology.direct:
-        links, net = two_way(topology)
-        rank = node_ranks(topology, net)
-        return _legal_paths(links, net, rank, sources, targets, (sources, targets))
-    if topology not in _RANKS:
-        _RANKS[topology] = router_ranks(topology)
     (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
+    if topology not in _RANKS:
+        ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
+        _RANKS[topology] = ranks
     found = _legal_paths(links, net, _RANKS[topology], ends.entry, ends.exit, (sources, targets))
-    return spliced(ends, found)
+    return ends.around(found)
 
 
 def _legal_paths(
@@ -947,7 +944,8 @@ class TreeIndex(NamedTuple):
         int64[levels], the place of the first channel above each level.
     channel_at
         int32[num_channels]: the channels that lead up, level by level, in a level by the places of
-        child and parent, then by cable. Behind them those that lead down in the same order.
+        child and parent, then by cable. Behind them those that lead down in the same order. Those
+        of hosts are by their ports.
     """
 
     children: Ints
@@ -984,7 +982,7 @@ def tree_paths(
     pair = np.arange(len(start), dtype=np.int32).repeat(counts)
     keys = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
     found = _walk(topology, steps, start[pair], end[pair], keys)
-    return Paths(found.offsets, found.channels, pair, (1 / counts)[pair])
+    return replace(found, pair=pair, probability=(1 / counts)[pair])
 
 
 def drawn_up(topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator) -> Paths:
@@ -1050,7 +1048,8 @@ def tree_index(topology: Topology) -> TreeIndex:
     order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
     assert np.array_equal(wanted[order], given[there]), f"{topology.name} is not the tree it says"
     channel_at = np.empty(len(wanted), np.int32)
-    channel_at[order] = there
+    beyond = there - topology.num_network_channels
+    channel_at[order] = np.where(beyond < 0, there, beyond % topology.num_ports)
     m, w, p = (np.array(each) for each in (shape.children, shape.parents, shape.parallel))
     return TreeIndex(m, w, p, first_up, channel_at)
 
@@ -1082,8 +1081,10 @@ def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -
     from netloom.routing.kernels.trees import fill_paths
 
     assert isinstance(topology.family, TreeShape)
-    offsets = np.append(0, np.cumsum(2 * _levels(topology.family, start, end)))
-    return Paths(offsets, fill_paths(tree_index(topology), steps, start, end, keys, offsets))
+    levels = np.maximum(_levels(topology.family, start, end) - 1, 0)
+    offsets = np.append(0, np.cumsum(2 * levels))
+    channels, *ports = fill_paths(tree_index(topology), steps, start, end, keys, offsets)
+    return Paths(offsets, channels, ports=tuple(ports))
 
 
 def _places(vertex_at: Ints | None, count: int) -> Ints:

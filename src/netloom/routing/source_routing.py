@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from netloom._version import __version__
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
+from netloom.routing.hosted import legs, parted
 from netloom.routing.ragged import Paths
 from netloom.topology.names import MOST_DIGITS, NamedParts
 
@@ -38,7 +39,7 @@ class SourceRoutes:
     pairs
         int64[num_routes], ``source * num_nodes + target``, sorted.
     routes
-        The channels of each pair's route.
+        Each pair's route.
     """
 
     several: ClassVar[bool] = False
@@ -85,7 +86,7 @@ def source_routes(
     >>> net = topology("leaf-spine:2x1x1/2")
     >>> two = source_routes(net, [["h0", "leaf0", "spine0#2", "leaf1", "h1"]]).routes[0]
     >>> [net.channel_name(channel) for channel in two]
-    ['h0 -> leaf0', 'leaf0 -> spine0#2', 'spine0 -> leaf1#1', 'leaf1 -> h1']
+    ['leaf0 -> spine0#2', 'spine0 -> leaf1#1']
     """
     steps = Steps(topology)
     found: dict[int, list[int]] = {}
@@ -100,7 +101,8 @@ def source_routes(
     pairs = sorted(found)
     offsets = np.append(0, np.cumsum([len(found[pair]) for pair in pairs], dtype=np.int64))
     flat = [channel for pair in pairs for channel in found[pair]]
-    return SourceRoutes(name, np.array(pairs, np.int64), Paths(offsets, np.array(flat, np.int32)))
+    routes = parted(topology, Paths(offsets, np.array(flat, np.int32)))
+    return SourceRoutes(name, np.array(pairs, np.int64), routes)
 
 
 def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
@@ -173,11 +175,11 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     words = words or [str(vertex) for vertex in range(topology.num_ends)]
     target, twin = topology.target_end.tolist(), topology.twin_number.tolist()
     said = f"routes on {topology.name}, one per line: the nodes it visits"
-    lines = [f"# netloom {__version__}: {said}"]
+    lines, whole = [f"# netloom {__version__}: {said}"], routes.routes.whole(topology)
     for number, source in enumerate(first):
         visited = [
             words[target[channel]] + (f"#{twin[channel]}" if twin[channel] > 1 else "")
-            for channel in routes.routes[number].tolist()
+            for channel in whole[number].tolist()
         ]
         lines.append(" ".join([words[source], *visited]))
     write_text(path, "\n".join(lines) + "\n")
@@ -199,8 +201,11 @@ def routed_paths(topology: Topology, routing: SourceRoutes, sources: Ints, targe
         If a pair of different nodes has no route.
     """
     numbers = route_numbers(topology, routing, sources, targets, "a route for every pair")
-    offsets = routing.routes.offsets
-    return Paths(np.append(offsets, offsets[-1]), routing.routes.channels).taken(numbers)
+    found, own = routing.routes.taken(numbers), topology.port_offsets[:-1][sources]
+    if not found.ports:
+        return legs(topology, sources, targets).around(found)
+    ports = tuple(np.where(sources == targets, own, each) for each in found.ports)
+    return replace(found, ports=ports)
 
 
 def route_numbers(
@@ -246,8 +251,9 @@ class Steps:
             raise InputError(
                 place, f"{len(nodes)} node", "a source, a target and the nodes between"
             )
-        hosts = [node < self.topology.num_hosts for node in nodes]
-        if not self.topology.direct and not (hosts[0] and hosts[-1] and sum(hosts) == 2):
+        routers = self.topology.num_ends - self.topology.num_routers  # the first of their vertices
+        hosts = max(nodes[0], nodes[-1]) < self.topology.num_hosts
+        if not hosts or min(nodes[1:-1], default=routers) < routers:
             shown = ", ".join(self.called(node) for node in nodes[:8])
             raise InputError(place, f"a route by {shown}", "a host, the routers between, a host")
         channels = []

@@ -59,8 +59,8 @@ def shortest_ways(topology: Topology) -> Ways:
     Each host is a group of its own, so that packets may use any port of it.
     """
     group = np.zeros(topology.num_ends, np.int32)
-    if not topology.direct:
-        group[: topology.num_hosts] = np.arange(1, topology.num_hosts + 1)
+    apart = topology.num_ends - topology.num_routers  # hosts that are no routers
+    group[:apart] = np.arange(1, apart + 1)
     return Ways(
         group, np.zeros(topology.num_channels, np.int32),
         topology.source_end, topology.target_end,

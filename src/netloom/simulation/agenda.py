@@ -207,8 +207,7 @@ class ProgramEngine(ABC):
 
         Those into the routers first. None where routers are hosts, or they are not known.
         """
-        known = self.crossed()[self.topology.num_network_channels :]
-        return known if self.topology.ports_listed else known[:0]
+        return self.crossed()[self.topology.num_network_channels : self.topology.num_channels]
 
     @abstractmethod
     def append(self, messages: Messages) -> None:

@@ -101,7 +101,7 @@ def _routed(network: ProgramNetwork, rows: Records) -> Lists | None:
     for which in np.unique(mirrors).tolist():  # rising, as the kinds are
         node, channel = _mirrored(topology, which)
         ends = np.divmod(pairs[mirrors == which], many)
-        routed = paths(topology, routing, *(node[each] for each in ends))
+        routed = paths(topology, routing, *(node[each] for each in ends)).whole(topology)
         if routed.probability is not None:
             return None
         lengths.append(routed.lengths)

@@ -396,9 +396,6 @@ def bisection_width(topology: Topology) -> float:
     >>> bisection_width(topology("fat-tree:k=8")), bisection_width(topology("leaf-spine:8x4x8"))
     (64.0, 16.0)
     """
-    if topology.direct and not isinstance(topology, Cube):
-        wanted = "a mesh, torus or hypercube, HyperX or tree; others have bisection_bounds"
-        raise InputError(topology.name, "a general graph", wanted)
     lower, upper = bisection_bounds(topology)
     if lower != upper:
         found = f"a bisection width between {lower:.4g} and {upper:.4g}"
@@ -450,7 +447,7 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
         if isinstance(routers, Cube) and _cheapest_side(routers) % 2 == 0:
             least = min(float(_cube_width(routers)), topology.num_hosts / 2)
             return least, least
-        if isinstance(routers.family, HyperXShape) and not topology.direct:
+        if isinstance(routers.family, HyperXShape):
             hosts = topology.num_hosts // routers.num_routers
             least = _hyperx_width(routers.family, hosts)
             return least, least

@@ -143,12 +143,12 @@ class WormEngine(CycleEngine):
         _check(topology, routing, worm)
         super().__init__(topology, switch_cycles=switch_cycles)
         self.routing, self.worm = routing, worm
-        incoming = np.bincount(topology.target_end, minlength=topology.num_ends)
+        incoming = np.bincount(np.append(topology.channel_target, topology.injection_router))
         self.setup = Setup(
             num_nodes=topology.num_hosts,
             num_channels=topology.num_network_channels,
             all_channels=topology.num_network_channels + 2 * topology.num_ports,
-            ports=int(incoming.max(initial=0)) + 1 + topology.direct,
+            ports=int(incoming.max(initial=0)) + 1,
             policy=layout.POLICIES.index(worm.arbitration),
             heaps=layout.POLICIES.index(worm.arbitration) in layout.STEADY,
             slack=worm.release_cycles,
@@ -227,7 +227,7 @@ class WormEngine(CycleEngine):
         topology, ends = self.topology, self.worm.end_channels
         sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
         targets[pairs < 0] = sources[pairs < 0]
-        found = paths(topology, self.routing, sources, targets)
+        found = paths(topology, self.routing, sources, targets).whole(topology)
         offsets, channels = found.offsets, found.channels
         if ends and topology.direct:
             entry = np.flatnonzero(pairs >= 0)

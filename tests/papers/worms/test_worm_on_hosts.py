@@ -26,7 +26,9 @@ class Hosted(Case):
     """A case whose paths list the channels of the hosts themselves."""
 
     def path_of(self, source, target):
-        return paths(self.topology, self.routing, [source], [target])[0].tolist()
+        return (
+            paths(self.topology, self.routing, [source], [target]).whole(self.topology)[0].tolist()
+        )
 
     def twin(self):
         fields = ("switching", "arbitration", "release_cycles")

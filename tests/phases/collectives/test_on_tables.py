@@ -19,7 +19,9 @@ def _faults(found, routing):
     """Return what is wrong with a schedule, message by message, on routes asked for anew."""
     network, program = found.network, found.program
     hosts = network.vertices[: network.num_ranks]
-    routes = paths(network.topology, routing, hosts[program.source], hosts[program.target])
+    routes = paths(network.topology, routing, hosts[program.source], hosts[program.target]).whole(
+        network.topology
+    )
     used, wrong = {}, []
     rate = network.topology.channel_bandwidth
     base = min(rate[c] for c in routes.channels)

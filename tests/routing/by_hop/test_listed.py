@@ -69,7 +69,7 @@ def test_a_packet_takes_the_path_of_its_pair(spec, name):
     walker, (sources, targets) = Walker(found), some_pairs(topology(spec))
     moving = sources != targets
     sources, targets = sources[moving], targets[moving]
-    wanted = paths(network, routing, sources, targets)
+    wanted = paths(network, routing, sources, targets).whole(network)
     coin, aux = draw_aux(found, np.random.default_rng(1), sources, targets)
     for pair, (source, target) in enumerate(zip(sources, targets, strict=True)):
         crossed, _ = walker.walk(source, target, coin[pair], aux[pair])
@@ -229,7 +229,7 @@ def test_what_is_broken_is_gone_round(name):
             ends = np.array([source], np.int32), np.array([target], np.int32)
             _, aux = draw_aux(found, np.random.default_rng(1), *ends)
             crossed, _ = walker.walk(source, target, 0, aux[0])
-            assert crossed == paths(network, routing, *ends)[0].tolist()
+            assert crossed == paths(network, routing, *ends).whole(network)[0].tolist()
 
 
 def test_a_table_that_does_not_lead_to_a_host_says_so_when_it_is_asked():
@@ -267,7 +267,7 @@ def test_only_packets_between_hosts_are_asked_about_circles():
     assert lane_circle(network, tables, everyone=True)
     found = virtual_channel_routing(network, tables, num_vcs=1)
     crossed, _ = Walker(found).walk(7, 500, 0, -1)
-    assert crossed == paths(network, tables, [7], [500])[0].tolist()
+    assert crossed == paths(network, tables, [7], [500]).whole(network)[0].tolist()
 
 
 @pytest.mark.parametrize("most", ["MOST_PORTS", "MOST_SOUGHT"])

@@ -216,7 +216,7 @@ def test_latencies_that_no_small_numbers_are_in_proportion_to():
     routing = parse_routing("default", net)
     table = messages(8, source=[0, 1, 2, 3], target=[4] * 4, flits=[1e6, 2e6, 3e5, 1e5])
     network = flow_network(net, bandwidth=1e9, latency=0.0)
-    taken = paths(net, routing, table.source, table.target)
+    taken = paths(net, routing, table.source, table.target).whole(net)
     into = [taken[row][0] for row in range(4)]
     delays = np.zeros(net.num_channels)
     delays[into] = latencies

@@ -119,7 +119,7 @@ class TestSimGridNow:
         table = messages(net.num_hosts, source=source, target=target, flits=size)
         table = replace(table, start=start)
         found = run_flows(network, routing, table, injection="shared").arrived
-        routes = paths(net, routing, source, target)
+        routes = paths(net, routing, source, target).whole(net)
         taken = [routes[i] for i in range(flows)]
         if network.end_channels:
             ends = zip(source + net.num_channels, target + net.num_channels + net.num_hosts,
@@ -144,7 +144,7 @@ class TestSimGridNow:
         table = replace(messages(net.num_hosts, source=source, target=target, flits=size),
                         start=start)  # fmt: skip
         found = run_flows(network, routing, table, injection="shared", sharing="by-latency").arrived
-        routes = paths(net, routing, source, target)
+        routes = paths(net, routing, source, target).whole(net)
         theirs = finish_times(network.capacity, network.latency, (routes.offsets, routes.channels),
                               start, np.arange(flows), size, by_latency=True)  # fmt: skip
         assert found == pytest.approx(theirs, rel=WITHIN)
@@ -167,7 +167,7 @@ class TestSimGridNow:
         table = replace(messages(net.num_hosts, source=source, target=target, flits=size),
                         start=start)  # fmt: skip
         found = run_flows(network, routing, table, injection="shared", sharing="by-latency").arrived
-        routes = paths(net, routing, source, target)
+        routes = paths(net, routing, source, target).whole(net)
         theirs = finish_times(network.capacity, network.latency, (routes.offsets, routes.channels),
                               start, np.arange(flows), size, by_latency=True)  # fmt: skip
         assert found == pytest.approx(theirs, rel=WITHIN)
@@ -190,7 +190,7 @@ class TestSimGridNow:
             trace=str(trace), on="leaf-spine:8x8x8", routing="d-mod-k", engine="flow",
             injection="shared", sharing=sharing, bandwidth="1GB/s", latency="600ns",
         )  # fmt: skip
-        routes = paths(net, parse_routing("d-mod-k", net), source, target)
+        routes = paths(net, parse_routing("d-mod-k", net), source, target).whole(net)
         theirs = finish_times(
             np.full(net.num_channels, 1e9), np.full(net.num_channels, 6e-7),
             (routes.offsets, routes.channels), start, np.arange(flows), size,

@@ -15,7 +15,11 @@ def spread(spec, routing, flows=40):
     source = rng.integers(0, net.num_hosts, flows).astype(np.int32)
     target = ((source + rng.integers(1, net.num_hosts, flows)) % net.num_hosts).astype(np.int32)
     network = flow_network(net)
-    return network, paths(net, chosen, source, target), ways_of(network, chosen, source, target)
+    return (
+        network,
+        paths(net, chosen, source, target).whole(net),
+        ways_of(network, chosen, source, target),
+    )
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_the_mean_is_that_of_all_paths(spec):
     net = replace(net, channel_cycles=cycles)
     routing = virtual_channel_routing(net, "minimal", num_vcs=4)
     found = idle_network(net, routing, parse_traffic("uniform", net), Router(), flits=1.5)
-    every = paths(net, Minimal(), *np.nonzero(1 - np.eye(net.num_hosts)))
+    every = paths(net, Minimal(), *np.nonzero(1 - np.eye(net.num_hosts))).whole(net)
     along = np.add.reduceat(cycles[every.channels], every.offsets[:-1])
     # a cycle into the network, three in each router, and half a flit
     latency = 1 + 3 * (every.lengths - 1) + along + 0.5

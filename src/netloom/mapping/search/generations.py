@@ -255,7 +255,7 @@ def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tup
     step = max(1, MOST_ROUTED // number)
     for first in range(0, number, step):
         source, target = _pairs(topology, nodes[first : first + step], nodes)
-        routed = paths(topology, routing, source, target)
+        routed = paths(topology, routing, source, target).whole(topology)
         length, hop, *part = _crossed(topology, routed, len(source), pace)
         lengths.append(length)
         hops.append(hop if routing.several else hop.astype(np.int16))

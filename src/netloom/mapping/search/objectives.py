@@ -11,7 +11,6 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import paths
-from netloom.routing.hosted import between_routers
 from netloom.topology import Cube, Topology, hop_distances
 
 if TYPE_CHECKING:
@@ -276,11 +275,11 @@ class Measure:
         """Return expected hops and loads, if pairs have several paths, which meet unseen."""
         topology, weights = self.topology, self.weights
         routed = paths(topology, self.routing, source, target)
-        inside, carried = between_routers(topology, routed), on_paths(routed, weights)
-        on_hops = np.repeat(carried, routed.lengths)
-        loads = np.bincount(routed.channels, on_hops, topology.num_channels)
+        carried, whole = on_paths(routed, weights), routed.whole(topology)
+        on_hops = np.repeat(carried, whole.lengths)
+        loads = np.bincount(whole.channels, on_hops, topology.num_channels)
         return {
-            "hop-bytes": float(carried @ inside.lengths),
+            "hop-bytes": float(carried @ routed.lengths),
             "max-channel-load": float((loads * self.pace).max(initial=0.0)),
             "path-contention": 0.0,
             "saturation": 0.0,

@@ -164,6 +164,7 @@ def _routes(network: RankNetwork, routing: Routing, *, outward: bool) -> Paths:
     hosts = network.vertices[:ranks]
     ends = hosts.repeat(ranks), np.tile(hosts, ranks)
     found = paths(network.topology, routing, *(ends if outward else ends[::-1]))
+    found = found.whole(network.topology)
     if found.pair is not None:
         raise InputError("routing", "several routes per pair", "one, as forwarding tables give")
     if not network.topology.channel_up[found.channels].all():

@@ -18,6 +18,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.phases.plan.plans import Connections, ranks
 from netloom.routing import ports
+from netloom.routing.hosted import parted
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram, reserve_paths
@@ -255,7 +256,7 @@ def _run(
     """Run a phase. Return None if it was to stop."""
     rows = phase_rows(plan, costs, start, rank, phase)
     members, given = rows.members, plan.connections
-    routed = plan.routes.taken(members)
+    routed = parted(plan.topology, plan.routes.taken(members))
     owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
     engine = NetworkProgram(
         plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned

@@ -16,6 +16,7 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.base.words import counted
 from netloom.bounds.demand import Demand, crossing, leading_out
 from netloom.bounds.parts import of_hosts, router_sets
+from netloom.routing.hosted import legs
 from netloom.topology import Cube, Topology, hop_distances, slabs
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> 
     PhaseBound(phases=27,
         why='shortest paths take 20,416 virtual channels of nodes, at most 768 per phase')
     """
-    hops = hops_to(topology)[given.target + arrivals(topology), given.source]
+    hops = _hops(given, topology)
     if not np.isfinite(hops).all():
         lost = int(np.argmax(~np.isfinite(hops)))
         ends = int(given.source[lost]), int(given.target[lost])
@@ -124,11 +125,10 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
         access = max(sent.max(), received.max())
     else:
         access = (np.bincount(np.append(given.source, given.target), np.tile(words, 2), 1)).max()
-    hops = hops_to(topology)[given.target + arrivals(topology), given.source]
-    shared = float((hops - _ends(topology)) @ words) / max(1, topology.num_network_channels)
-    if not topology.direct:
-        ports = int(np.diff(topology.port_offsets).max())
-        shared = max(shared, float(sent.max()) / ports, float(received.max()) / ports)
+    hops = _hops(given, topology)
+    shared = float(hops @ words) / max(1, topology.num_network_channels)
+    for moved, leads in zip((sent, received), _own_channels(topology), strict=True):
+        shared = max(shared, float(moved.max()) / max(1, int(leads.max())))
     demand = Demand((), given.source, given.target, words)
     for part in _parts(topology):
         for leaving, edge in _leaving(topology, part, demand):
@@ -141,8 +141,7 @@ def _bounds(
 ) -> Iterator[PhaseBound]:
     """Yield the bounds that there are."""
     limit, per = capacity.virtual_channels, capacity.per
-    between = int((hops - _ends(topology)).sum())  # channels between routers
-    taken = between + (len(given) if per == "node" else 0)
+    taken = int(hops.sum()) + (len(given) if per == "node" else 0)
     room = limit * (topology.num_routers if per == "node" else topology.num_network_channels)
     room = max(1, room)
     why = f"shortest paths take {taken:,} virtual channels of {per}s, at most {room:,} per phase"
@@ -153,10 +152,7 @@ def _bounds(
     if per == "node":
         yield _at_node(sent + ended, np.ones_like(sent), limit, topology, "start or end")
     else:
-        out = into = np.diff(topology.port_offsets)
-        if topology.direct:
-            ends = topology.channel_source, topology.channel_target
-            out, into = (np.bincount(end, minlength=topology.num_hosts) for end in ends)
+        out, into = _own_channels(topology)
         yield _at_node(sent, out, limit, topology, "start")
         yield _at_node(ended, into, limit, topology, "end")
     demand = Demand((), given.source, given.target, np.ones(len(given)))
@@ -218,9 +214,17 @@ def _touching(topology: Topology, part: Ints, demand: Demand) -> Iterator[tuple[
     yield touching.astype(np.float64), np.bincount(part[edge], minlength=count).astype(np.float64)
 
 
-def _ends(topology: Topology) -> int:
-    """Return the hops of a path that are not between routers: those of hosts' own channels."""
-    return 0 if topology.direct else 2
+def _hops(given: Connections, topology: Topology) -> Floats:
+    """Return the hops between routers that each connection takes at least. Inf: no path."""
+    ends = legs(topology, given.source, given.target)
+    return np.asarray(hops_to(topology.routers)[ends.exit, ends.entry])
+
+
+def _own_channels(topology: Topology) -> tuple[Ints, Ints]:
+    """Return how many channels leave and enter each host, of its router where it is one."""
+    ends, hosts = (topology.source_end, topology.target_end), topology.num_hosts
+    out, into = (np.bincount(end, minlength=topology.num_ends)[:hosts] for end in ends)
+    return out, into
 
 
 def _parts(topology: Topology) -> Iterator[Ints]:

@@ -34,7 +34,7 @@ from netloom.routing.forwarding.tables import (
     exits,
     senders,
 )
-from netloom.routing.hosted import PAIRS_AT_ONCE, between_routers
+from netloom.routing.hosted import PAIRS_AT_ONCE
 from netloom.routing.parse import MOST_ROUTES, all_pairs, paths
 from netloom.routing.port_numbers import each_lane, hosted_ports
 from netloom.routing.ragged import Paths
@@ -110,18 +110,13 @@ def by_routers(topology: Topology, routing: Routing) -> bool:
 
 
 def _births(topology: Topology, routing: Routing, keys: Ints, found: Paths) -> PathBirths:
-    """Return what packets draw, given all paths with the channels of hosts."""
-    inner = between_routers(topology, found)
-    if len(inner.channels) > MOST_HOPS:
-        hops = f"paths of {len(inner.channels):,} hops for routing '{routing}'"
+    """Return what packets draw, given all paths."""
+    if len(found.channels) > MOST_HOPS:
+        hops = f"paths of {len(found.channels):,} hops for routing '{routing}'"
         raise InputError(topology.name, hops, f"at most {MOST_HOPS:,} to list them")
-    offsets = np.append(inner.offsets, inner.offsets[-1])
-    ports = None
-    if not by_routers(topology, routing):
-        first, count = topology.num_network_channels, topology.num_ports
-        begin, end = found.offsets[:-1], found.offsets[1:] - 1
-        ports = np.stack([found.channels[begin] - first, found.channels[end] - first - count])
-    return PathBirths(topology, str(routing), keys, Paths(offsets, inner.channels), ports)
+    ports = None if by_routers(topology, routing) else np.stack(found.ports)
+    offsets = np.append(found.offsets, found.offsets[-1])
+    return PathBirths(topology, str(routing), keys, Paths(offsets, found.channels), ports)
 
 
 def hop_layers(
@@ -201,17 +196,15 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
 def _rows(topology: Topology, routing: DModK) -> Ints:
     """Return the table whose entries the paths from one host of each router say."""
     routers, first = np.unique(topology.injection_router, return_index=True)
-    hosts, channels = topology.port_host[first], topology.num_network_channels
+    hosts = topology.port_host[first]
     table = np.full((topology.num_ports, topology.num_routers), -1, np.int32)
     step = max(PAIRS_AT_ONCE // len(hosts), 1)
     for begin in range(0, topology.num_hosts, step):
         targets = np.arange(begin, min(begin + step, topology.num_hosts), dtype=np.int32)
         target = np.repeat(targets, len(hosts))
         found = paths(topology, routing, np.tile(hosts, len(targets)), target)
-        row = np.repeat(target, found.lengths)
-        inside = found.channels < channels
-        row, hop = row[inside], found.channels[inside]
-        table[row, topology.routers.channel_source[hop]] = hop
+        router = topology.routers.channel_source[found.channels]
+        table[np.repeat(target, found.lengths), router] = found.channels
     assert len(routers) == len(hosts)
     return table
 

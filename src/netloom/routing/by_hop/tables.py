@@ -284,11 +284,8 @@ def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
         raise InputError(topology.name, f"{hosts} hosts, some of several ports", most)
     known = np.flatnonzero(works[:, None] & works)
     sources, targets = (ends.astype(np.int32) for ends in np.divmod(known, hosts))
-    ends, first = legs(topology, sources, targets), topology.num_network_channels
-    found = np.zeros((2, hosts**2), np.int32)
-    found[0, known] = ends.injection - first
-    found[1, known] = ends.ejection - first - topology.num_ports
-    found[:, :: hosts + 1] = topology.port_offsets[:-1]
+    ends, found = legs(topology, sources, targets), np.zeros((2, hosts**2), np.int32)
+    found[:, known] = ends.source_port, ends.target_port
     return found[0], found[1]
 
 

@@ -294,11 +294,9 @@ def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
 
 def _entry_ports(topology: Topology, in_port: Ints, *, everyone: bool) -> tuple[Ints, Ints]:
     """Return the ports by which sources send into each router, ragged."""
-    routers = np.arange(topology.num_routers, dtype=np.int32)
-    numbers = np.zeros(len(routers), np.int32)
-    if not topology.direct:
-        first = topology.num_network_channels
-        routers, numbers = topology.injection_router, in_port[first : first + topology.num_ports]
+    routers, numbers = topology.injection_router, np.zeros(topology.num_ports, np.int32)
+    listed = np.split(in_port[topology.num_network_channels :], 2)[0]
+    numbers[: len(listed)] = listed
     if everyone and topology.cabling is not None:
         routers = np.append(routers, topology.cabling.others.router)
         numbers = np.append(numbers, topology.cabling.others.port)

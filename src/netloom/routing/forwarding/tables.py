@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
+from netloom.routing.hosted import PAIRS_AT_ONCE, legs
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
 
@@ -135,8 +135,7 @@ def forwarded_paths(
 
     check_table(topology, routing)
     table, ends = routing.next_channel, legs(topology, sources, targets)
-    row = destinations(topology, targets, ends.ejection)
-    enters, still = topology.routers.channel_target, sources == targets
+    row, enters, still = ends.target_port, topology.routers.channel_target, sources == targets
     lengths, last = follow_lengths(table, row, ends.entry, enters)
     lengths[still] = 0
     if (lengths == -2).any():
@@ -148,15 +147,13 @@ def forwarded_paths(
     if routing.choices is not None:
         port, wanted = _port_at(topology, last, targets), "a table that leads there"
         lost = port < 0
-        if not topology.direct:
-            first = topology.num_network_channels + topology.num_ports
-            ends = ends._replace(ejection=np.where(still, -1, first + port).astype(np.int32))
+        ends = ends._replace(target_port=np.where(still, row, port))
     if routing.undelivered is not None:
         lost |= routing.undelivered[row]
     lengths[lost & ~still] = -1
     offsets = offsets_of(lengths, sources, targets, wanted)
     found = fill_followed(table, row, ends.entry, offsets, enters)
-    return spliced(ends, Paths(offsets, found))
+    return ends.around(Paths(offsets, found))
 
 
 def check_table(topology: Topology, routing: ForwardingTable) -> None:
@@ -183,14 +180,6 @@ def _port_at(topology: Topology, routers: Ints, hosts: Ints) -> Ints:
     return found
 
 
-def destinations(topology: Topology, targets: Ints, ejection: Ints) -> Ints:
-    """Return the row of the table for each pair: the target's port, or the target itself."""
-    if topology.direct:
-        return targets
-    # a pair of equal hosts has no port, and no path whatever its row
-    return np.maximum(ejection - topology.num_network_channels - topology.num_ports, 0)
-
-
 def senders(topology: Topology, taking: Ints | None = None) -> Ints:
     """Return how many hosts send from each router to each destination.
 
@@ -211,9 +200,8 @@ def senders(topology: Topology, taking: Ints | None = None) -> Ints:
     for first in range(0, len(hosts), step):
         some = hosts[first : first + step]
         ends = legs(topology, np.tile(hosts, len(some)), some.repeat(len(hosts)))
-        moving = ends.ejection >= 0
-        port = ends.ejection[moving] - topology.num_network_channels - topology.num_ports
-        np.add.at(sent, (ends.entry[moving], port), 1)
+        moving = topology.port_host[ends.source_port] != topology.port_host[ends.target_port]
+        np.add.at(sent, (ends.entry[moving], ends.target_port[moving]), 1)
     return sent
 
 
@@ -437,8 +425,8 @@ def end_points(topology: Topology) -> EndPoints:
     leave = exits(topology)
     copies, port = np.ones(len(leave), np.int64), np.zeros(len(leave), np.int32)
     rank = np.arange(count, dtype=np.int32)
-    if not topology.direct:
-        port = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
+    listed = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
+    port[: len(listed)] = listed
     num_destinations = len(leave)
     if cabling is not None:
         copies = 1 << cabling.lmc.astype(np.int64)
@@ -602,9 +590,7 @@ def _faults(
     whole, hosts = whole_table(table), len(exits(topology))
     target = topology.routers.channel_target
     up = topology.routers.vertex_up
-    sends = np.zeros(topology.num_routers, np.int64)
-    if not topology.direct:
-        sends = port_senders(topology)[:, 0]
+    sends = port_senders(topology)[:, 0]
     if topology.cabling is not None:
         sends[topology.cabling.others.router] = 1
     cabled = _cabled(topology, every)

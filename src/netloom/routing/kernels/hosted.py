@@ -1,4 +1,4 @@
-"""Which ports the packets of each pair of hosts take, where hosts have several.
+"""Ports at the ends of paths: which ones packets take, and paths with their channels.
 
 Twin: ``tests/reference/several.py``.
 """
@@ -46,3 +46,24 @@ def nearest_ports(
                         source_port[pair], target_port[pair] = port, offsets[target] + end
                     wanted -= 1
     return source_port, target_port
+
+
+@njit(nogil=True)
+def with_ports(offsets, channels, port, sink, port_host, first):
+    """Return offsets and channels of paths with those of their ports, which begin at ``first``."""
+    count, behind = len(offsets) - 1, first + len(port_host)
+    starts, moving = np.zeros(count + 1, np.int64), np.empty(count, np.bool_)
+    for path in range(count):
+        moving[path] = port_host[port[path]] != port_host[sink[path]]
+        more = 2 * moving[path]
+        starts[path + 1] = starts[path] + offsets[path + 1] - offsets[path] + more
+    found = np.empty(starts[-1], np.int32)
+    for path in range(count):
+        at = starts[path]
+        if moving[path]:
+            found[at], found[starts[path + 1] - 1] = first + port[path], behind + sink[path]
+            at += 1
+        for hop in range(offsets[path], offsets[path + 1]):
+            found[at] = channels[hop]
+            at += 1
+    return starts, found

@@ -23,6 +23,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing import paths
+from netloom.routing.cycles import dependencies
 from netloom.simulation.flow import layout
 
 if TYPE_CHECKING:
@@ -132,11 +133,8 @@ def _between_routers(network: FlowNetwork, routing: Routing) -> tuple[Ints, Ints
     source, target = (each.ravel() for each in np.meshgrid(hosts, hosts, indexing="ij"))
     other = source != target
     found = paths(topology, routing, source[other], target[other])
-    channels = found.channels.astype(np.int64)
-    inside = np.ones(len(channels), np.bool_)
-    inside[found.offsets[:-1][np.diff(found.offsets) > 0]] = False  # the first of each path
-    later = np.flatnonzero(inside)
-    key = np.unique(channels[later - 1] * network.num_links + channels[later])
+    held, asked = dependencies(found)
+    key = np.unique(held.astype(np.int64) * network.num_links + asked)
     return np.divmod(key, network.num_links)
 
 

@@ -221,7 +221,8 @@ def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints
     >>> found.links, found.shares, found.whole
     (array([ 0,  1,  5,  7,  8, 11], dtype=int32), array([1, 1, 1, 1, 2, 2], dtype=int32), 2)
     """
-    return _over(network, paths(network.topology, routing, sources, targets), sources, targets)
+    found = paths(network.topology, routing, sources, targets).whole(network.topology)
+    return _over(network, found, sources, targets)
 
 
 class WaysOfPairs:

@@ -322,7 +322,7 @@ def _port_loads(topology: Topology, by_port: Demand) -> Floats:
 def _given_loads(topology: Topology, routing: VirtualChannelRouting, sent: Shares) -> Floats:
     """Return float64[num_channels], what packets load that have a path of their own, or several."""
     assert routing.routes is not None
-    routed = paths(topology, routing.routes, sent.source, sent.target)
+    routed = paths(topology, routing.routes, sent.source, sent.target).whole(topology)
     flits = sent.weight
     if routed.pair is not None and routed.probability is not None:
         flits = flits[routed.pair] * routed.probability

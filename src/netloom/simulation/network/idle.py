@@ -17,7 +17,6 @@ from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
 from netloom.routing import paths
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
-from netloom.routing.hosted import between_routers
 from netloom.routing.port_numbers import channel_lanes, hosted_ports
 from netloom.routing.virtual_channel_tables import TWO_PHASE
 from netloom.simulation.network.arrays import kept_rates
@@ -332,20 +331,15 @@ def _given(
     pair = np.arange(len(weight)) if routed.pair is None else routed.pair
     if routed.probability is not None:
         weight = weight[pair] * routed.probability
-    first, many, port = topology.num_network_channels, topology.num_ports, topology.port_offsets
-    inner = between_routers(topology, routed)
-    rows = np.full((len(weight), int(inner.lengths.max(initial=0)) + 2), -1)
-    rows[:, 0] = kind_of[first + port[source[pair]]]
-    rows[:, -1] = kind_of[first + many + port[target[pair]]]
-    if len(inner.channels) < len(routed.channels):  # paths say by which ports hosts communicate
-        moving = routed.lengths > 0
-        rows[moving, 0] = kind_of[routed.channels[routed.offsets[:-1][moving]]]
-        rows[moving, -1] = kind_of[routed.channels[routed.offsets[1:][moving] - 1]]
-    place = np.arange(len(inner.channels)) - np.repeat(inner.offsets[:-1], inner.lengths)
-    rows[np.repeat(np.arange(len(weight)), inner.lengths), place + 1] = kind_of[inner.channels]
+    first = topology.num_network_channels
+    rows = np.full((len(weight), int(routed.lengths.max(initial=0)) + 2), -1)
+    rows[:, 0] = kind_of[first + routed.ports[0]]
+    rows[:, -1] = kind_of[first + topology.num_ports + routed.ports[1]]
+    place = np.arange(len(routed.channels)) - np.repeat(routed.offsets[:-1], routed.lengths)
+    rows[np.repeat(np.arange(len(weight)), routed.lengths), place + 1] = kind_of[routed.channels]
     alike = (kind_of[:first] == kind_of[0]).all()
     key, most = np.zeros(len(weight), np.int64), max(int(kind_of.max()) + 2, rows.shape[1])
-    for column in (inner.lengths, rows[:, 0], rows[:, -1]) if alike else rows.T:
+    for column in (routed.lengths, rows[:, 0], rows[:, -1]) if alike else rows.T:
         key = np.unique(key * most + column + 1, return_inverse=True)[1]
     known, one = np.unique(key, return_index=True)
     if len(known) > MOST_SEQUENCES:

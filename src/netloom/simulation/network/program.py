@@ -26,7 +26,6 @@ from netloom.routing import (
 )
 from netloom.routing.by_hop.listed import port_lists, states
 from netloom.routing.by_hop.tables import GIVEN, hop_tables
-from netloom.routing.hosted import between_routers
 from netloom.routing.parse import ROUTINGS
 from netloom.routing.virtual_channel_tables import PATHS, RULES, VirtualChannelRouting, empty_tables
 from netloom.routing.virtual_channels import check_slots
@@ -154,11 +153,10 @@ def reserve(
     source, target, _ = traffic.matrix()
     routed = paths(topology, named, source, target)
     made = reserve_paths(topology, source, target, routed, router, name=str(named))
-    pairs = source.astype(np.int64) * topology.num_hosts + target
+    pairs = source.astype(np.int64) * topology.num_ends + target
     routes = SourceRoutes(str(named), pairs, routed)
-    given = named if topology.ports_listed else routes
     minimal = not isinstance(named, SourceRoutes | UpDown)
-    return replace(made, routing=replace(made.routing, routes=given, minimal=minimal))
+    return replace(made, routing=replace(made.routing, routes=routes, minimal=minimal))
 
 
 def reserve_paths(
@@ -225,19 +223,14 @@ def _between_hosts(
     """
     first, ports = topology.num_network_channels, topology.num_ports
     lanes = hosted_ports(topology).lanes.astype(np.int64)
-    port = topology.port_offsets[source]
-    sink = topology.port_offsets[target]
-    apart = source != target
-    port[apart] = routed.channels[routed.offsets[:-1][apart]] - first
-    sink[apart] = routed.channels[routed.offsets[1:][apart] - 1] - first - ports
-    inner = between_routers(topology, routed)
-    for channels in (first + port, inner.channels, first + ports + sink):
+    port, sink = routed.ports
+    for channels in (first + port, routed.channels, first + ports + sink):
         _check(channels, lanes * router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
     lists, vcs = port_lists(topology), np.int64(1) << np.arange(router.vcs)
     tables = hop_tables(
         topology, router.vcs, [], states(topology, vcs, router.vcs), choice=GIVEN,
-        ports=lists.ports, path_offsets=inner.offsets, path_starts=lists.start[inner.channels],
-        path_layer=(rank(inner.channels) // lanes[inner.channels]).astype(np.uint8),
+        ports=lists.ports, path_offsets=routed.offsets, path_starts=lists.start[routed.channels],
+        path_layer=(rank(routed.channels) // lanes[routed.channels]).astype(np.uint8),
         path_entry=port.astype(np.int32), path_sink=sink.astype(np.int32),
     )  # fmt: skip
     entry, own = rank(port), lanes[first + port]

@@ -349,8 +349,7 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         protocol=protocol,
         seed=question.seed,
     )
-    between_routers = routed.channels < topology.num_network_channels
-    distance = np.count_nonzero(between_routers) / graph.num_edges
+    distance = len(routed.channels) / graph.num_edges
     message = network.zero_load_latency(distance, sum(lengths))
     alone = 2 * message + question.fixed_cycles + question.memory_cycles + question.run_cycles
     working = question.contexts * (question.run_cycles + question.switch_cycles)
