@@ -200,7 +200,8 @@ def test_flows_of_which_the_order_is_all():
     found, _ = flows("mesh:3x3", "transpose:3")
     ends = {"in_order_finish_seconds": 9e-3, "shared_finish_seconds": 1e-3}
     unsure = {"within": None, "why": "The order decides."}
-    verdict = kind_of("simulate.flows").read(found.to_dict() | ends | {"expected_error": unsure}).verdict
+    figures = found.to_dict() | ends | {"expected_error": unsure}
+    verdict = kind_of("simulate.flows").read(figures).verdict
     assert verdict.mark == "unknown"
     assert verdict.sentence.startswith("Takes 1 ms to 9 ms: ")
 

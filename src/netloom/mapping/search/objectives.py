@@ -91,7 +91,8 @@ def _one_way(topology: Topology, sources: Ints, targets: Ints) -> Floats:
 def router_hops(routers: Topology, some: Ints) -> Floats:
     """Return the hops from some routers to all, float64[len(some), num_routers]."""
     if isinstance(routers, Cube):  # counted at once, and often too many to keep
-        return hop_distances(routers, some)
+        hops: Floats = hop_distances(routers, some)
+        return hops
     found = _router_hops(routers, some.astype(np.int64).tobytes())
     found.flags.writeable = False
     return found
