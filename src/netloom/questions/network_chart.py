@@ -74,9 +74,8 @@ def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]
     """
     found: dict[str, list[Floats]] = {}
     for record in records:
-        kind: Any = record.answer
-        if loads_of := getattr(kind, "channel_loads", None):
-            unit, loads = loads_of(kind.from_json(record.figures, kept=record.tables))
+        if (told := record.answer.channel_loads()) is not None:
+            unit, loads = told
             found.setdefault(unit + ON, []).append(loads)
     joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
     return {
