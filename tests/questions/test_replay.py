@@ -6,7 +6,6 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.machines import machine
 from netloom.questions.recorded import record
-from netloom.questions.register import kind_of
 from netloom.questions.simulate.trace import TraceReplay, replay
 from netloom.routing import table
 from netloom.topology import mesh, topology
