@@ -60,8 +60,8 @@ def test_a_map_begins_with_ranks_in_the_order_of_the_list():
 def test_random_mappings_keep_to_the_list():
     found = nl.analyze("ring:4", "mesh:4x4", nodes=LIST, mapping="random", random_mappings=3)
     assert sorted(found.node_of.tolist()) == sorted(NODES)
-    assert max(row["path_length_max"] for row in found.random) <= 2
-    assert found.expected is None  # that would be of all nodes
+    assert max(each.own.path_length.max for each in found.random) <= 2
+    assert found.random_mapping.expected is None  # that would be of all nodes
 
 
 def test_an_allocation_says_something_of_a_program_or_a_pattern():

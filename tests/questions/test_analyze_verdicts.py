@@ -348,7 +348,7 @@ def test_the_limit_of_a_routing_has_half_way_traffic_both_ways():
     one_way, both_ways = data["saturation"]["upper_bound"], data["split_bound"]
     carried = simulate("torus:8x8", app=LAMMPS, load=0.65, cycles=2000).table()["accepted"][0]
     assert one_way < carried < both_ways  # simulated packets take either
-    assert by_verb("analyze").measure(data).value == both_ways
+    assert by_verb("analyze").read(data).measure().value == both_ways
     assert analyze(LAMMPS, "mesh:8x8", random_mappings=0).split_bound is None
 
 

@@ -66,7 +66,7 @@ def by_analyze(app, on, **how):
 def by_map(app, on, **how):
     found = nl.find_mapping(app, on, rounds=0, **how)
     loads = found.before.mapped.contention.weighted_host_channel_load
-    return int(found.before.mapped.moving.sum()), float(loads[: found.topology.num_ports].sum())
+    return int(found.before.mapped.moving.sum()), float(loads[: found.network.num_ports].sum())
 
 
 def by_flows(app, on, **how):

@@ -211,8 +211,8 @@ def test_marks_follow_how_much_longer_flows_take():
     figures = found.to_dict()
     marks = [
         kind_of("simulate.flows")
-        .read(figures | {"finish_seconds": over * found.bound_seconds}).verdict
-        .mark
+        .read(figures | {"finish_seconds": over * found.bound_seconds})
+        .verdict.mark
         for over in (1.04, 1.2, 1.6)
     ]
     assert marks == ["limited", "limited", "act"]

@@ -6,7 +6,6 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.machines import machine
 from netloom.questions.recorded import record
-from netloom.questions.register import kind_of
 from netloom.questions.simulate.trace import TraceReplay, replay
 from netloom.routing import table
 from netloom.topology import mesh, topology
@@ -106,7 +105,7 @@ def test_contention_is_on_the_critical_path(tmp_path):
     assert data["message_latency"] == {"mean": 17.0, "p50": 12, "p99": 22, "max": 22}
     assert [each["id"] for each in data["slowest_messages"]] == ["a", "b"]
     said = "Takes 22 cycles; 13 cycles if nothing waited (40.9\u00a0% less)."
-    assert kind_of("simulate.trace").sentences(record(found)) == [said]
+    assert record(found).answer.sentences() == [said]
 
 
 def test_tasks_on_one_node_share_its_processor_and_cross_no_channel(tmp_path):
@@ -303,7 +302,7 @@ def test_a_run_that_takes_too_long_says_so():
     data = found.to_dict()
     assert data["finish_cycles"] is data["critical_path"] is data["contention_share"] is None
     assert "it takes longer than most_cycles" in data["note"]
-    (said,) = kind_of("simulate.trace").sentences(record(found))
+    (said,) = record(found).answer.sentences()
     done, rows = data["rows_complete"], data["rows"]
     assert said == f"Not finished after 3,000 cycles: {done:,} of {rows:,} rows were complete."
     assert f", {done} of {rows} rows were complete" in data["note"]

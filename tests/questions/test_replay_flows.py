@@ -10,7 +10,6 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.cli import main
 from netloom.questions.recorded import chart_of, record
-from netloom.questions.register import kind_of
 from netloom.report.page.sections import key_table
 from netloom.workload.programs.goal import read_timed_goal
 from netloom.workload.programs.trace_files import read_trace
@@ -342,7 +341,7 @@ def test_nothing_sent_takes_what_is_computed(tmp_path):
     data = found.to_dict()
     assert data["slowdown"] == {"mean": None, "p50": None, "p99": None, "max": None}
     assert data["busiest"] == []
-    assert kind_of("simulate.trace").lines(found)
+    assert found.lines()
 
 
 def test_words_and_picture_are_in_seconds(tmp_path):

@@ -231,7 +231,7 @@ def test_two_tables_are_compared_and_the_picture_names_the_cable_that_changes_mo
     row = table.row(int(change.argmax()), named=True)
     ends = [f"{short_switch_name(row[end])} port {row[f'{end}_port']}" for end in ("from", "to")]
     assert " ".join(title).startswith(f"{' → '.join(ends)} carries {change.max():,.0f} paths ")
-    text = str(kind_of("route").chart(record(found)).to_dict())
+    text = str(record(found).answer.picture().to_dict())
     assert "installed: lfts:dgx-40-minhop.lfts" in text
     assert "examples/" not in text
 

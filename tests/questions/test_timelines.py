@@ -311,9 +311,7 @@ def test_a_file_of_another_kind_is_refused_before_any_work(asked):
 
 
 def test_a_pipeline_too_long_to_list_is_refused(monkeypatch):
-    from netloom.questions.collective import answer
-
-    monkeypatch.setattr(answer, "MOST_LISTED", 10)
+    monkeypatch.setattr("netloom.questions.collective.MOST_LISTED", 10)
     found = nl.compare_collectives("all-reduce", "torus:2x4", size="4MB")
     with pytest.raises(InputError, match="at most 10"):
         found.timeline()

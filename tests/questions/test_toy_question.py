@@ -68,8 +68,11 @@ def test_an_experiment_asks_it_and_its_store_has_the_answers(netloom, tmp_path):
     file.write_text(TOML)
     run(file, workers=1)
     shown = netloom("results", file.with_suffix(".sqlite"))
-    assert "how high it is" in shown
-    assert "1.75" in shown
+    assert shown.splitlines()[-2:] == [
+        "   3          3         0.75",
+        "   7          7         1.75",
+    ]
+    assert all(word in shown for word in ("how high it", "blocks in"))  # heads of two lines
     assert load_results(file).table()["height"].to_list() == [0.75, 1.75]
     page = page_of([load_results(file)])
     (section,) = page.sections

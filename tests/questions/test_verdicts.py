@@ -3,12 +3,11 @@
 import re
 import shlex
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from netloom.questions.register import by_verb
-from netloom.questions.verdicts import MARKS, Verdict
+from netloom.questions.verdicts import MARKS, STYLES, Verdict
 from tests.questions.small_answers import ANSWERS
 
 UNIT = re.compile(
@@ -55,7 +54,7 @@ NEXT = (
 
 @pytest.mark.parametrize("width", [50, 60, 80, 100])
 def test_a_long_command_on_a_terminal_is_one_that_a_shell_reads(width):
-    said = [each.plain for each in Verdict("fine", "Fine.", next=NEXT).text(width, terminal=True)]
+    said = [each.plain for each in Verdict("fine", "Fine.", next=NEXT).text(width)]
     assert max(map(len, said)) <= width
     assert len(said) > 2
     assert all(line.endswith(" \\") for line in said[1:-1])
@@ -68,18 +67,8 @@ def test_a_long_command_on_a_terminal_is_one_that_a_shell_reads(width):
         assert not line.removesuffix(" \\").endswith(("--on", "--app", "--load", "--seed"))
 
 
-def test_a_command_in_a_file_is_one_line():
-    said = [each.plain for each in Verdict("fine", "Fine.", next=NEXT).text(60)]
-    assert said[1:] == [f"  next    {NEXT}"]
-
-
-def test_colours_of_cells_have_marks_beside_them():
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_coloured_sentence_has_its_mark_beside_it(mark):
     """Who sees no colours, or has none, sees ``✓``, ``!``, ``✗`` or ``?``."""
-    coloured = re.compile(r"\[(?:red|green|yellow|cyan)\](.)")
-    found = [
-        (path.name, mark)
-        for path in Path("src").rglob("*.py")
-        for mark in coloured.findall(path.read_text())
-    ]
-    assert len(found) > 6
-    assert {mark for _, mark in found} <= set(MARKS.values()), found
+    head, *_ = Verdict(mark, "Said.").text(80)
+    assert (head.style, head.plain) == (STYLES[mark], f"{MARKS[mark]} Said.")

@@ -457,6 +457,11 @@ class Simulation(Answer):
         return len(self.loads) > 1 or self.setup.compares
 
     @property
+    def inside_nodes(self) -> float:
+        """Share of the traffic that stays inside nodes."""
+        return self.setup.inside_nodes
+
+    @property
     def of(self) -> str:
         """Traffic, network and mapping."""
         return self.setup.subject(self.asked)

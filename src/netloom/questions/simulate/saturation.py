@@ -150,6 +150,11 @@ class NetworkSaturation(Answer):
         return self.setup.compares
 
     @property
+    def inside_nodes(self) -> float:
+        """Share of the traffic that stays inside nodes."""
+        return self.setup.inside_nodes
+
+    @property
     def of(self) -> str:
         """Traffic, network and mapping."""
         return self.setup.subject(self.asked)
