@@ -42,7 +42,7 @@ _FACE = {
     "results": "netloom.experiments",
     "run": "netloom.experiments",
     "simulate_beside": "netloom.questions.simulate.load",
-    "to_pandas": "netloom.questions.register",
+    "to_pandas": "netloom.questions.recorded",
     "verify_plan": "netloom.questions.plans",
     "write": "netloom.workload",
 }

@@ -302,7 +302,7 @@ class Results:
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def to_pandas(self, *, provenance: bool = False) -> Any:
-        """Return ``table`` as a ``pandas.DataFrame``. See ``questions.register.to_pandas``."""
+        """Return ``table`` as a ``pandas.DataFrame``. See ``questions.recorded.to_pandas``."""
         return to_pandas(self.table(provenance=provenance))
 
     def to_dict(self, *, provenance: bool = False) -> dict[str, Any]:
