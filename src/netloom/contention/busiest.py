@@ -99,6 +99,7 @@ class Bottleneck(Figures):
         """
         topology, loads, sent = mapped.topology, mapped.contention, mapped.sent_by_host
         time, needed = loads.channel_time, sent / injection_bandwidth(topology)
+        carried = np.append(loads.weighted_channel_load, loads.weighted_host_channel_load)
         between = time[: topology.num_network_channels]
         channel = int(between.argmax()) if between.any() else loads.busiest_channel
         node = int(needed.argmax())
@@ -111,7 +112,7 @@ class Bottleneck(Figures):
         return cls(
             channel=topology.channel_name(channel),
             channel_load=_paths_on(loads, channel),
-            channel_weight=float(loads.weighted_channel_load[channel]),
+            channel_weight=float(carried[channel]),
             node=topology.name_of(node),
             node_weight=float(sent[node]),
             ratio=float(time[channel] / needed[node]),

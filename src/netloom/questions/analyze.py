@@ -1019,9 +1019,9 @@ def _half_way_note(causes: Causes) -> str | None:
     """Return what to know before comparing with a simulation."""
     if causes.half_way is None:
         return None
-    paths = counted(causes.half_way.paths, "path", ",")
-    way = "All take the + direction here, simulated packets take either."
-    return f"{paths} go half-way round a ring. {way}"
+    paths = causes.half_way.paths
+    go = f"{counted(paths, 'path', ',')} {'goes' if paths == 1 else 'go'} half-way round a ring"
+    return f"{go}. All take the + direction here, simulated packets take either."
 
 
 def _left_out(mapped: MappedProgram, routing: Routing) -> str | None:

@@ -42,8 +42,7 @@ def in_figures(name: str) -> Found:
 class CurveKind:
     """Where an answer's table has what a curve is drawn from. "" where it has no such thing.
 
-    A question declares one as ``CURVE`` beside its answer, and ``LEVELS``, which reads the
-    field in which it rises. Without it that holds numbers above 0.
+    A question declares one where it says what it asks: see ``register.asks``.
 
     Attributes
     ----------
