@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from netloom.explore.file import render
 from netloom.explore.view import View
-from netloom.questions.shown import Verdict
+from netloom.questions.verdicts import Verdict
 from netloom.topology import topology
 from tests.browser import launched
 

@@ -158,7 +158,8 @@ def simgrid(name, *, actors):
     spec, source, target, size, start, _ = make(*arguments, **more)
     net = topology(spec)
     pairs, route = np.unique(source * np.int64(net.num_hosts) + target, return_inverse=True)
-    taken = paths(net, parse_routing("d-mod-k", net), *np.divmod(pairs, net.num_hosts))
+    between = paths(net, parse_routing("d-mod-k", net), *np.divmod(pairs, net.num_hosts))
+    taken = between.whole(net)
     capacity = net.channel_bandwidth * BANDWIDTH
     return timed_run(capacity, np.zeros(len(capacity)), (taken.offsets, taken.channels), start,
                      route, size, actors=actors)  # fmt: skip

@@ -58,12 +58,26 @@ def defining(package, name):
         return package.with_suffix(".py")
     if (package / f"{name}.py").is_file():
         return package / f"{name}.py"
-    face = package / "__init__.py"
-    for origin, members, _ in IMPORTS.findall(face.read_text() if face.is_file() else ""):
+    for origin, members in offered(package):
         inner = Path("src", *origin.split("."))
         if inner != package and name in re.findall(r"\w+", members):
             return defining(inner, name)
     return None
+
+
+@cache
+def offered(package):
+    """What a package imports to offer it: pairs of a module and the names that come from it.
+
+    A package that imports when asked lists them in its stub, by modules within it.
+    """
+    stub, face = package / "__init__.pyi", package / "__init__.py"
+    if stub.is_file():
+        within = ".".join(package.parts[1:])
+        listed = re.sub(r"^from \.", f"from {within}.", stub.read_text(), flags=re.M)
+    else:
+        listed = face.read_text() if face.is_file() else ""
+    return [(origin, members) for origin, members, _ in IMPORTS.findall(listed)]
 
 
 def nearest_tests(files):

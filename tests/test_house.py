@@ -32,6 +32,12 @@ def test_no_module_is_hidden_by_a_name_of_its_package(package):
     assert [name for name in names if getattr(face, name) is not modules[name]] == []
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_name_that_a_package_offers_is_there(package):
+    face = import_module(package)
+    assert [name for name in getattr(face, "__all__", ()) if not hasattr(face, name)] == []
+
+
 def test_files_that_are_to_begin_are_there():
     """``pytest`` runs the longest files first; one that was moved would be forgotten in silence."""
     assert [file for file in LONGEST if not Path("tests", file).is_file()] == []

@@ -64,6 +64,8 @@ DIFFERENT = {
     "worst_node": "worms: likewise",
     "vc_layers": "the model says it of paths between hosts only",
     "busiest_channels": "names ends by number, routers' behind those of hosts",
+    "busiest.source_node": "trace: likewise",
+    "busiest.target_node": "trace: likewise",
     "busiest_host_channel": "hosts' channels count where they are listed",
     "answer.network_channels": "compile: likewise",
     "answer.cables": "route: likewise",
@@ -74,6 +76,12 @@ DIFFERENT = {
     "oversubscription": "analyze: likewise, as what is below their routers",
 }
 """Figures that differ, and why: parts of their names."""
+
+OF_HOSTS_ONLY = {
+    ".routers": "load: nodes that are their own routers are counted once",
+    ".busiest.bandwidth": "trace: channels have their own speed where those of hosts are listed",
+}
+"""Figures that there are of hosts on routers alone, and why."""
 
 NOT_COMPARED = {
     "valiant": "its packets draw where they are born, those of hosts at their first router",
@@ -116,9 +124,10 @@ def differing(command, net, **more):
 
 def unlike(one, other):
     """Return what two answers differ in, but for what may differ."""
+    compared = {*one, *other} - {key for key in OF_HOSTS_ONLY if key not in one}
     return {
         key: (one.get(key), other.get(key))
-        for key in {*one, *other}
+        for key in compared
         if one.get(key) != other.get(key) and not any(part in f"answer{key}" for part in DIFFERENT)
     }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from netloom.base.declared import declared
-from netloom.questions.register import groups, packages
+from netloom.questions.register import OWN, functions, groups
 
 TOML = "[tower]\nsize = [3, 7]\n"
 
@@ -57,8 +57,12 @@ def test_experiment_files_and_pages_have_it(towers, tmp_path):
 
 
 def test_the_papers_come_by_entry_points():
-    assert [each.value for each in declared("questions").values()] == ["netloom_papers.questions"]
-    assert list(packages()) == ["netloom.questions", "netloom_papers.questions"]
+    questions = {words: each.value for words, each in declared("questions").items()}
+    assert len(questions) == 8
+    assert all(place.startswith("netloom_papers.questions.") for place in questions.values())
+    assert questions.items() <= functions().items()
+    assert not questions.keys() & OWN.keys()
+    assert questions.keys() | OWN.keys() == functions().keys()
     assert groups() == {"From the papers": ["hotspot"]}
     assert [*declared("engines")] == ["worm"]
     assert [each.value for each in declared("layouts").values()] == [

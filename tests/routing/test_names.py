@@ -98,6 +98,8 @@ def test_the_legend_names_every_question_that_takes_a_routing():
 
 def test_the_command_prints_the_table():
     said = CliRunner().invoke(app, ["routings"]).output
-    lines = [each.split() for each in said.splitlines()]
+    # columns that have no room stand below, with the names once more
+    printed = [each.rstrip() for each in said.splitlines()]
     for names, row in rows():
-        assert [*names.split(), *row] in lines
+        parts = [each[len(names) :] for each in printed if each.startswith(f"{names}  ")]
+        assert " ".join(parts).split() == row

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from netloom.mapping import FoundMapping, Layout
     from netloom.mapping.search.objectives import Measure as ObjectiveMeasure
     from netloom.questions.base import Question
-    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.questions.simulate.load import Simulation
     from netloom.routing import SourceRoutes
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph

@@ -79,7 +79,7 @@ def on_network(spec, flows, seed, *, at_once=False, limited=False, weighed=False
     rng = np.random.default_rng(seed)
     source = rng.integers(0, net.num_hosts, flows)
     target = (source + rng.integers(1, net.num_hosts, flows)) % net.num_hosts
-    found = paths(net, parse_routing("default", net), source, target)
+    found = paths(net, parse_routing("default", net), source, target).whole(net)
     assert found.pair is None, "one path a pair"
     bandwidth, latency = net.channel_bandwidth * 1e9, net.channel_cycles * 1e-7
     return _flows(rng, bandwidth, latency, found.offsets, found.channels, flows,
