@@ -46,7 +46,7 @@ def test_analyze_tells_a_person_and_writes_what_was_asked(tmp_path):
         "--plot", str(picture), "--offered", "0.2", "--random-mappings", "3",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "first node delayed at load" in done.stdout
+    assert "first node delayed at 36" in done.stdout
     assert "mpirun -np 16" in done.stdout.replace("\n", " ")
     assert len(ranks.read_text().splitlines()) == 16
     assert picture.read_text().startswith("<svg")
@@ -115,7 +115,7 @@ def test_validate_prints_the_rate_by_kind(monkeypatch, capsys):
     assert "words 1 1 1 100 % 1/1" in lines
     assert "input 1" in lines
     assert lines[0].startswith("! Reproduced: 1 of 2 printed numbers (50.0 %)")
-    assert lines[1] == "outside 1 row, each with its reason, 1 misprint of the paper."
+    assert "outside 1 row, each with its reason, 1 misprint of the paper." in lines[:3]
     assert any(line.startswith("p table 1 q printed 10 12 20 % 10 % ! misprint") for line in lines)
 
 

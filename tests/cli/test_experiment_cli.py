@@ -67,7 +67,7 @@ def test_results_of_a_mapping_show_the_busiest_channel(netloom, tmp_path):
     code, shown, _ = netloom("run", file, "--workers", 1)
     assert code == 0
     _, again, _ = netloom("results", file.with_suffix(".sqlite"))
-    columns = key_columns(load_results(file).answered[0].record)
+    columns = {each.name: each for each in key_columns(load_results(file).answered[0].record)}
     for out in (shown, again):
         words = " ".join(out.split())
         for name in ("channel_load_max", "objective", "hop_bytes"):

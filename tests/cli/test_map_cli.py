@@ -133,7 +133,8 @@ def test_the_table_shows_what_the_json_has(netloom):
         assert float(first) == pytest.approx(100 * row["saturation_worst_node"], rel=1e-2)
         assert int(most) == row["channel_load_max"]
         assert int(met) == row["path_contention_max"]
-    assert f"next    netloom {SMALL} --rankfile ranks.txt" in out
+    said = " ".join(out.replace("\\\n", " ").split())
+    assert f"next netloom {SMALL} --rankfile ranks.txt" in said
 
 
 def test_mixtures_and_layouts_in_words(netloom):

@@ -45,7 +45,7 @@ def test_torus_broadcast_of_the_issue(netloom):
     assert (code, err) == (0, "")
     assert out.startswith(f"✓ About {data['latency']:.3g} cycles at rate 0.002 (")
     assert float(row(out, "0.002")[1]) == float(f"{data['latency']:.3g}")
-    assert f"Saturates near {data['saturation_rate']:.3g}" in out
+    assert f"Saturates near {data['saturation_rate']:.3g}" in " ".join(out.split())
     assert "model error 0.7\u00a0%" in out
 
 
@@ -146,12 +146,12 @@ def test_the_parts_of_a_latency_add_up(netloom):
 
 
 def test_what_was_interrupted_ends_with_130(netloom, monkeypatch):
-    from netloom_papers.questions.predict.torus_broadcast import question
+    from netloom_papers.questions.predict import torus_broadcast
 
     def interrupted(*asked, **fields):
         return replace(simulate_broadcast(*asked, **fields), interrupted=True)
 
-    monkeypatch.setattr(question, "simulate_broadcast", interrupted)
+    monkeypatch.setattr(torus_broadcast, "simulate_broadcast", interrupted)
     code, out, _ = netloom("torus-broadcast --k 4 --rate 0.001 --simulate --cycles 2000")
     assert code == 130
     assert "interrupted: what was simulated by then" in out

@@ -192,4 +192,5 @@ def test_what_makes_no_traffic_is_counted_in_words(simulate, tmp_path):
         f"loop --on mesh:2x2 --app {path} --applied 0.1 --loops 5 --tasks-per-node 2"
     )
     assert code == 0
-    assert "left out: 2 edges between tasks of one node, which need no network, and 2 tasks" in out
+    left = "left out: 2 edges between tasks of one node, which need no network, and 2 tasks"
+    assert left in " ".join(out.split())

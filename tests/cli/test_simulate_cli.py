@@ -69,7 +69,7 @@ def test_saturation_as_json_and_as_a_table(simulate):
     assert 0.4 < data["saturation_throughput"] < data["throughput_bound"]["load"]
     code, out, _ = simulate(*arguments)
     assert "saturates at" in out
-    assert "the 4 links from row 1 to row 2" in out
+    assert "the 4 links from row 1 to row 2" in " ".join(out.split())
     assert out.startswith("? Saturates near 0.6")
     assert "in short runs of 3,000 cycles." in " ".join(out.split())
 

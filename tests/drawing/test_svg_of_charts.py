@@ -32,11 +32,6 @@ def drawn(parts, said="One sentence with a number, 12 %.", footer=()):
     return read(vl_convert.vegalite_to_svg(framed(parts, said, footer).to_dict()))
 
 
-def arranged(found):
-    own = found.kind.hook("chart", "arranged")
-    return own(found) if own else list(found.answer.parts().values())
-
-
 def is_numbers(labels):
     return all(re.match(r"[-−]?[\d.,]+", each) for each in labels)
 
@@ -52,10 +47,10 @@ def check(size, texts):
 @pytest.mark.parametrize("asked", list(ANSWERS))
 def test_nothing_touches_in_the_whole_picture(asked):
     found = kept(asked)
-    footer = found.kind.hook("chart", "footer")(found)
+    footer = found.answer.footer()
     assert footer
     assert all(isinstance(each, str) and each for each in footer)
-    check(*drawn(arranged(found), footer=footer))
+    check(*drawn(found.answer.arranged(), footer=footer))
 
 
 @pytest.mark.parametrize("asked", list(ANSWERS))

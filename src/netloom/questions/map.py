@@ -1,4 +1,4 @@
-"""Find the mapping under which a program contends least."""
+"""Find the mapping under which a program contends least, and report what it gains."""
 
 from __future__ import annotations
 

@@ -28,14 +28,6 @@ from typing import (
 )
 
 from netloom.base.declared import declared
-from netloom.questions.base import (
-    ask,
-    fields_in_words,
-    parse_positive,
-    positional_fields,
-    signature_of,
-    told_of,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -70,6 +62,13 @@ OWN: dict[str, str] = {
     "simulate.saturation": "netloom.questions.simulate.saturation:find_saturation",
 }
 """netloom's own questions that are one module: where the Python function is that asks each."""
+
+
+def positive(given: Any, field: str) -> tuple[float, ...]:
+    """Return numbers above 0, rising. See ``parse_positive``."""
+    from netloom.questions.base import parse_positive
+
+    return parse_positive(given, field)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +120,15 @@ class Kind:
     example: str = ""
     page: str = ""
     sweep: str = ""
-    levels: Levels = parse_positive
+    levels: Levels = positive
     curve: CurveKind | None = None
     outputs: tuple[Output, ...] = ()
     repeatable: Callable[[dict[str, Any]], dict[str, Any]] = dict
 
     def ask(self, **fields: Any) -> Any:
         """Ask it, and return the answer."""
+        from netloom.questions.base import ask
+
         question = ask(self.question, fields)
         return self.find(question, self.prepare(question))
 
@@ -191,6 +192,8 @@ def asks(
     >>> list(inspect.signature(find_mapping).parameters)[:2]
     ['app', 'on']
     """
+    from netloom.questions.base import ask, fields_in_words, positional_fields, signature_of
+
     question_kind = cast("type[Question]", kind)
 
     def declare(find: Callable[[Q, Ready], A]) -> Callable[P, A]:
@@ -398,6 +401,8 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
     >>> command_line(kind_of("analyze"), asked, offered=0.2)
     'netloom analyze ring:8 --on mesh:8 --offered 0.2'
     """
+    from netloom.questions.base import told_of
+
     words = ["netloom", *kind.words.split(".")]
     known, arguments, options = kind.question.model_fields, list[str](), list[str]()
     for name, value in (dict(fields) | {n: v for n, v in more.items() if n in known}).items():

@@ -125,7 +125,7 @@ class OneProgram(Figures):
     loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True)
     alone: Times | None = figure()
     slowdown: float | None = figure(
-        "loop over that alone", "times", head="slow-down", lead=True, half="slowdown_ci95"
+        "loop over that alone", "times", lead=True, half="slowdown_ci95"
     )
     slowdown_ci95: float | None = figure("± 95 %")
 
