@@ -47,7 +47,9 @@ def build(site: Path) -> None:
             (place / "docs" / name).write_text(text)
         settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
         strings = next(each for each in settings["plugins"] if "mkdocstrings" in each)
-        strings["mkdocstrings"]["handlers"]["python"]["paths"] = [str(ROOT / "src")]
+        python = strings["mkdocstrings"]["handlers"]["python"]
+        python["paths"] = [str(ROOT / "src")]
+        python["options"]["extensions"] = [str(ROOT / "docs" / "faces.py")]
         (place / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False))
         command = [sys.executable, "-m", "zensical", "build", "--strict", "-f", "mkdocs.yml"]
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)

@@ -7,7 +7,6 @@ it as there were.
 
 import contextlib
 import doctest
-import os
 import shlex
 import subprocess
 import sys
@@ -58,7 +57,7 @@ def rewrite(path):
         for _, command, shown in commands(page):
             done = subprocess.run(
                 [sys.executable, "-m", *shlex.split(command)],
-                capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "110"},
+                capture_output=True, text=True, check=False,
             )  # fmt: skip
             said = done.stdout + done.stderr
             if shown and not same(shown, said):

@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -7,7 +8,7 @@ from netloom.base.errors import InputError
 from netloom.experiments.file import values_of
 from netloom.questions.register import kind_of
 
-LOADS = kind_of("simulate.load").levels
+LOADS = partial(kind_of("simulate.load").levels, field="load")
 
 
 @pytest.mark.parametrize(

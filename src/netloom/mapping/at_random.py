@@ -259,7 +259,7 @@ def estimated(mapped: MappedProgram, routing: Routing) -> MeshEstimate | None:
 
 
 def expected(mapped: MappedProgram, routing: Routing) -> Expectation | None:
-    """Return the exact expectations of a random mapping, a task a host, where they are known."""
+    """Return the exact expectations of a random mapping of one task per host, or None."""
     network, graph = mapped.topology, mapped.graph
     own = cube_of_hosts(network)
     if own is None or not isinstance(routing, DimensionOrder):

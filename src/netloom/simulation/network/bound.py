@@ -70,11 +70,11 @@ def throughput_bound(
     The least of what these can carry:
 
     - the injection channels of the host that sends most, the ejection channels of the host that
-      receives most: where nobody says a speed, those of the router;
+      receives most: where nobody says a speed, those of the router,
     - the channels across the cuts of ``bounds.cuts``, which hold for every routing, minimal or not:
-      routers, coordinates of grids in a row, groups, subtrees, halves;
+      routers, coordinates of grids in a row, groups, subtrees, halves,
     - every channel, by its expected load, if routers do not choose: given routes, tables of one
-      channel each, dimension order (ties on rings are split evenly), O1TURN, Valiant, ROMM;
+      channel each, dimension order (ties on rings are split evenly), O1TURN, Valiant, ROMM,
     - all channels together, where they do: the most even split of the traffic over the ways that
       packets may take (see ``best_split``).
 
