@@ -114,9 +114,9 @@ def test_what_analysis_says_takes_its_bytes_over_the_bandwidth(data, name):
     neck = answer.to_dict()["bottleneck"]
     for what, load in (("channel", neck["channel_weight"]), ("node", neck["node_weight"])):
         assert neck[f"{what}_busy_us"] >= load / on.bandwidth_bytes_per_us * (1 - 1e-12)
-    mean = answer.mean_message()
-    if "us" in mean:
-        assert mean["us"] >= mean["bytes"] / on.bandwidth_bytes_per_us * (1 - 1e-12)
+    mean = answer.mean_message
+    if mean and mean.us is not None:
+        assert mean.us >= mean.bytes / on.bandwidth_bytes_per_us * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("name", [name for name in machine_names() if machine(name).message_costs])

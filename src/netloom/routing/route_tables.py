@@ -54,7 +54,8 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     >>> channels = {2: [1, 1], 3: [3, 3], 4: [4, 5], 5: [6, 7]}
     >>> by_spine_1 = table(tree, lambda node, target: channels[node][target])
     >>> from netloom.routing import paths
-    >>> [tree.channel_name(channel) for channel in paths(tree, by_spine_1, [0], [1])[0]]
+    >>> path = paths(tree, by_spine_1, [0], [1]).whole(tree)[0]
+    >>> [tree.channel_name(channel) for channel in path]
     ['h0 -> leaf0', 'leaf0 -> spine1', 'spine1 -> leaf1', 'leaf1 -> h1']
     """
     from netloom.routing.kernels.waits import stranded

@@ -6,7 +6,6 @@ import pytest
 from netloom import simulate_transactions
 from netloom.base.errors import InputError
 from netloom.questions.recorded import record
-from netloom.questions.register import kind_of
 from netloom.workload import process_graph
 from netloom.workload.programs.node_costs import Protocol, Step, Transaction
 
@@ -104,7 +103,7 @@ def test_the_answer_is_plain_and_can_be_asked_again():
     assert again.run.found == found.run.found
     assert 0 < data["message_latency_ci95"] < 0.1 * data["message_latency"]
     assert found.sentences()[0] in repr(found)
-    (said,) = kind_of("simulate.transactions").sentences(record(found))
+    (said,) = record(found).answer.sentences()
     use = f"{100 * data['processor_use']:.2g}\u00a0%"
     assert said.startswith(f"Processors compute {use} of the time")
 
