@@ -7,6 +7,7 @@ it as there were.
 
 import contextlib
 import doctest
+import re
 import shlex
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PROGRESS = re.compile(r"^netloom: .* \(\d+ s\)\n", re.MULTILINE)
+"""What a command that takes long says meanwhile, on a slow machine."""
 
 
 def commands(page):
@@ -59,7 +62,7 @@ def rewrite(path):
                 [sys.executable, "-m", *shlex.split(command)],
                 capture_output=True, text=True, check=False,
             )  # fmt: skip
-            said = done.stdout + done.stderr
+            said = done.stdout + PROGRESS.sub("", done.stderr)
             if shown and not same(shown, said):
                 assert page.count(shown) == 1, f"{path}: shown twice: {shown}"
                 page = page.replace(shown, anew(shown, said))

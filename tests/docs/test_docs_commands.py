@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from netloom.cli import main
-from tests.docs.shown_output import anew, commands, same
+from tests.docs.shown_output import PROGRESS, anew, commands, same
 
 DOCS = Path("docs").resolve()
 PAGES = sorted(
@@ -28,7 +28,7 @@ def run(command, capsys, monkeypatch):
     with pytest.raises(SystemExit) as end:
         main()
     said = capsys.readouterr()
-    return end.value.code or 0, said.out + said.err
+    return end.value.code or 0, said.out + PROGRESS.sub("", said.err)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
