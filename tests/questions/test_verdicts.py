@@ -8,6 +8,7 @@ import pytest
 
 from netloom.questions.register import by_verb
 from netloom.questions.verdicts import MARKS, STYLES, Verdict
+from tests.questions.said import unbacked
 from tests.questions.small_answers import ANSWERS
 
 UNIT = re.compile(
@@ -33,6 +34,10 @@ def test_every_answer_has_a_short_verdict_with_a_number(found):
     assert UNIT.search(sentence) or "no two" in sentence, f"no number with a unit: {sentence}"
     for what in (sentence, verdict["note"], *verdict["lines"].values()):
         assert not re.search(r"\d[eE][+-]\d|\bnan\b|\binf\b|None|identity", what), what
+
+
+def test_a_sentence_has_no_number_that_no_figure_says(found):
+    assert unbacked(found["verdict"]["sentence"], found) == []
 
 
 def test_a_verdict_follows_from_the_figures_alone(found):
