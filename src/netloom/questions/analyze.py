@@ -572,8 +572,9 @@ class Analysis(Answer):
         random = self.random_mapping.figures
         of_paths = terminal_table(spreads_beside(self.own, random, self.load_unit), self, width)
         of_loads = terminal_table(limits_beside(self.own, random, self.node), self, width)
-        footnote = folded(self._footnote(), width)
-        return [*of_paths, "", *of_loads, *footnote, "", *super().figure_lines(width)]
+        more = super().figure_lines(width)
+        footnote = [*folded(self._footnote(), width), *[""] * bool(more)]
+        return [*of_paths, "", *of_loads, *footnote, *more]
 
     def _footnote(self) -> str:
         """Return what the figures of the table are."""

@@ -237,7 +237,7 @@ class UsedChannel(Figures):
     target_node: int | None = figure(optional=True)
     size: Number = figure("carried", SIZE, lead=True)
     busy: float | None = figure(unit=TIME, optional=True)
-    utilisation: float = figure("used", lead=True)
+    utilisation: float = figure("used", SHARE, lead=True)
     bandwidth: float | None = figure(unit="flits/cycle", optional=True)
     between: str | None = figure(optional=True, table=False)
     name: str | None = figure("channel", optional=True, lead=True)
