@@ -71,7 +71,7 @@ def test_results_of_a_mapping_show_the_busiest_channel(netloom, tmp_path):
     for out in (shown, again):
         words = " ".join(out.split())
         for name in ("channel_load_max", "objective", "hop_bytes"):
-            assert all(word in words for word in columns[name].head.split())
+            assert all(word in words for word in columns[name].title.split())
 
 
 def test_the_json_of_a_run_is_that_of_its_results(netloom, done):
