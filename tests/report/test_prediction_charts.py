@@ -68,7 +68,7 @@ def test_the_model_and_the_simulation_are_drawn_together():
     assert by_model == dict(found.table().select("rate", "latency").rows())
     measured = {row["latency"] for row in rows if "simulated_latency" in row}
     assert measured >= set(found.table().drop_nulls("simulated_latency")["simulated_latency"])
-    place = found.found.saturation_rate
+    place = found.saturation_rate
     assert [{"rate": place, "until": place}] in tables
     said = {row["said"] for table in tables for row in table if "said" in row}
     assert {"model", "in the network", "● simulated"} <= said
@@ -77,10 +77,10 @@ def test_the_model_and_the_simulation_are_drawn_together():
 
 def test_a_curve_that_shoots_up_leaves_the_rest_to_be_seen():
     found = nl.predict_torus_broadcast(16, message_flits=64, vcs=5, broadcast=0.04)
-    assert found.table()["latency"].max() > 10 * found.found.zero_load_latency
+    assert found.table()["latency"].max() > 10 * found.zero_load_latency
     text = json.dumps(chart_of(found).to_dict())
     tops = [float(top) for top in re.findall(r'"domain": \[0.0, ([\d.]+)\]', text)]
-    assert any(top == pytest.approx(1.06 * 6 * found.found.zero_load_latency) for top in tops)
+    assert any(top == pytest.approx(1.06 * 6 * found.zero_load_latency) for top in tops)
 
 
 def test_channels_are_those_of_the_highest_load_that_they_carry():

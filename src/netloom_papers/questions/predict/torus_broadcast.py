@@ -232,11 +232,8 @@ class TorusBroadcastPrediction(CurveAnswer):
     @property
     def of(self) -> str:
         """The share of broadcasts, and the torus."""
-        return (
-            f"{percent(self.broadcast)} broadcast on {self.topology}"
-            if (self.broadcast)
-            else self.topology
-        )
+        share = f"{percent(self.broadcast)} broadcast on " if self.broadcast else ""
+        return share + self.topology
 
     def judged(self) -> Verdict:
         """Return what one rate, or several, come to."""
