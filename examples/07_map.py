@@ -14,6 +14,6 @@ with TemporaryDirectory() as folder:
     write_rank_file(ranks, better.mapping)
     print(how_to_apply("openmpi-rankfile", ranks.name, num_tasks=64))
 tree = nl.find_mapping("binary-tree:255", "mesh:16x16", layout="tiles")
-print(tree.promise())
+print(tree.layout)
 everyone = nl.find_mapping("all-to-all:16", "torus:4x4", rounds=1)
 print(everyone.sentences()[0])

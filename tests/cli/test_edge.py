@@ -140,7 +140,7 @@ def test_a_read_only_installation_without_a_home(temporary, tmp_path):
         (folder / f"netloom-kernels-{os.getuid()}").mkdir()
         (folder / f"netloom-kernels-{os.getuid()}").chmod(0o777)
     for _ in range(1 + temporary):
-        done = run("$netloom predict wiring --nodes 64 --json", tmp_path, **settings)
+        done = run("$netloom analyze ring:4 --on mesh:2x2 --json", tmp_path, **settings)
         assert done.returncode == 0, done.stderr
         (line,) = done.stderr.splitlines()
         assert line.startswith("netloom: neither the installation nor the home folder can be")

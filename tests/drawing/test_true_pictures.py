@@ -153,7 +153,7 @@ def test_hosts_channels_are_drawn_and_the_first_is_the_one_of_the_sentence(on):
     channel = found.to_dict()["busiest_channel"]
     (scope,) = (each for each in scopes(whole(record(found)).svg) if each.legends)
     channels = [mark.said["channel"] for mark in scope.marks if "heat" in mark.said]
-    assert len(set(channels)) == found.topology.num_channels
+    assert len(set(channels)) == found.network.num_channels
     named = [said for said, weight in scope.words if weight == "600" and "→" in said]
     assert named[0] == channel["name"].replace(" -> ", " → ")
 

@@ -160,6 +160,9 @@ class Figures:
         super().__init_subclass__(**more)
         dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.to_json()})"
+
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain data: None for NaN and infinity."""
         found: dict[str, Any] = {}
