@@ -46,29 +46,19 @@ class BusiestChannel(Figures):
     def of(cls, topology: Topology, loads: ChannelLoads) -> BusiestChannel:
         """Return that of a network with these loads."""
         channel, alike = loads.busiest_channel, tied(loads.channel_time)
+        carried, weight = loads.of_all
         first, ports = topology.num_network_channels, topology.num_ports
         hosts = "injection" if channel < first + ports else "ejection"
         return cls(
             name=topology.channel_name(channel),
             kind="network" if channel < first else hosts,
-            paths=_paths_on(loads, channel),
-            load=_load_on(loads, channel),
+            paths=carried[channel].item(),
+            load=float(weight[channel]),
             bandwidth=float(loads.channel_bandwidth[channel]),
             time=float(loads.channel_time[channel]),
             tied=len(alike),
             together=tie_named(topology, alike),
         )
-
-
-def _paths_on(loads: ChannelLoads, channel: int) -> Number:
-    """Return the paths on a channel, a whole number unless they are expected ones."""
-    found: Number = np.append(loads.channel_load, loads.host_channel_load)[channel].item()
-    return found
-
-
-def _load_on(loads: ChannelLoads, channel: int) -> float:
-    """Return the weight of the paths on a channel."""
-    return float(np.append(loads.weighted_channel_load, loads.weighted_host_channel_load)[channel])
 
 
 class Bottleneck(Figures):
@@ -103,6 +93,7 @@ class Bottleneck(Figures):
         """
         topology, loads, sent = mapped.topology, mapped.contention, mapped.sent_by_host
         time, needed = loads.channel_time, sent / injection_bandwidth(topology)
+        carried, weight = loads.of_all
         between = time[: topology.num_network_channels]
         channel = int(between.argmax()) if between.any() else loads.busiest_channel
         node = int(needed.argmax())
@@ -114,8 +105,8 @@ class Bottleneck(Figures):
 
         return cls(
             channel=topology.channel_name(channel),
-            channel_load=_paths_on(loads, channel),
-            channel_weight=_load_on(loads, channel),
+            channel_load=carried[channel].item(),
+            channel_weight=float(weight[channel]),
             node=topology.name_of(node),
             node_weight=float(sent[node]),
             ratio=float(time[channel] / needed[node]),

@@ -68,11 +68,23 @@ class ChannelLoads:
     weighted_host_channel_load: Floats
     channel_bandwidth: Floats
 
+    @property
+    def of_all(self) -> tuple[NDArray[Any], Floats]:
+        """What all channels carry by their numbers, those of hosts last: paths, and weight."""
+        return (
+            np.append(self.channel_load, self.host_channel_load),
+            np.append(self.weighted_channel_load, self.weighted_host_channel_load),
+        )
+
     @cached_property
     def channel_time(self) -> Floats:
         """float64[num_channels], how long each works: weight over bandwidth, hosts' included."""
-        load = np.concatenate([self.weighted_channel_load, self.weighted_host_channel_load])
-        return np.asarray(load / self.channel_bandwidth)
+        return np.asarray(self.of_all[1] / self.channel_bandwidth)
+
+    @property
+    def meetings(self) -> float:
+        """Pairs of paths on one channel between routers, summed over channels."""
+        return float((self.channel_load.astype(np.float64) ** 2).sum())
 
     @property
     def busiest_channel(self) -> int:
@@ -278,7 +290,7 @@ def by_lines(routing: Routing, topology: Topology) -> TypeGuard[DimensionOrder]:
 
 
 MOST_MEETINGS = 2**32
-"""Pairs of paths on one channel, summed over channels, that ``measured`` still compares."""
+"""``meetings`` that ``measured`` still compares."""
 
 
 def measured(
@@ -303,7 +315,7 @@ def measured(
         return measure_loads(topology, routing, sources, targets, weights)
     if not by_lines(routing, topology) and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
         found = measure_loads(topology, routing, sources, targets, weights)
-        if float((found.channel_load.astype(np.float64) ** 2).sum()) > MOST_MEETINGS:
+        if found.meetings > MOST_MEETINGS:
             return found
     return measure(topology, routing, sources, targets, weights)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, UnitOf, figure, say
+from netloom.base.figures import FLITS, SHARE, Figures, Number, UnitOf, figure, say
 from netloom.contention.channel_loads import Contention, measured
 from netloom.contention.saturation_limit import capacity_fraction, saturation
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 LOADS = UnitOf("load_unit")
 """The unit of loads: of what the edges of the process graph weigh."""
 
-TRAFFIC, RATE = "flits/node/cycle", "flits/cycle"
-"""Units of what nodes offer, and of bandwidth."""
+RATE = "flits/cycle"
+"""The unit of bandwidth."""
 
 MOST_SORTED = 2**22
 """Most hops of all paths that are sorted by channel."""
@@ -78,10 +78,10 @@ class OfCapacity(Figures):
 class Limits(Figures):
     """Loads at which nodes are delayed, and the one at which a channel is full: ``Saturation``."""
 
-    average_node: float | None = figure("most nodes delayed from (estimate)", TRAFFIC)
-    worst_node: float | None = figure("first node delayed from (estimate)", TRAFFIC, key=True)
-    upper_bound: float | None = figure("carried at most by these paths", TRAFFIC, key=True)
-    lemma_3: float | None = figure("average node by lemma 3 alone", TRAFFIC, table=False)
+    average_node: float | None = figure("most nodes delayed from (estimate)", FLITS)
+    worst_node: float | None = figure("first node delayed from (estimate)", FLITS, key=True)
+    upper_bound: float | None = figure("carried at most by these paths", FLITS, key=True)
+    lemma_3: float | None = figure("average node by lemma 3 alone", FLITS, table=False)
     of_capacity: OfCapacity | None = figure("limits over the network's capacity")
 
 
@@ -333,17 +333,17 @@ class MappedChannel(Figures):
     pairs: str | None = figure("pairs with most traffic", optional=True)
 
 
-def channels_of(mapped: MappedProgram, routed: Paths | None) -> dict[str, Any]:
-    """Return the columns of ``MappedChannel``. ``routed``: the paths, if they are at hand."""
-    topology, found = mapped.topology, mapped.contention
+def channels_of(
+    topology: Topology, found: ChannelLoads, pairs: list[str] | None = None
+) -> dict[str, Any]:
+    """Return the columns of ``MappedChannel``. ``pairs``: of each channel, if they are known."""
+    load, weighted = found.of_all
     columns: dict[str, Any] = {
         "channel": np.arange(topology.num_channels),
         "source_node": topology.source_end,
         "target_node": topology.target_end,
-        "channel_load": np.concatenate([found.channel_load, found.host_channel_load]),
-        "weighted_channel_load": np.concatenate(
-            [found.weighted_channel_load, found.weighted_host_channel_load]
-        ),
+        "channel_load": load,
+        "weighted_channel_load": weighted,
         "bandwidth": found.channel_bandwidth,
         "time": found.channel_time,
     }
@@ -353,16 +353,17 @@ def channels_of(mapped: MappedProgram, routed: Paths | None) -> dict[str, Any]:
             "name": [topology.channel_name(each) for each in range(topology.num_channels)],
             "kind": np.repeat(["network", "injection", "ejection"], counts),
         }
-    if routed is not None and len(routed.channels) <= MOST_SORTED:
-        columns["pairs"] = pairs_by_channel(mapped, routed)
-    return columns
+    return columns if pairs is None else columns | {"pairs": pairs}
 
 
-def pairs_by_channel(mapped: MappedProgram, routed: Paths) -> list[str]:
+def pairs_by_channel(mapped: MappedProgram, routed: Paths | None) -> list[str] | None:
     """Return the pairs of tasks that load each channel most, with their shares, in words.
 
-    In a network from a file that names hosts and ports the pairs are those of hosts.
+    In a network from a file that names hosts and ports the pairs are those of hosts. None if the
+    paths are not at hand, or are too many.
     """
+    if routed is None or len(routed.channels) > MOST_SORTED:
+        return None
     graph, many = mapped.graph, mapped.topology.num_channels
     pair = np.repeat(np.arange(len(routed.offsets) - 1), np.diff(routed.offsets))
     part = np.ones(len(pair)) if routed.probability is None else routed.probability[pair]
@@ -399,8 +400,8 @@ class MappedNode(Figures):
     tasks: int
     sent_weight: float = figure("sent", LOADS)
     share_of_average: float = figure("traffic over the average node's")
-    saturation_estimate: float | None = figure(unit=TRAFFIC)
-    saturation_bound: float | None = figure(unit=TRAFFIC)
+    saturation_estimate: float | None = figure(unit=FLITS)
+    saturation_bound: float | None = figure(unit=FLITS)
     name: str | None = figure("host", optional=True)
     bandwidth: float | None = figure("bandwidth of its ports", RATE, optional=True)
 
@@ -445,12 +446,14 @@ def contention_counts(of: dict[str, Ints]) -> dict[str, Any]:
 
     ``of``: the names of mappings, each with int64[ν_max + 1], how many of its paths have each ν.
     """
-    levels = {name: np.flatnonzero(counts) for name, counts in of.items()}
-    return {
-        "mapping": [name for name, some in levels.items() for _ in some],
-        "path_contention": np.concatenate([*levels.values()]).astype(np.int64),
-        "paths": np.concatenate([of[name][some] for name, some in levels.items()]).astype(np.int64),
-    }
+    rows = [
+        (name, level, many)
+        for name, counts in of.items()
+        for level, many in enumerate(counts.tolist())
+        if many
+    ]
+    names = ("mapping", "path_contention", "paths")
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
 def counted_contention(mapped: MappedProgram) -> Ints:

@@ -212,7 +212,7 @@ def _work(mapped: MappedProgram, routing: Routing) -> int:
     found = mapped.contention
     work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
     if mapped.by_path is not None and not isinstance(routing, DimensionOrder):
-        work += int((found.channel_load.astype(np.float64) ** 2).sum())
+        work += int(found.meetings)
     return max(work, 1)
 
 

@@ -129,7 +129,12 @@ class PairedRuns(Figures):
     @derived("how much that is of what it was", SHARE)
     def changed(self) -> float | None:
         """Without its sign."""
-        return abs(self.after - self.before) / self.before if self.before else None
+        return relative_change(self.before, self.after)
+
+
+def relative_change(before: float, after: float) -> float | None:
+    """Return a change as a share of what was, without its sign."""
+    return abs(after - before) / before if before else None
 
 
 def paired(before: Sequence[SimulatedRun], after: Sequence[SimulatedRun]) -> PairedRuns | None:
@@ -207,15 +212,16 @@ def _counted(
     at_bound, worse = value <= bound * (1 + CLOSE), value > first * (1 + CLOSE)
     gains = value < first * (1 - WORTH)
     if not gains and not worse and before is not None and after is not None:
-        gains = _better_in_ties(before, after)
+        hops = before.hop_bytes, after.hop_bytes
+        gains = clearly_less(*hops) or _most_met(after) < _most_met(before)
     kind: Kind = "better" if value < first * (1 - CLOSE) else "none"
     return Gain(kind="bound" if at_bound and not worse else kind, gains=bool(gains))
 
 
-def _better_in_ties(before: MappedFigures, after: MappedFigures) -> bool:
-    """Whether a mapping with the same objective has clearly less of what decides then."""
-    hops = before.hop_bytes, after.hop_bytes
-    if hops[0] is not None and hops[1] is not None and hops[1] < hops[0] * (1 - WORTH):
-        return True
-    met = [each.path_contention.max if each.path_contention else 0 for each in (before, after)]
-    return met[1] < met[0]
+def clearly_less(before: float | None, after: float | None) -> bool:
+    """Return whether so much less is a gain. It is none where one of both is not known."""
+    return before is not None and after is not None and after < before * (1 - WORTH)
+
+
+def _most_met(figures: MappedFigures) -> int:
+    return figures.path_contention.max if figures.path_contention else 0

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import model_validator
 
 from netloom.base.errors import InputError
-from netloom.base.figures import FLITS, SHARE, derived, figure, leaves, unseen
+from netloom.base.figures import FLITS, SHARE, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, folded, listed, load_share, number, percent, shares
@@ -48,6 +48,7 @@ from netloom.contention.mapped import (
     counted_contention,
     measured_program,
     nodes_of,
+    pairs_by_channel,
     paths_of,
     weights_of,
 )
@@ -95,7 +96,7 @@ from netloom.routing import Routing, find_deadlock, parse_routing, routes_by
 from netloom.topology.names import short_switch_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -107,10 +108,10 @@ if TYPE_CHECKING:
 LOAD = "Offered load (said at most one way)"
 
 
-class AnalyzeQuestion(
+class PlacedProgram(
     HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
 ):
-    """Where a mapped program contends, and what limits it."""
+    """A mapped program, and how many random mappings it is compared with."""
 
     routing: OnePathOrFunction = option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
@@ -129,12 +130,13 @@ class AnalyzeQuestion(
         le=100_000,
         shown_default="25, fewer if large",
     )
+
+
+class AnalyzeQuestion(PlacedProgram, panel=LOAD):
+    """Where a mapped program contends, and what limits it."""
+
     offered: float | None = option(
-        "Offered load per sending node, a fraction of a channel.",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
+        "Offered load per sending node, a fraction of a channel.", default=None, gt=0, le=MOST
     )
     run_seconds: float | None = option(
         "Time of the recorded run on a machine without contention.",
@@ -142,14 +144,9 @@ class AnalyzeQuestion(
         default=None,
         gt=0,
         le=MOST,
-        panel=LOAD,
     )
     instructions_per_message: float | None = option(
-        "Instructions per task between two messages (on a machine).",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
+        "Instructions per task between two messages (on a machine).", default=None, gt=0, le=MOST
     )
     mips: float | None = option(
         "Speed of a task, with instructions_per_message.",
@@ -157,7 +154,6 @@ class AnalyzeQuestion(
         default=None,
         gt=0,
         le=MOST,
-        panel=LOAD,
     )
 
     @model_validator(mode="after")
@@ -700,7 +696,8 @@ class Analysis(Answer):
     @table(MappedChannel)
     def channels(self) -> Mapping[str, Any]:
         """Return one row per channel: its two vertices and its load. Those of hosts come last."""
-        return channels_of(self.mapped, self.routed)
+        pairs = pairs_by_channel(self.mapped, self.routed)
+        return channels_of(self.network, self.mapped.contention, pairs)
 
     @table(MappedNode)
     def nodes(self) -> Mapping[str, Any]:
@@ -708,10 +705,9 @@ class Analysis(Answer):
         return nodes_of(self.mapped, self.node_of)
 
     @table(RandomMapping)
-    def random_table(self) -> Mapping[str, Any]:
+    def random_table(self) -> Sequence[RandomMapping]:
         """Return one row per random mapping, with the same figures as the mapping's own."""
-        rows = [each.row() for each in self.random]
-        return {each.name: [row[each.name] for row in rows] for each in leaves(RandomMapping)}
+        return self.random
 
     @table(ContentionCount)
     def path_contention(self) -> Mapping[str, Any]:
@@ -952,7 +948,9 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         standing=replace(standing, affected=names),
         busiest_channel=BusiestChannel.of(network, loads),
         busiest_router=BusiestRouter.of(network, loads),
-        bounds=_bounds(mapped),
+        bounds=bounds_of(
+            network, mapped.source, mapped.target, mapped.weights, float(loads.channel_time.max())
+        ),
         oversubscription=None if network.direct else tuple(tapers(network)),
         mean_message=_mean_message(mapped, on),
         random_mapping=RandomMappings(
@@ -1001,12 +999,6 @@ def _offered(question: AnalyzeQuestion, mapped: MappedProgram, on: Machine | Non
         float(on.message_time_us(message_bytes)),
         on.bandwidth_bytes_per_us,
     )
-
-
-def _bounds(mapped: MappedProgram) -> Bounds:
-    """Return what no routing can beat for this mapping."""
-    busiest = float(mapped.contention.channel_time.max())
-    return bounds_of(mapped.topology, mapped.source, mapped.target, mapped.weights, busiest)
 
 
 def _mean_message(mapped: MappedProgram, on: Machine | None) -> MeanMessage | None:

@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
+from netloom.base.figures import SHARE, Figures, Number, derived, figure, frame, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
 from netloom.base.words import counted, folded, load_share, number, percent, shares
 from netloom.contention import load_to_compare
-from netloom.contention.mapped import ContentionCount, MappedChannel, weights_of
+from netloom.contention.channel_loads import ChannelLoads, split_loads
+from netloom.contention.mapped import (
+    ContentionCount,
+    MappedChannel,
+    channels_of,
+    contention_counts,
+    counted_contention,
+    weights_of,
+)
 from netloom.mapping import (
     FORMATS,
     check_rank_file,
@@ -34,8 +42,10 @@ from netloom.mapping.gains import (
     Gain,
     PairedRuns,
     SimulatedRun,
+    clearly_less,
     gain_of,
     paired,
+    relative_change,
 )
 from netloom.mapping.placements import check_room, ranks_on_computers
 from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout
@@ -162,6 +172,7 @@ class MappingQuestion(
     Allocated,
     ProgramFile,
     ProgramOnNetwork,
+    panel=SEARCH,
 ):
     """The best place of each task of a program: its communication contends least there."""
 
@@ -169,12 +180,9 @@ class MappingQuestion(
         "Objective to minimize: max-channel-load, hop-bytes, path-contention, "
         "saturation, or a mixture such as hop-bytes:1,max-channel-load:2.",
         default="max-channel-load",
-        panel=SEARCH,
     )
     layout: str | None = option(
-        "Layout instead of a search: tiles, gray, fold, hilbert ...",
-        default=None,
-        panel=SEARCH,
+        "Layout instead of a search: tiles, gray, fold, hilbert ...", default=None
     )
     seconds: float = option(
         "Processor time of the search, all threads together.",
@@ -182,19 +190,12 @@ class MappingQuestion(
         unit="seconds",
         gt=0,
         le=MOST,
-        panel=SEARCH,
     )
     rounds: int | None = option(
-        "Rounds of annealing, instead of a time (repeatable).",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=SEARCH,
+        "Rounds of annealing, instead of a time (repeatable).", default=None, ge=0, le=MOST
     )
     routes: bool = option(
-        "Also choose one route per pair of nodes (source routing).",
-        default=False,
-        panel=SEARCH,
+        "Also choose one route per pair of nodes (source routing).", default=False
     )
     simulate: bool = option(
         "Judge by paired simulations before and after, at one load.",
@@ -237,7 +238,7 @@ class Objective(Figures):
     @derived("how much it changes", SHARE)
     def changed(self) -> float | None:
         """As a share of rank order, without its sign."""
-        return _changed(*self.values[:2])
+        return relative_change(*self.values[:2])
 
     @derived("how much more a node may send", SHARE)
     def more(self) -> float | None:
@@ -249,7 +250,7 @@ class Objective(Figures):
     def possible(self) -> float | None:
         """The largest gain over rank order that the bound leaves. None where it is not known."""
         first, _, bound = self.values
-        return _changed(first, bound) if bound > first * NOTHING_KNOWN else None
+        return relative_change(first, bound) if bound > first * NOTHING_KNOWN else None
 
     @derived("times as much that a node may send at most", "times")
     def most(self) -> float | None:
@@ -386,13 +387,13 @@ class ProgramMapping(Answer):
     def fewer_met(self) -> float | None:
         """As a share of those in rank order."""
         first, last = (each and each.own.path_contention for each in (self.before, self.after))
-        return _changed(first.mean, last.mean) if first and last else None
+        return relative_change(first.mean, last.mean) if first and last else None
 
     @derived("how much smaller hop-bytes are", SHARE, table=False)
     def fewer_hop_bytes(self) -> float | None:
         """As a share of those in rank order."""
         first, last = (each.own.hop_bytes if each else None for each in (self.before, self.after))
-        return None if first is None or last is None else _changed(first, last)
+        return None if first is None or last is None else relative_change(first, last)
 
     @property
     def rows(self) -> Sequence[Figures]:
@@ -576,15 +577,13 @@ class ProgramMapping(Answer):
 
     def _tie(self) -> str:
         """Say what is better if the objective is not."""
-        assert self.before is not None
-        assert self.after is not None
-        first, last = self.before.own, self.after.own
-        hops = first.hop_bytes, last.hop_bytes
-        if hops[0] is not None and hops[1] is not None and hops[1] < hops[0] * (1 - WORTH):
-            less = f"{_share(self.fewer_hop_bytes)} less ({number(hops[0])} → {number(hops[1])})"
-            return f"but hop-bytes are {less}"
-        met = [each.path_contention.max if each.path_contention else 0 for each in (first, last)]
-        return f"but the path that meets most others meets {counted(met[1], 'path')}, not {met[0]}"
+        first, last = self._ends
+        if clearly_less(first.hop_bytes, last.hop_bytes):
+            hops = f"({number(first.hop_bytes)} → {number(last.hop_bytes)})"
+            return f"but hop-bytes are {_share(self.fewer_hop_bytes)} less {hops}"
+        met = counted(last.path_contention_max or 0, "path")
+        before = first.path_contention_max or 0
+        return f"but the path that meets most others meets {met}, not {before}"
 
     def _kept(self) -> str:
         """Say why rank order should stay."""
@@ -795,41 +794,22 @@ class ProgramMapping(Answer):
         """
         import polars as pl
 
-        both = {"before": self.before, "after": self.after}
-        known = [each.channels() for each in both.values() if each is not None]
-        if known:
-            loads = pl.col("^(weighted_)?channel_load|time$") * 0
-            idle = known[0].with_columns(loads).drop("pairs", strict=False)
-        else:
-            net, none = self.network, np.zeros(self.network.num_channels)
-            idle = pl.DataFrame(
-                {
-                    "channel": np.arange(len(none)),
-                    "source_node": net.source_end,
-                    "target_node": net.target_end,
-                    "channel_load": none.astype(np.int64),
-                    "weighted_channel_load": none,
-                    "bandwidth": net.channel_bandwidth,
-                    "time": none,
-                }
-            )
-        tables = [
-            (idle if each is None else each.channels()).with_columns(mapping=pl.lit(when))
-            for when, each in both.items()
-        ]
+        none = np.zeros(self.network.num_channels, np.int32)
+        nothing = split_loads(self.network, none, none.astype(np.float64))
+        idle = channels_of(self.network, ChannelLoads(moving=np.zeros(0, np.bool_), **nothing))
+        tables = []
+        for when, each in zip(WHEN, (self.before, self.after), strict=True):
+            known = frame(MappedChannel, idle) if each is None else each.channels()
+            tables.append(known.with_columns(mapping=pl.lit(when)))
         return pl.concat(tables, how="diagonal_relaxed").to_dict(as_series=False)
 
     @table(ContentionCount)
     def path_contention(self) -> Mapping[str, Any]:
         """Return how many paths meet how many others, ``before`` and ``after``."""
-        found: dict[str, list[Any]] = {"mapping": [], "path_contention": [], "paths": []}
-        for when, each in (("before", self.before), ("after", self.after)):
-            if each is not None:
-                counts = each.path_contention().filter(mapping="own")
-                found["mapping"] += [when] * counts.height
-                for name in ("path_contention", "paths"):
-                    found[name] += counts[name].to_list()
-        return found
+        both = zip(WHEN, (self.before, self.after), strict=True)
+        return contention_counts(
+            {when: counted_contention(each.mapped) for when, each in both if each}
+        )
 
     def channel_loads(self) -> tuple[str, Floats]:
         """Return what channels carry, over bandwidth where that differs, and in which unit."""
@@ -905,7 +885,8 @@ class ProgramMapping(Answer):
         if more:
             return f"{more:,} {many} carried more than the busiest does afterwards"
         if less:
-            return f"{less:,} {many} carry more than the busiest did in rank order"
+            verb = "carries" if less == 1 else "carry"
+            return f"{less:,} {many} {verb} more than the busiest did in rank order"
         return f"The busiest {many} carries as much as in rank order"
 
     def _changes(self) -> Iterator[Any]:
@@ -933,11 +914,6 @@ class ProgramMapping(Answer):
             form = load_share if "saturation" in each else form
             said = f"{form(pair[0])} → {form(pair[1])}"
             yield Change(name.format(where=where), *pair, said)
-
-
-def _changed(before: float, after: float) -> float | None:
-    """Return a change as a share of what was, without its sign."""
-    return abs(after - before) / before if before else None
 
 
 def _share(change: float | None) -> str:

@@ -155,7 +155,8 @@ class PermutationAnalysis(Answer):
         every = self.all_to_all
         better = mark != "fine" and every is not None and (every.ratio or 0.0) > UNEVEN
         note = f"Not known: {self.note}." if self.note else ""
-        return Verdict(mark, said, "", self._lines(), self._route() if better else "", note)
+        route = self.again("route", but=("nodes", "routing", "samples", "seed")) if better else ""
+        return Verdict(mark, said, "", self._lines(), route, note)
 
     def _lines(self) -> dict[str, str]:
         """Return what goes with the sentence, by label."""
@@ -174,10 +175,6 @@ class PermutationAnalysis(Answer):
                 said += f", {number(every.ratio)}× the least that any routing allows"
             lines["all"] = f"{said} in an all-to-all"
         return lines
-
-    def _route(self) -> str:
-        """Return the command that makes better tables."""
-        return self.again("route", but=("nodes", "routing", "samples", "seed"))
 
     @table(ShiftRow)
     def shift_table(self) -> dict[str, Any]:
