@@ -208,9 +208,7 @@ FEW = 3
 PERCENT_MEANT = 2
 """A load from which on a share was probably given in per cent."""
 
-ESTIMATE, SAME = "* estimate.", "the same as"
-
-GIVE_LOAD = "Give the load for a yes or no: --offered 0.2"
+SAME = "the same as"
 
 PARTS = {
     "host": "what host {name} {sends} over its own channels",
@@ -543,14 +541,14 @@ class Analysis(Answer):
 
     def _note(self, *, estimated: bool) -> str:
         """Say which numbers are estimates, and how to get a plain answer."""
-        said = [ESTIMATE] * estimated
+        said = ["* estimate."] * estimated
         if (share := self.meant) is not None:
             fraction = f"{percent(share)} is --offered {share:g}"
             said.append(f"Loads are fractions of a channel: {fraction}.")
         if self.offered is None and self.standing.level == "depends-on-load":
             decided = self.own.saturation.worst_node is not None
             asks_for = "for a yes or no" if decided else "to compare"
-            said.append(GIVE_LOAD.replace("for a yes or no", asks_for))
+            said.append(f"Give the load {asks_for}: --offered 0.2")
         return " ".join(said)
 
     def measure(self) -> Measure | None:

@@ -970,10 +970,6 @@ class MappingTask(MappedNetwork):
         routing = self.routing if routes is None else routes
         return replace(self, node_of=node_of, routing=routing)
 
-    def sent(self, node_of: Ints) -> float:
-        """Return the bytes that a mapping sends between nodes."""
-        return float(self.graph.across(self.network.node_of_host[node_of]).bytes.sum())
-
     def crosses(self, node_of: Ints) -> bool:
         """Whether a mapping leaves anything that crosses the network."""
         return bool(self.value_of.crossing(node_of).any())
@@ -1272,7 +1268,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         routing=str(task.routing),
         weight=question.weight,
         inside_nodes=entering(task.graph, task.network, applied, question.weight)[1],
-        between_nodes=Between(before=task.sent(identity), after=task.sent(applied)),
+        between_nodes=Between(before=value_of.between(identity), after=value_of.between(applied)),
         objective=_objective(task, found),
         before=before,
         after=after,
