@@ -108,10 +108,10 @@ if TYPE_CHECKING:
 LOAD = "Offered load (said at most one way)"
 
 
-class PlacedProgram(
+class AnalyzeQuestion(
     HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
 ):
-    """A mapped program, and how many random mappings it is compared with."""
+    """Where a mapped program contends, and what limits it."""
 
     routing: OnePathOrFunction = option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
@@ -130,13 +130,12 @@ class PlacedProgram(
         le=100_000,
         shown_default="25, fewer if large",
     )
-
-
-class AnalyzeQuestion(PlacedProgram, panel=LOAD):
-    """Where a mapped program contends, and what limits it."""
-
     offered: float | None = option(
-        "Offered load per sending node, a fraction of a channel.", default=None, gt=0, le=MOST
+        "Offered load per sending node, a fraction of a channel.",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
     )
     run_seconds: float | None = option(
         "Time of the recorded run on a machine without contention.",
@@ -144,9 +143,14 @@ class AnalyzeQuestion(PlacedProgram, panel=LOAD):
         default=None,
         gt=0,
         le=MOST,
+        panel=LOAD,
     )
     instructions_per_message: float | None = option(
-        "Instructions per task between two messages (on a machine).", default=None, gt=0, le=MOST
+        "Instructions per task between two messages (on a machine).",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
     )
     mips: float | None = option(
         "Speed of a task, with instructions_per_message.",
@@ -154,6 +158,7 @@ class AnalyzeQuestion(PlacedProgram, panel=LOAD):
         default=None,
         gt=0,
         le=MOST,
+        panel=LOAD,
     )
 
     @model_validator(mode="after")
