@@ -6,13 +6,13 @@ import pytest
 from rich.console import Console
 
 from netloom.base.errors import InputError
-from netloom.base.words import arrows, folded, rounded
+from netloom.base.words import arrows, folded, percent, rounded
 from netloom.cli.edge import run_guarded
 from netloom.cli.show import show_lines
 from netloom.experiments.runner import _time
 from netloom.questions.analyze import load_share
 from netloom.questions.base import Question, option, range_of
-from netloom.questions.map import Objective, _from_to, _share
+from netloom.questions.map import Objective, _from_to
 from netloom.questions.terminal import column, columns_drawn
 from netloom.questions.verdicts import Verdict
 from netloom.topology import mesh, topology, without
@@ -100,7 +100,7 @@ def test_a_bound_that_says_nothing_is_not_told(bound, said):
     objective = Objective(name="max-channel-load", before=100.0, after=100.0, bound=bound,
                           timed=False, hosts=False, scale={})  # fmt: skip
     possible = objective.possible
-    assert ("" if possible is None else _share(possible).replace("\u00a0", " ")) == said
+    assert ("" if possible is None else percent(possible, 2).replace("\u00a0", " ")) == said
 
 
 def test_a_limit_has_the_same_digits_in_sentence_and_table():

@@ -180,10 +180,12 @@ def listed(words: Sequence[str], most: int = 6, last: str = "and") -> str:
     return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
-def percent(value: float | None) -> str:
-    """Return a fraction as a percentage. ``–`` where there is none."""
+def percent(value: float | None, digits: int = 0) -> str:
+    """Return a fraction as a percentage, perhaps of so many digits. ``–`` where there is none."""
     if value is None or value - value != 0:
         return "–"
+    if digits:
+        value = float(f"{value:.{digits}g}")
     if 0 < abs(value) < 1e-5:
         return "below 0.001\u00a0%"
     return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"

@@ -220,7 +220,9 @@ def met_by_paths(counts: pl.DataFrame) -> alt.LayerChart | None:
         last = table.filter(whose=name).sort("nu").row(-1, named=True)
         ends.append(End(name, float(last["nu"]), float(last["share"]), look.colour, look.dash))
     layers = where.lines(table, "whose", looks, points=0, interpolate="step-after")
-    return where.drawn([*layers, *where.ends(ends)], f"A path meets {counted(mine, 'other', ',')} at most")
+    return where.drawn(
+        [*layers, *where.ends(ends)], f"A path meets {counted(mine, 'other', ',')} at most"
+    )
 
 
 def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import FLITS, SHARE, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds, size
-from netloom.base.words import counted, folded, listed, load_share, number, percent, shares
+from netloom.base.words import counted, folded, listed, load_share, number, percent, rounded, shares
 from netloom.bounds import Bounds, Taper, bounds_of, tapers
 from netloom.contention import (
     Verdict as Standing,
@@ -414,7 +414,7 @@ class Analysis(Answer):
         """Say that no contention is expected, and from which load on it would be."""
         if self.offered is not None:
             asked, begins = shares(self.offered, first)
-            room = number(float(f"{first / self.offered:.2g}"))
+            room = rounded(first / self.offered)
             said = f"your load is {asked}, trouble starts near {begins} ({room}× headroom)"
             return f"No contention expected: {said}."
         if self.busiest_router is None:
@@ -450,19 +450,19 @@ class Analysis(Answer):
             load = f"the load of {it}"
         half, groups = known.half_way, known.groups
         if half and half.split_load <= LESS * channel.load:
-            part = _about(half.share)
+            part = percent(half.share, 2)
             yield f"{part} of the traffic goes half-way round a ring, all of it in the + direction"
         if groups and groups.share > MOST_OF_IT:
             goes = f"from group {groups.source} to group {groups.target}"
             over = counted(groups.channels, "channel")
-            yield f"{_about(groups.share)} of {load} goes {goes}, over {over}"
+            yield f"{percent(groups.share, 2)} of {load} goes {goes}, over {over}"
         if known.uplinks:
             yield from self._shared(known.uplinks, it)
         if known.users and channel.kind != "injection":
             yield from _made_by(known.users, load)
         own, mean = self.own.dilation, random.dilation.mean if random.dilation else None
         if own is not None and mean and own >= LONG * mean:
-            hops, times = (number(float(f"{each:.2g}")) for each in (own, own / mean))
+            hops, times = map(rounded, (own, own / mean))
             many = f"{times}× as many as under random mappings"
             yield f"bytes travel {hops} hops on average, {many}"
 
@@ -487,7 +487,7 @@ class Analysis(Answer):
             else:
                 yield f"paths are spread unevenly: {said}"
         elif links.oversubscription > 1 and (links.hosts or 0) > 1:
-            ratio = number(float(f"{links.oversubscription:.2g}"))
+            ratio = rounded(links.oversubscription)
             verb = "is" if links.channels == 1 else "are"
             yield f"{links.hosts} hosts share {it}: {whose} {verb} oversubscribed {ratio}:1"
 
@@ -805,13 +805,8 @@ def _times(ratio: float) -> str:
     if 0.995 <= ratio <= CLOSE:
         return "as much as"
     if ratio >= 0.995:
-        return f"{number(float(f'{ratio:.{2 if ratio >= 1.05 else 3}g}'))}×"
+        return f"{rounded(ratio, 2 if ratio >= 1.05 else 3)}×"
     return f"{number(round(100 * ratio))}\u00a0% of"
-
-
-def _about(share: float) -> str:
-    """Return a share in percent to two digits."""
-    return percent(float(f"{share:.2g}"))
 
 
 def _made_by(users: Users, load: str) -> Iterator[str]:
@@ -823,7 +818,7 @@ def _made_by(users: Users, load: str) -> Iterator[str]:
     sums = list(accumulate(each.share for each in pairs))
     few = next((many for many, made in enumerate(sums, start=1) if made > MOST_OF_IT), None)
     if few is not None and sums[few - 1] >= STRONG * few / users.count:
-        named = [(f"{each.source}→{each.target}", _about(each.share)) for each in pairs[:few]]
+        named = [(f"{each.source}→{each.target}", percent(each.share, 2)) for each in pairs[:few]]
         if few == 1:
             yield f"ranks {named[0][0]} make {named[0][1]} of {load}"
             return
@@ -832,7 +827,7 @@ def _made_by(users: Users, load: str) -> Iterator[str]:
     for user, said, way in ((users.sender, "sends", "to"), (users.receiver, "receives", "from")):
         if user.share > MOST_OF_IT and user.pairs > 1:
             partners = counted(user.pairs, "rank")
-            yield f"rank {user.task} {said} {_about(user.share)} of {load}, {way} {partners}"
+            yield f"rank {user.task} {said} {percent(user.share, 2)} of {load}, {way} {partners}"
             return
 
 

@@ -14,7 +14,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, frame, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
-from netloom.base.words import counted, folded, load_share, number, percent, shares
+from netloom.base.words import counted, folded, load_share, number, percent, rounded, shares
 from netloom.contention import load_to_compare
 from netloom.contention.channel_loads import ChannelLoads, split_loads
 from netloom.contention.mapped import (
@@ -503,10 +503,10 @@ class ProgramMapping(Answer):
         if compared.quantity == LATENCY:
             said = f"{kept} the mapping makes no measurable difference"
             if self.gains:
-                less = _share(compared.changed)
+                less = percent(compared.changed, 2)
                 said = f"Found: simulated, packets take {less} less time than in {IN_ORDER}"
             elif compared.kind == "worse":
-                said = f"{kept} packets take {_share(compared.changed)} longer with the mapping"
+                said = f"{kept} packets take {percent(compared.changed, 2)} longer with the mapping"
             return f"{said} ({number(first)} → {number(last)} cycles)."
         before, after = shares(first, last)
         if self.gains:
@@ -537,7 +537,7 @@ class ProgramMapping(Answer):
         """Say how much better the objective is than in rank order."""
         objective = self.objective
         (first, last, _), name = objective.values, objective.name
-        less = f"{_share(objective.changed)} less than in {IN_ORDER}"
+        less = f"{percent(objective.changed, 2)} less than in {IN_ORDER}"
         if name == "max-channel-load" and objective.timed:
             return f"{self.busiest} works {less}"
         if name == "max-channel-load":
@@ -545,13 +545,14 @@ class ProgramMapping(Answer):
         if name == "hop-bytes":
             return f"hop-bytes are {less} ({number(first)} → {number(last)})"
         if name == "saturation":
-            more = "∞" if objective.more is None else number(float(f"{100 * objective.more:.2g}"))
+            more = "∞" if objective.more is None else rounded(100 * objective.more)
             return f"the worst node may send {more}\u00a0% more than in {IN_ORDER}"
         if name == "path-contention" and last < first:
             met = f"the path that meets most others meets {counted(int(last), 'other')}"
-            return f"{met}, {int(first)} in {IN_ORDER} ({_share(objective.changed)} less)"
+            return f"{met}, {int(first)} in {IN_ORDER} ({percent(objective.changed, 2)} less)"
         if name == "path-contention":
-            return f"paths meet {_share(self.fewer_met)} fewer others on average than in {IN_ORDER}"
+            fewer = percent(self.fewer_met, 2)
+            return f"paths meet {fewer} fewer others on average than in {IN_ORDER}"
         return f"the mixed objective is {less}"
 
     def _noun(self) -> str:
@@ -580,7 +581,7 @@ class ProgramMapping(Answer):
         first, last = self._ends
         if clearly_less(first.hop_bytes, last.hop_bytes):
             hops = f"({number(first.hop_bytes)} → {number(last.hop_bytes)})"
-            return f"but hop-bytes are {_share(self.fewer_hop_bytes)} less {hops}"
+            return f"but hop-bytes are {percent(self.fewer_hop_bytes, 2)} less {hops}"
         met = counted(last.path_contention_max or 0, "path")
         before = first.path_contention_max or 0
         return f"but the path that meets most others meets {met}, not {before}"
@@ -588,7 +589,7 @@ class ProgramMapping(Answer):
     def _kept(self) -> str:
         """Say why rank order should stay."""
         objective, kept = self.objective, f"Keep {IN_ORDER}:"
-        first, last, changed = objective.before, objective.after, _share(objective.changed)
+        first, last, changed = objective.before, objective.after, percent(objective.changed, 2)
         if self.before is None:
             return f"{kept} 0 B cross the network, all traffic is inside nodes."
         if last > first * (1 + CLOSE):
@@ -618,8 +619,8 @@ class ProgramMapping(Answer):
         if not bound or not first:
             return ""
         if objective.most is not None:
-            return f"{number(float(f'{objective.most:.2g}'))}×"
-        return "" if objective.possible is None else _share(objective.possible)
+            return f"{rounded(objective.most)}×"
+        return "" if objective.possible is None else percent(objective.possible, 2)
 
     def _lines(self, *, counted_too: bool) -> Iterator[tuple[str, str]]:
         """Yield what goes with the sentence, by label."""
@@ -914,11 +915,6 @@ class ProgramMapping(Answer):
             form = load_share if "saturation" in each else form
             said = f"{form(pair[0])} → {form(pair[1])}"
             yield Change(name.format(where=where), *pair, said)
-
-
-def _share(change: float | None) -> str:
-    """Return a change in percent, of two digits."""
-    return percent(None if change is None else float(f"{change:.2g}"))
 
 
 def _from_to(unit: str, first: float, last: float) -> str:
