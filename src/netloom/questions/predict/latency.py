@@ -34,10 +34,9 @@ from netloom.questions.named import (
     entering,
     mapping_name,
     network_of,
-    num_places,
     placed,
+    program_on,
     provenance_of,
-    read_program,
     read_traffic,
 )
 from netloom.questions.outputs import PLOT
@@ -635,13 +634,7 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, fl
         return between_groups(asked, topology.local_group)
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
-    graph = read_program(
-        question.app,
-        messages=question.messages,
-        parts=question.parts,
-        tasks=num_places(question, topology),
-        seed=question.seed,
-    )
+    graph = program_on(question, topology)
     node_of = placed(question, graph, topology)
     sent, inside = entering(graph, topology, node_of, question.weight)
     traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
