@@ -405,7 +405,7 @@ def run_trace(
         engine, program, step=STEP_CYCLES, most_cycles=most_cycles, stopped=stopped, tell=tell
     )
     rows = engine.rows.copy()
-    moved = (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
+    moved = moved_rows(rows)
     alone = np.full(len(rows), -1, np.int64)
     alone[moved] = network.zero_load_latencies(rows[moved])
     path = None

@@ -254,24 +254,19 @@ class LatencyPrediction(CurveAnswer):
 
     def _several(self) -> tuple[Mark, str]:
         """Return the mark of several loads, and what they come to."""
-        near, last = self.near(self.saturation / 2), self.points[-1]
-        if near is None:
+        steady, last = [each for each in self.points if each.state == STEADY], self.points[-1]
+        if not steady:
             return self._one(self.points[0])
         limit = _flits(self.saturation)
         if last.state == STEADY and last.offered < self.saturation_range[0]:
             all_of = f"All {len(self.points)} loads are carried: about {self._takes(last)}"
             return "fine", f"{all_of}. Saturates near {limit}."
-        said = (
-            f"Saturates near {limit} ({self._range}): {number(self.zero_load_latency)} cycles idle"
-        )
+        near = min(steady, key=lambda each: abs(each.offered - self.saturation / 2))
+        idle = counted(number(self.zero_load_latency), "cycle")
+        said = f"Saturates near {limit} ({self._range}): {idle} idle"
         if near.offered > 0:
             said += f", about {number(near.latency)} at {number(near.offered)}"
         return "limited", f"{said}."
-
-    def near(self, load: float) -> PredictedLoad | None:
-        """Return the load with a latency that is nearest to one. None if none has a latency."""
-        steady = [each for each in self.points if each.state == STEADY]
-        return min(steady, key=lambda each: abs(each.offered - load), default=None)
 
     def _takes(self, point: PredictedLoad) -> str:
         """Return a latency with that of the idle network and its expected error."""
@@ -309,10 +304,11 @@ class LatencyPrediction(CurveAnswer):
     def _routers(self) -> str:
         """The routing, the layers of VCs that its paths are in, the router and its packets."""
         layers = self.vc_layers or 1  # older answers have none
-        router, flits = self.router, f"packets of {counted(self.packet_flits, 'flit')}"
+        router, packets = self.router, f"packets of {counted(self.packet_flits, 'flit')}"
         routing = self.routing + (f" in {layers} layers of VCs" if layers > 1 else "")
         named = f"{router['name']} router, {router['switching']}"
-        return f"{routing}, {named}, {router['vcs']} VCs of {router['buffer_flits']} flits, {flits}"
+        vcs, flits = f"{router['vcs']}", f"{router['buffer_flits']}"
+        return f"{routing}, {named}, {counted(vcs, 'VC')} of {counted(flits, 'flit')}, {packets}"
 
     @table(Channel)
     def channels(self) -> dict[str, Any]:
