@@ -50,6 +50,7 @@ from netloom.questions.predict.shared import (
 )
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, order_named, subject
+from netloom.questions.simulate.engines import OnTopology
 from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound
@@ -165,7 +166,7 @@ class Channel(Figures):
     use: ChannelUse = figure(at=".")
 
 
-class LatencyPrediction(CurveAnswer):
+class LatencyPrediction(CurveAnswer, OnTopology):
     """What ``predict_latency`` says, at one load or at several.
 
     Attributes
@@ -183,10 +184,6 @@ class LatencyPrediction(CurveAnswer):
         How far the model can be trusted, in a line: measured on such networks.
     """
 
-    topology: str = figure(table=False)
-    nodes: int = figure(table=False)
-    num_channels: int = figure("channels", at="channels", table=False)
-    failures: dict[str, object] | None = figure(table=False)
     traffic: str = figure(table=False)
     inside_nodes: float = figure(table=False)
     mapping: str | None = figure(table=False)
@@ -296,8 +293,7 @@ class LatencyPrediction(CurveAnswer):
         if not self.several and last.tightest is not None:
             busy = f"busy {percent(last.tightest_utilisation)} of the time"
             yield f"least to spare: {arrow(last.tightest)}, {busy}"
-        size = f"{counted(self.nodes, 'node')}, {counted(self.num_channels, 'channel')}"
-        yield f"{size}, {self._routers}"
+        yield f"{self.size}, {self._routers}"
         yield from self.simulation_remarks("the same network")
 
     @property
@@ -557,7 +553,6 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         saturation_band,
         trust,
     )
-    from netloom.topology.faults import broken_parts
 
     topology, router, bound = network.topology, network.router, network.bound
     loads = parse_rates(question.offered, "offered", lambda: network.saturation, nearly=KNEE)
@@ -569,10 +564,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     busiest = [each.busiest_channel for each in found if each.busiest_channel >= 0]
     runs, interrupted = _simulated(question, network, loads)
     return LatencyPrediction(
-        topology=topology.name,
-        nodes=topology.num_hosts,
-        num_channels=topology.num_network_channels,
-        failures=broken_parts(topology),
+        **vars(OnTopology.of_topology(topology)),
         traffic=network.traffic.name,
         inside_nodes=network.inside_nodes,
         mapping=None if question.app is None else mapping_name(question.mapping),
