@@ -388,9 +388,7 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     graph = _sized(program_on(question, topology), question.flow_bytes)
     node_of = placed(question, graph, topology)
     across, inside = entering(graph, topology, node_of)
-    kept = across.bytes > 0
-    columns = ("source", "target", "bytes", "messages")
-    sent = replace(across, **{name: getattr(across, name)[kept] for name in columns})
+    sent = across.only(across.bytes > 0)
     if not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
