@@ -10,7 +10,13 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import entering, network_of, placed, program_on, read_traffic
+from netloom.questions.named import (
+    entering,
+    network_of,
+    placed,
+    program_on,
+    read_traffic,
+)
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.loaded import (
