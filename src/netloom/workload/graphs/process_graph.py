@@ -82,7 +82,7 @@ class ProcessGraph:
 
     def only(self, kept: Bools) -> ProcessGraph:
         """Return the same tasks with some of the edges."""
-        columns = (self.source, self.target, self.bytes, self.messages)
+        columns: tuple[Any, ...] = (self.source, self.target, self.bytes, self.messages)
         return ProcessGraph(self.name, self.num_tasks, *(column[kept] for column in columns))
 
     def __repr__(self) -> str:
