@@ -135,6 +135,15 @@ def test_a_trace_runs_between_hosts():
     assert "name" in found.channels().columns
 
 
+@pytest.mark.parametrize("bandwidth", [0.5, 2.0])
+def test_the_busiest_channels_of_a_trace_are_used_by_their_bandwidth(bandwidth, tmp_path):
+    trace = tmp_path / "two.csv"
+    trace.write_text("id,source,target,flits\na,0,2,200\nb,1,3,200\nc,2,0,100\n")
+    found = nl.replay(two_leaves(bandwidth), trace=trace)
+    assert found.busiest[0].utilisation == found.utilisation.max > 0.4
+    assert "busiest channel of a host: h0→r0" in list(found.remarks())[-1]
+
+
 def test_transactions_run_between_hosts():
     found = nl.simulate_transactions(LEAVES, app="ring:12")
     assert found.distance == pytest.approx(2 * 3 / 12)

@@ -69,7 +69,7 @@ class Happened:
     awaited
         bool[n], for which rows others waited last.
     ids
-        The name of each row. None: rows have no names.
+        The name of each row. Empty: rows have no names.
     computing
         bool[n], in which rows a rank computes in the delay. None: others pass time.
     """
@@ -372,8 +372,7 @@ def _on_tracks(
     both = owner * len(GROUPS) + group
     lane = lanes(both, start, end)
     key = both * (int(lane.max(initial=0)) + 1) + lane
-    kept, first, track = np.unique(key, return_index=True, return_inverse=True)
-    del kept
+    _, first, track = np.unique(key, return_index=True, return_inverse=True)
     tracks = []
     for place in first.tolist():
         what = f" · {GROUPS[group[place]]}" if group[place] else ""

@@ -35,6 +35,9 @@ SUFFIXES = (".json", ".json.gz")
 MOST_POINTS = 2000
 """Most values of a counter. One that changes more often has means of so many equal parts."""
 
+COUNTED = "channels", "utilisation"
+"""The process that counters are shown in, and what they count."""
+
 PER_MICROSECOND = 1000
 
 HALF = 0.500001
@@ -62,7 +65,7 @@ class Slices:
     start, end
         int64[n], nanoseconds.
     names
-        What each is called. None: as the kind.
+        What each is called. Empty: as the kind.
     args
         What else is said of each, by name, n values each.
     """
@@ -107,8 +110,6 @@ class Timeline:
         What is on them, and figures beside them.
     arrows
         What went from one slice to another.
-    counted
-        The process that counters are shown in, and what they count.
     about
         Other properties of the file.
     """
@@ -117,7 +118,6 @@ class Timeline:
     slices: tuple[Slices, ...]
     arrows: Arrows
     counters: tuple[Counter, ...] = ()
-    counted: tuple[str, str] = ("channels", "utilisation")
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -254,7 +254,7 @@ def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
     arrow begins or ends in is the last that began on its track.
     """
     processes = list(dict.fromkeys(track.process for track in timeline.tracks))
-    counted, what = timeline.counted
+    counted, what = COUNTED
     if timeline.counters:
         processes.append(counted)
     number = {name: place + 1 for place, name in enumerate(processes)}

@@ -84,8 +84,8 @@ from netloom.questions.named import (
     num_places,
     placed,
     placing,
+    program_on,
     provenance_of,
-    read_program,
 )
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
@@ -856,14 +856,7 @@ class MappedNetwork:
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
     network, on_machine = network_of(question)
-    places = num_places(question, network)
-    graph = read_program(
-        question.app,
-        messages=question.messages,
-        parts=question.parts,
-        tasks=places,
-        seed=question.seed,
-    )
+    graph = program_on(question, network)
     routing = _routing(question.routing, network)
     node_of = placed(question, graph, network)
     return MappedNetwork(graph, network, on_machine, routing, node_of)

@@ -241,7 +241,7 @@ class Answer(Figures):
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return its leading figures: a table of its rows, its own in pairs, and lists in short."""
         whole = self.several or self.rows[0] is not self
-        found = terminal.table(self.rows, self, width) if whole else []
+        found = terminal.table(self.rows, self, width, plainly=self.plainly) if whole else []
         said = terminal.pairs(self, self, width)
         found += [""] * bool(found and said) + said
         last = self.rows[-1:] if self.several else self.rows

@@ -282,6 +282,20 @@ def read_program(
     return app
 
 
+def program_on(question: Any, network: Topology, app: Any = None) -> ProcessGraph:
+    """Return the program of a question. A pattern named without a size fits the network.
+
+    ``app`` stands in for the question's own.
+    """
+    return read_program(
+        question.app if app is None else app,
+        messages=question.messages,
+        parts=question.parts,
+        tasks=num_places(question, network),
+        seed=question.seed,
+    )
+
+
 def read_traffic(
     asked: str | dict[str, Any] | Traffic | None, topology: Topology, nodes: Any = None
 ) -> Traffic:

@@ -45,7 +45,7 @@ class Crossed(NamedTuple):
 
 
 def crossed_links(flows: FlowRun, moved: Bools) -> Crossed:
-    """Return the links of those flows that have moved, as ``Happened`` has it."""
+    """Return the links of those flows that have moved: see ``moved_rows``."""
     ways, links = flows.ways, flows.network
     hops = Lists(ways.offsets, np.arange(len(ways.links))).taken(flows.way[moved])
     taken = Lists(hops.offsets, ways.links[hops.values])

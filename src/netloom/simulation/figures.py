@@ -230,7 +230,10 @@ class Message(Figures):
 
 
 class UsedChannel(Figures):
-    """A channel by what crossed it: its share of the time as flows, or flits per cycle."""
+    """A channel by what crossed it, and which part of it was used.
+
+    In tables of all channels of a run in cycles, ``utilisation`` is flits per cycle.
+    """
 
     channel: int | None = figure(optional=True)
     source_node: int | None = figure(optional=True)

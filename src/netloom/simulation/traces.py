@@ -326,10 +326,14 @@ class TraceRun:
 
     @property
     def busiest(self) -> tuple[UsedChannel, ...]:
-        """The busiest channels by name."""
-        first = {name: values[:MOST_LISTED] for name, values in self.channels().items()}
+        """The busiest channels by name, each by the part of its bandwidth that was used."""
+        columns = self.channels()
+        shares = self.shares[columns["channel"]]
+        most = np.argsort(-shares, kind="stable")[:MOST_LISTED]
+        first = {name: values[most] for name, values in columns.items()}
         names = [self.topology.channel_name(each) for each in first["channel"].tolist()]
-        return records(UsedChannel, first | {"name": names, "between": ["routers"] * len(names)})
+        told = {"utilisation": shares[most], "name": names, "between": ["routers"] * len(names)}
+        return records(UsedChannel, first | told)
 
     @property
     def busiest_host_channel(self) -> UsedChannel | None:
@@ -338,15 +342,22 @@ class TraceRun:
         flits = self.link_sizes[inside:]
         if not len(flits):
             return None
-        place = int(np.argmax(flits))
+        shares = flits / self.topology.channel_bandwidth[inside:] / (self.ended or 1)
+        place = int(np.argmax(shares))
         name, size = self.topology.channel_name(inside + place), int(flits[place])
-        columns = {"name": [name], "size": [size], "utilisation": [size / (self.ended or 1)]}
+        columns = {"name": [name], "size": [size], "utilisation": [shares[place]]}
         return records(UsedChannel, columns)[0]
+
+    @property
+    def shares(self) -> Floats:
+        """What crossed each channel between routers, as a part of what could until the end."""
+        return busy_shares(self.topology, self.busy / (self.ended or 1))
 
     @property
     def use(self) -> Use:
         """How busy channels between routers are until the end."""
-        return _use(busy_shares(self.topology, self.busy / (self.ended or 1)))
+        shares = self.shares
+        return Use(mean=float(shares.sum() / max(len(shares), 1)), max=float(shares.max(initial=0)))
 
     def busy_parts(self, crossed: Crossed | None) -> dict[str, Any]:
         """Return the columns of ``BusyPart`` for the busiest channels, the busiest first.
@@ -385,10 +396,6 @@ def _known(columns: dict[str, Any]) -> dict[str, Any]:
     return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep()).to_dict()
 
 
-def _use(shares: Floats) -> Use:
-    return Use(mean=float(shares.sum() / max(len(shares), 1)), max=float(shares.max(initial=0.0)))
-
-
 def run_trace(
     network: ProgramNetwork,
     program: Replay,
@@ -405,7 +412,7 @@ def run_trace(
         engine, program, step=STEP_CYCLES, most_cycles=most_cycles, stopped=stopped, tell=tell
     )
     rows = engine.rows.copy()
-    moved = (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
+    moved = moved_rows(rows)
     alone = np.full(len(rows), -1, np.int64)
     alone[moved] = network.zero_load_latencies(rows[moved])
     path = None
@@ -663,9 +670,9 @@ class FlowTraceRun(TraceRun):
         return records(UsedChannel, columns)
 
     @property
-    def use(self) -> Use:
-        """How busy channels between routers are until the end."""
-        return _use(self.busy / (self.ended or 1))
+    def shares(self) -> Floats:
+        """For which part of the time each channel between routers was busy."""
+        return np.asarray(self.busy / (self.ended or 1))
 
     @property
     def bound(self) -> float | None:

@@ -34,10 +34,9 @@ from netloom.questions.named import (
     entering,
     mapping_name,
     network_of,
-    num_places,
     placed,
+    program_on,
     provenance_of,
-    read_program,
     read_traffic,
 )
 from netloom.questions.outputs import PLOT
@@ -51,6 +50,7 @@ from netloom.questions.predict.shared import (
 )
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, order_named, subject
+from netloom.questions.simulate.engines import OnTopology
 from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound
@@ -166,7 +166,7 @@ class Channel(Figures):
     use: ChannelUse = figure(at=".")
 
 
-class LatencyPrediction(CurveAnswer):
+class LatencyPrediction(CurveAnswer, OnTopology):
     """What ``predict_latency`` says, at one load or at several.
 
     Attributes
@@ -184,10 +184,6 @@ class LatencyPrediction(CurveAnswer):
         How far the model can be trusted, in a line: measured on such networks.
     """
 
-    topology: str = figure(table=False)
-    nodes: int = figure(table=False)
-    num_channels: int = figure("channels", at="channels", table=False)
-    failures: dict[str, object] | None = figure(table=False)
     traffic: str = figure(table=False)
     inside_nodes: float = figure(table=False)
     mapping: str | None = figure(table=False)
@@ -255,24 +251,19 @@ class LatencyPrediction(CurveAnswer):
 
     def _several(self) -> tuple[Mark, str]:
         """Return the mark of several loads, and what they come to."""
-        near, last = self.near(self.saturation / 2), self.points[-1]
-        if near is None:
+        steady, last = [each for each in self.points if each.state == STEADY], self.points[-1]
+        if not steady:
             return self._one(self.points[0])
         limit = _flits(self.saturation)
         if last.state == STEADY and last.offered < self.saturation_range[0]:
             all_of = f"All {len(self.points)} loads are carried: about {self._takes(last)}"
             return "fine", f"{all_of}. Saturates near {limit}."
-        said = (
-            f"Saturates near {limit} ({self._range}): {number(self.zero_load_latency)} cycles idle"
-        )
+        near = min(steady, key=lambda each: abs(each.offered - self.saturation / 2))
+        idle = counted(number(self.zero_load_latency), "cycle")
+        said = f"Saturates near {limit} ({self._range}): {idle} idle"
         if near.offered > 0:
             said += f", about {number(near.latency)} at {number(near.offered)}"
         return "limited", f"{said}."
-
-    def near(self, load: float) -> PredictedLoad | None:
-        """Return the load with a latency that is nearest to one. None if none has a latency."""
-        steady = [each for each in self.points if each.state == STEADY]
-        return min(steady, key=lambda each: abs(each.offered - load), default=None)
 
     def _takes(self, point: PredictedLoad) -> str:
         """Return a latency with that of the idle network and its expected error."""
@@ -302,18 +293,18 @@ class LatencyPrediction(CurveAnswer):
         if not self.several and last.tightest is not None:
             busy = f"busy {percent(last.tightest_utilisation)} of the time"
             yield f"least to spare: {arrow(last.tightest)}, {busy}"
-        size = f"{counted(self.nodes, 'node')}, {counted(self.num_channels, 'channel')}"
-        yield f"{size}, {self._routers}"
+        yield f"{self.size}, {self._routers}"
         yield from self.simulation_remarks("the same network")
 
     @property
     def _routers(self) -> str:
         """The routing, the layers of VCs that its paths are in, the router and its packets."""
         layers = self.vc_layers or 1  # older answers have none
-        router, flits = self.router, f"packets of {counted(self.packet_flits, 'flit')}"
+        router, packets = self.router, f"packets of {counted(self.packet_flits, 'flit')}"
         routing = self.routing + (f" in {layers} layers of VCs" if layers > 1 else "")
         named = f"{router['name']} router, {router['switching']}"
-        return f"{routing}, {named}, {router['vcs']} VCs of {router['buffer_flits']} flits, {flits}"
+        vcs, flits = f"{router['vcs']}", f"{router['buffer_flits']}"
+        return f"{routing}, {named}, {counted(vcs, 'VC')} of {counted(flits, 'flit')}, {packets}"
 
     @table(Channel)
     def channels(self) -> dict[str, Any]:
@@ -562,7 +553,6 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         saturation_band,
         trust,
     )
-    from netloom.topology.faults import broken_parts
 
     topology, router, bound = network.topology, network.router, network.bound
     loads = parse_rates(question.offered, "offered", lambda: network.saturation, nearly=KNEE)
@@ -574,10 +564,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     busiest = [each.busiest_channel for each in found if each.busiest_channel >= 0]
     runs, interrupted = _simulated(question, network, loads)
     return LatencyPrediction(
-        topology=topology.name,
-        nodes=topology.num_hosts,
-        num_channels=topology.num_network_channels,
-        failures=broken_parts(topology),
+        **vars(OnTopology.of_topology(topology)),
         traffic=network.traffic.name,
         inside_nodes=network.inside_nodes,
         mapping=None if question.app is None else mapping_name(question.mapping),
@@ -635,13 +622,7 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, fl
         return between_groups(asked, topology.local_group)
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
-    graph = read_program(
-        question.app,
-        messages=question.messages,
-        parts=question.parts,
-        tasks=num_places(question, topology),
-        seed=question.seed,
-    )
+    graph = program_on(question, topology)
     node_of = placed(question, graph, topology)
     sent, inside = entering(graph, topology, node_of, question.weight)
     traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)

@@ -144,7 +144,9 @@ class CurveAnswer(Answer):
 
     def _only(self) -> Predicted:
         if self.several:
-            raise InputError("prediction", f"{len(self.points)} loads", "one, or the table of all")
+            what = "rates" if "rate" in self.asked else "loads"
+            wanted = "one, or the table of all"
+            raise InputError("prediction", f"{len(self.points)} {what}", wanted)
         return self.points[0]
 
     @property

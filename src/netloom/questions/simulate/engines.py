@@ -164,13 +164,33 @@ class PreparedFlows:
         return found | {"routing": self.routes or self.routing}
 
 
-class OnSimulated(Figures):
-    """What answers say of the network that ran them, and of its engine."""
+class OnTopology(Figures):
+    """What answers say of a network."""
 
     topology: str = figure(table=False)
     nodes: int = figure(table=False)
     num_channels: int = figure("channels", at="channels", table=False)
     failures: dict[str, object] | None = figure(table=False)
+
+    @staticmethod
+    def of_topology(topology: Topology) -> OnTopology:
+        """Return what is said of a network."""
+        return OnTopology(
+            topology=topology.name,
+            nodes=topology.num_hosts,
+            num_channels=topology.num_network_channels,
+            failures=broken_parts(topology),
+        )
+
+    @property
+    def size(self) -> str:
+        """How large the network is, in words."""
+        return f"{counted(self.nodes, 'node')}, {counted(self.num_channels, 'channel')}"
+
+
+class OnSimulated(OnTopology):
+    """What answers say of the network that ran them, and of its engine."""
+
     engine: str = figure(table=False)
     routing: str = figure(table=False)
     seed: int = figure(table=False)
@@ -178,21 +198,12 @@ class OnSimulated(Figures):
     @staticmethod
     def of_network(network: PreparedNetwork | PreparedFlows) -> OnSimulated:
         """Return what is said of a network that is ready to run programs."""
-        topology = network.topology
         return OnSimulated(
-            topology=topology.name,
-            nodes=topology.num_hosts,
-            num_channels=topology.num_network_channels,
-            failures=broken_parts(topology),
+            **vars(OnTopology.of_topology(network.topology)),
             engine=network.engine_name,
             routing=network.routing_name,
             seed=network.seed,
         )
-
-    @property
-    def size(self) -> str:
-        """How large the network is, in words."""
-        return f"{counted(self.nodes, 'node')}, {counted(self.num_channels, 'channel')}"
 
 
 class OnRouters(Figures):

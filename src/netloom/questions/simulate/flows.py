@@ -31,10 +31,9 @@ from netloom.questions.named import (
     entering,
     mapping_name,
     network_of,
-    num_places,
     placed,
+    program_on,
     provenance_of,
-    read_program,
 )
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
@@ -386,19 +385,10 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     """Read the program, build the network and its routing, and place the tasks."""
     topology, machine = network_of(question)
     network = prepare_flows(question, topology, clock_of(question, topology, machine))
-    graph = read_program(
-        question.app,
-        messages=question.messages,
-        parts=question.parts,
-        tasks=num_places(question, topology),
-        seed=question.seed,
-    )
-    graph = _sized(graph, question.flow_bytes)
+    graph = _sized(program_on(question, topology), question.flow_bytes)
     node_of = placed(question, graph, topology)
     across, inside = entering(graph, topology, node_of)
-    kept = across.bytes > 0
-    columns = ("source", "target", "bytes", "messages")
-    sent = replace(across, **{name: getattr(across, name)[kept] for name in columns})
+    sent = across.only(across.bytes > 0)
     if not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")

@@ -13,9 +13,8 @@ from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import (
     entering,
     network_of,
-    num_places,
     placed,
-    read_program,
+    program_on,
     read_traffic,
 )
 from netloom.questions.simulate.programs import only_program, share_programs
@@ -156,10 +155,7 @@ def _traffic(
     if only is None:
         together, programs, inside = _of_programs(question, topology)
         return together, programs, None, inside
-    graph = read_program(
-        only, messages=question.messages, parts=question.parts,
-        tasks=num_places(question, topology), seed=question.seed,
-    )  # fmt: skip
+    graph = program_on(question, topology, only)
     node_of = placed(question, graph, topology)
     sent, inside = entering(graph, topology, node_of, question.weight)
     traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)

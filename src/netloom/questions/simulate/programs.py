@@ -12,7 +12,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.mapping.allocation import named_hosts
-from netloom.questions.named import entering, num_places, placed, read_program
+from netloom.questions.named import entering, placed, program_on, read_program
 from netloom.topology.faults import working_nodes
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.shared import SharedProgram, parse_placed, share
@@ -87,11 +87,7 @@ def placed_program(
     hosts = working_nodes(topology)
     if alike and len(np.unique(topology.local_group[hosts])) == len(hosts):
         return PlacedProgram(UNIFORM, None, hosts)
-    graph = read_program(
-        "all-to-all" if alike else only,
-        messages=question.messages, parts=question.parts,
-        tasks=num_places(question, topology), seed=question.seed,
-    )  # fmt: skip
+    graph = program_on(question, topology, "all-to-all" if alike else only)
     if alike:  # to any task of another node
         graph = replace(graph, name=UNIFORM)
     host_of = placed(question, graph, topology)

@@ -60,6 +60,7 @@ from netloom.workload.programs.traces import Trace
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from netloom.base.figures import Leaf
     from netloom.drawing.timelines import Timeline
     from netloom.machines import Machine
     from netloom.phases.collectives.schedules import Schedule
@@ -261,7 +262,7 @@ class TraceReplay(Answer):
             return self._unfinished()
         if not self.finish:
             return Verdict("fine", f"Takes {self.time(0)}: nothing computes or moves.")
-        mark, said = self._of_flows(self.of_flows) if self.of_flows else self._in_cycles()
+        mark, said = self._of_flows(self.of_flows) if self.of_flows else self._beside_best()
         next_ = "" if mark == "fine" else self._next()
         return Verdict(mark, f"Takes {said}", "", self._lines(), next_, self._trusted())
 
@@ -273,13 +274,18 @@ class TraceReplay(Answer):
         said = f"Not finished after {counted(cycles, 'cycle', ',')}: {done}"
         return Verdict("unknown", said, next=self.again(most_cycles=LONGER * cycles))
 
-    def _in_cycles(self) -> tuple[Mark, str]:
-        """Return the mark and the sentence of a run in cycles."""
+    def _beside_best(self) -> tuple[Mark, str]:
+        """Return the mark and the sentence if only waiting makes the program longer."""
         took = self.time(self.finish)
-        if not self.lost:
-            return "fine", f"{took}, no longer than if nothing waited."
-        less = f"{self.time(self.best)} if nothing waited ({percent(self.lost)} less)"
+        if not self.lost or self.lost < SAME:
+            return "fine", f"{took}, no longer than {self._ideally}."
+        less = f"{self.time(self.best)} {self._ideally} ({percent(self.lost)} less)"
         return LOST.mark(self.lost), f"{took}; {less}."
+
+    @property
+    def _ideally(self) -> str:
+        """When it would have taken the time ``best``."""
+        return "if no message met another" if self.of_flows else "if nothing waited"
 
     def _of_flows(self, flows: OfFlows) -> tuple[Mark, str]:
         """Return the mark and the sentence of a run of flows."""
@@ -296,16 +302,14 @@ class TraceReplay(Answer):
                 return "limited", f"{took}: {busiest} is busy {used} of the time."
             said = f"{took}, {percent(above)} more than {busiest} is busy for"
             return LONG.mark(1 + above), f"{said} ({self.time(flows.bound)})."
-        if not self.lost or self.lost < SAME:
-            return "fine", f"{took}, no longer than if no message met another."
-        less = f"{self.time(self.best)} if no message met another ({percent(self.lost)} less)"
-        return LOST.mark(self.lost), f"{took}; {less}."
+        return self._beside_best()
 
     def _trusted(self) -> str:
         """Return what to know before relying on the verdict."""
-        note = self._other_path()
         if flows := self.of_flows:
             note = estimated(flows.expected_error, self.time(flows.in_order_finish))
+        else:
+            note = self._other_path()
         if not self.trace.startswith("llm:") or "tflops=" in self.trace:
             return note
         said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
@@ -313,7 +317,7 @@ class TraceReplay(Answer):
 
     def _other_path(self) -> str:
         """Say that less time would be saved than the critical path waits, where that is so."""
-        waits = sum(getattr(self.critical_path, part, None) or 0 for part in WAITS)
+        waits = sum(time for time, part in self.spent() if part.name in WAITS)
         saved = (self.finish or 0) - (self.ideal_finish or 0)
         return "* if nothing waited, another path would be critical" * (waits > saved)
 
@@ -321,21 +325,15 @@ class TraceReplay(Answer):
         """Return the verdict, and how far it can be trusted."""
         return [self.verdict.sentence, *trusted(self.verdict.note)]
 
-    def spent(self) -> list[tuple[float, Number, str, str]]:
-        """Return the parts of the critical path: share, time, and what they are in long and short.
-
-        Those that take no time are left out.
-        """
-        found = []
-        for each in leaves(Spent):
-            time = getattr(self.critical_path, each.name, None) or 0
-            if time > 0:
-                short = each.told.head or each.title
-                found.append((time / (self.finish or 1), time, each.title, short))
-        return found
+    def spent(self) -> list[tuple[Number, Leaf]]:
+        """Return the parts of the critical path that take time, and how long each takes."""
+        path = self.critical_path
+        found = [(each.of(path) or 0, each) for each in leaves(Spent)]
+        return [(time, each) for time, each in found if time > 0]
 
     def _lines(self) -> dict[str, str]:
-        parts = sorted((share, said) for share, _, said, _ in self.spent() if share >= LEAST_PART)
+        shares = [(time / (self.finish or 1), each.title) for time, each in self.spent()]
+        parts = sorted(each for each in shares if each[0] >= LEAST_PART)
         made_of = " · ".join(f"{percent(share)} {said}" for share, said in reversed(parts))
         found = {"where": self._place(), "why": made_of and f"critical path: {made_of}"}
         if split := self.parallelism:
@@ -377,6 +375,9 @@ class TraceReplay(Answer):
         """Yield how it ran, and a note on the run."""
         yield f"{self.setup.size}, {self.setup.routing}"
         yield self.how
+        if self.of_cycles and (own := self.of_cycles.busiest_host_channel):
+            used = percent(own.utilisation)
+            yield f"busiest channel of a host: {arrow(own.name or '')}, {used} used"
         yield from [self.note] if self.note else []
 
     def footer(self) -> list[str]:
@@ -384,7 +385,7 @@ class TraceReplay(Answer):
         where = f"{self.trace} on {self.setup.topology}, {order_named(self.mapping)}"
         said = "not finished" if self.finish is None else f"finished in {self.time(self.finish)}"
         if self.best is not None:
-            said += f"; {self.time(self.best)} if no message met another"
+            said += f"; {self.time(self.best)} {self._ideally}"
         return [f"{where}; {said}; {self.setup.routing}, {self.how}"]
 
     @cached_property
@@ -485,23 +486,22 @@ class TraceReplay(Answer):
             "busy": channels_over_time(busy, messages, links, unit),
         }
         spent, held = self.spent(), ("source_wait", "contention")
-        whole = sum(time for _, time, *_ in spent)
-        most = max((time for _, time, *_ in spent), default=1.0)
+        whole = sum(time for time, _ in spent)
+        most = max((time for time, _ in spent), default=1.0)
         scale, shown = (1.0, CYCLES) if unit == CYCLES else units.TIME.scale(most)
-        waits = [getattr(self.critical_path, part, None) or 0 for part in held]
-        titles = [each.told.head for each in leaves(Spent) if each.name in held]
         rows = [
             Bar(
-                short,
+                part.told.head or part.title,
                 time / scale,
                 f"{say(time, unit)}, {percent(time / whole)}",
-                THIS if short in titles else REFERENCE,
+                THIS if part.name in held else REFERENCE,
             )
-            for _, time, _, short in spent
+            for time, part in spent
         ]
         said = "Nothing is known of the critical path"
         if whole:
-            said = f"{percent(sum(waits) / whole)} of the critical path waits for channels"
+            waits = sum(time for time, part in spent if part.name in held)
+            said = f"{percent(waits / whole)} of the critical path waits for channels"
         channels = self.channels().sort("channel")
         net = network_again(self.run.topology if self.run else None, self.asked, channels)
         load = ("size", self.size_unit) if self.of_flows else ("utilisation", "flits/cycle")
@@ -858,12 +858,13 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
 
 
 def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
-    us = network.cycle_us
+    def in_us(cycles: int | None) -> float | None:
+        us = network.cycle_us
+        return None if cycles is None or us is None else cycles * us
+
     return OfCycles(
-        finish_us=run.finish * us if run.finish is not None and us is not None else None,
-        ideal_finish_us=run.ideal_finish * us
-        if run.finish is not None and us is not None
-        else None,
+        finish_us=in_us(run.finish),
+        ideal_finish_us=in_us(run.ideal_finish),
         flit_hops=int(run.busy.sum()),
         message_latency=run.spread("latency"),
         unhindered_latency=run.spread("unhindered"),

@@ -33,13 +33,10 @@ if TYPE_CHECKING:
     from netloom.simulation.flow.network import FlowNetwork
 
 NOISE = 1e-12
-"""Of a run's time, less than this is what additions round."""
+"""Times that differ by such a part are the same but for rounding."""
 
 QUANTILES = 200
 """Rows of the table of slow-downs."""
-
-SAME = 1e-12
-"""Times that differ by such a part are the same but for rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,5 +352,5 @@ def _chain(run: FlowRun, *, in_order: bool) -> Ints:
     same = same[np.lexsort([same, run.entered[same]])]
     same = same[: int(np.flatnonzero(same == last)[0]) + 1]
     waited = (run.entered - run.sent)[same]
-    begins = int(np.flatnonzero(waited <= SAME * run.entered[same])[-1])
+    begins = int(np.flatnonzero(waited <= NOISE * run.entered[same])[-1])
     return same[begins:]

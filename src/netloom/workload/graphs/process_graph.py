@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +78,11 @@ class ProcessGraph:
         array([1, 2], dtype=int32)
         """
         nodes = np.asarray(node_of)
-        kept = nodes[self.source] != nodes[self.target]
-        columns = (self.source, self.target, self.bytes, self.messages)
+        return self.only(nodes[self.source] != nodes[self.target])
+
+    def only(self, kept: Bools) -> ProcessGraph:
+        """Return the same tasks with some of the edges."""
+        columns: tuple[Any, ...] = (self.source, self.target, self.bytes, self.messages)
         return ProcessGraph(self.name, self.num_tasks, *(column[kept] for column in columns))
 
     def __repr__(self) -> str:

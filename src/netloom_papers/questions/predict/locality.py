@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, framed, leaves
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves
 from netloom.base.words import counted, listed, number, percent
-from netloom.questions import terminal
 from netloom.questions.answers import Answer
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
 from netloom.questions.fields import (
@@ -380,18 +379,10 @@ class LocalityPrediction(Answer):
         most = f"at most {percent(point.ideal.processor_use)}"
         return f"{hops}; processors work {percent(point.under.processor_use)} of the time, {most}"
 
-    def mappings(self) -> Iterator[SizedMapping]:
-        """Yield each size and mapping."""
-        for point in self.points:
-            yield from point.mappings(self.mapping)
-
-    def table(self) -> pl.DataFrame:
-        """Return one row per size and mapping."""
-        return self._told("table", lambda: framed(SizedMapping, self.mappings()))
-
-    def figure_lines(self, width: int = 80) -> list[str]:
-        """Return the same."""
-        return terminal.table(list(self.mappings()), self, width, plainly=self.plainly)
+    @property
+    def rows(self) -> list[SizedMapping]:
+        """Each size and mapping."""
+        return [each for point in self.points for each in point.mappings(self.mapping)]
 
     def plainly(self, name: str) -> str:
         """Return a mapping as people know it."""
@@ -404,9 +395,7 @@ class LocalityPrediction(Answer):
             f"processors'; {self._contexts}; a hop takes at most "
             f"{counted(number(self.per_hop_limit), 'cycle')}"
         )
-        hidden = {
-            self.plainly(each.mapping) for each in self.mappings() if each.under.latency_hidden
-        }
+        hidden = {self.plainly(each.mapping) for each in self.rows if each.under.latency_hidden}
         if hidden:
             yield f"processors hide all latency: {listed(sorted(hidden))}"
 
@@ -434,7 +423,7 @@ class LocalityPrediction(Answer):
         from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
         from netloom.drawing.frame import column
 
-        colours, found = [THIS, BEST, *OTHERS, REFERENCE], list(self.mappings())
+        colours, found = [THIS, BEST, *OTHERS, REFERENCE], self.rows
         parts = [each for each in leaves(UnderMapping) if each.json.startswith("breakdown.")]
         whole = max(each.under.inter_transaction_cycles for each in found)
         drawn = []

@@ -116,11 +116,11 @@ class Messages(Question, panel="Messages"):
     broadcast: float = option("Share of the messages that are broadcast.", default=0.0, ge=0, le=1)
     rate: Numbers = option(
         f"Messages per node, broadcasts included: 0.002, several, {RATES}.",
-        unit="messages/node/cycle",
+        unit=NODE_RATE,
         default="0:auto",
     )
     startup_cycles: float = option(
-        "Start-up time of every message.", unit="cycles", default=0.0, ge=0, le=MOST
+        "Start-up time of every message.", unit=CYCLES, default=0.0, ge=0, le=MOST
     )
     variant: Literal["improved", "consistent", "printed"] = option(
         "Model: improved, or the published one, consistent or printed.", default="improved"
@@ -165,6 +165,7 @@ class PredictedRate(Figures):
         def at(values: Any) -> float | None:
             return known(values[place])
 
+        errors = ERRORS if found.variant == "improved" and not saturated else {}
         simulated = None
         if run is not None:
             latency = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
@@ -185,16 +186,10 @@ class PredictedRate(Figures):
             channel_wait=at(found.channel_wait),
             blocked=at(found.blocked),
             channel_utilisation=float(found.channel_rate[place]) * found.message_flits,
-            expected_error=None if saturated else expected_error(found.variant, part),
+            expected_error=next((errors[upto] for upto in errors if part <= upto), None),
             held_vcs=None if saturated or np.isnan(held).any() else tuple(held.tolist()),
             simulated=simulated,
         )
-
-
-def expected_error(variant: str, part: float) -> float | None:
-    """Return the error of latencies at a part of the saturation. None if it is not known."""
-    known_of = ERRORS if variant == "improved" else {}
-    return next((error for upto, error in known_of.items() if part <= upto), None)
 
 
 class SimulatedNetwork(Figures):
@@ -276,9 +271,8 @@ class TorusBroadcastPrediction(CurveAnswer):
     def _takes(self, point: PredictedRate) -> str:
         """Return a latency with that of the idle network and its expected error."""
         idle = f"{number(self.zero_load_latency)} idle"
-        error = expected_error(self.variant, point.rate / self.saturation_rate)
-        if error is not None:
-            idle += f", model error {rounded(error)}"
+        if point.expected_error is not None:
+            idle += f", model error {rounded(point.expected_error)}"
         return f"{number(point.latency)} cycles at rate {number(point.rate)} ({idle})"
 
     @property
@@ -321,7 +315,8 @@ class TorusBroadcastPrediction(CurveAnswer):
         """Return the torus, its messages, and where it saturates."""
         return [
             f"{self.topology}, adaptive routing, {counted(self.vcs, 'VC')}; messages of "
-            f"{number(self.message_flits)} flits, {percent(self.broadcast)} of them broadcast; "
+            f"{counted(number(self.message_flits), 'flit')}, {percent(self.broadcast)} of them "
+            "broadcast; "
             f"{self.variant} model; {number(self.zero_load_latency)} cycles unhindered, "
             f"saturates at {self._limit}*; * estimate"
         ]

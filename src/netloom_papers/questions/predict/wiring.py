@@ -9,10 +9,9 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from netloom.base.errors import InputError
-from netloom.base.figures import Figures, derived, figure, framed
+from netloom.base.figures import Figures, derived, figure
 from netloom.base.provenance import Provenance
 from netloom.base.words import counted, number
-from netloom.questions import terminal
 from netloom.questions.answers import Answer
 from netloom.questions.base import Numbers, Question, option, parse_positive, parse_sizes
 from netloom.questions.outputs import PLOT
@@ -169,20 +168,15 @@ class WiringPrediction(Answer):
             note="Formulas for messages that nothing delays, and the longest wire of each network.",
         )
 
-    def messages(self) -> Iterator[Row]:
-        """Yield each size, delay of wires and length of messages."""
-        for point in self.points:
-            for delay in point.delays:
-                for each in delay.speedups:
-                    yield Row(size=point.size, delay=delay.of, message=each)
-
-    def table(self) -> pl.DataFrame:
-        """Return one row per size, delay of wires and length of messages."""
-        return self._told("table", lambda: framed(Row, self.messages()))
-
-    def figure_lines(self, width: int = 80) -> list[str]:
-        """Return the same."""
-        return terminal.table(list(self.messages()), self, width)
+    @property
+    def rows(self) -> list[Row]:
+        """Each size, delay of wires and length of messages."""
+        return [
+            Row(size=point.size, delay=delay.of, message=each)
+            for point in self.points
+            for delay in point.delays
+            for each in delay.speedups
+        ]
 
     def remarks(self) -> Iterator[str]:
         """Yield what the factors are."""

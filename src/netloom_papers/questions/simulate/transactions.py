@@ -17,7 +17,7 @@ from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.channels import ChannelUse, channel_uses
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
-from netloom.questions.named import entering, num_places, placed, provenance_of, read_program
+from netloom.questions.named import entering, placed, program_on, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import subject
@@ -326,10 +326,7 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         raise InputError("memory_cycles", f"{question.memory_cycles}", "the protocol's own")
     lengths = [step.flits for each in protocol.transactions for step in each.steps]
     network = prepare_program(question, longest_flits=max(lengths))
-    graph = read_program(
-        question.app, messages=question.messages, parts=question.parts,
-        tasks=num_places(question, network.topology), seed=question.seed,
-    )  # fmt: skip
+    graph = program_on(question, network.topology)
     node_of = placed(question, graph, network.topology)
     topology = network.topology
     sent, inside = entering(graph, topology, node_of, "uniform")
