@@ -18,7 +18,7 @@ from netloom.base.progress import patience
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
-from netloom.base.words import counted, number, percent
+from netloom.base.words import arrows, counted, number, percent
 from netloom.drawing.save import check_writable, make_folder
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table as table_of
@@ -26,7 +26,7 @@ from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
 from netloom.questions.outputs import Output, picture_output
-from netloom.questions.plans import phases_timeline, plan_output
+from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
 from netloom.questions.shown import size_of, subject
 from netloom.questions.timelines import PERFETTO
@@ -356,18 +356,17 @@ class CompiledPhases(Answer):
 
     def _lines(self) -> dict[str, str]:
         assert self.limit, "nothing to connect is said elsewhere"
-        many, least = counted(self.num_phases, "phase", ","), self.lower_bound_phases
+        least = self.lower_bound_phases
         better = "Faster switching" if self.num_phases == least else "Fewer phases"
         switching = self.limit.kind == "switches"
         more = f" {better} would help, faster links would not." * switching
-        fewest = f"{many}, and no plan has fewer" if self.num_phases == least else ""
         pays, mean = self.predicted.break_even_words, self.words / self.connections
         until = ""
         if pays and (self.outcome.faster == "phases") == (mean <= pays):
             until = f"up to {counted(pays, 'word', ',.0f')} per connection (by formula)"
         return {
-            "why": f"{self.limit.sentence}{more}".replace(" -> ", "→"),
-            "limits": f"{fewest or f'{many} of at least {least:,}'}: {self.lower_bound_why}",
+            "why": arrows(f"{self.limit.sentence}{more}"),
+            "limits": f"{beside_fewest(self.num_phases, least)}: {self.lower_bound_why}",
             "pays": until,
         }
 
@@ -527,7 +526,8 @@ class CompiledPhases(Answer):
 
     def footer(self) -> list[str]:
         """Return the pattern and its phases, and what bars of the timetable are."""
-        kind = f"{self.connections} connections, {self.schedule}: {number(self.clocks)} clocks"
+        clocks = counted(number(self.clocks), "clock")
+        kind = f"{counted(self.connections, 'connection')}, {self.schedule}: {clocks}"
         return [self._title, kind, *self._in_time().words]
 
     @property
@@ -782,7 +782,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         expected_clocks=conset_clocks(expected_makespan(plan, timetable, costs), costs),
         makespan=tuple(timetable.makespan.tolist()),
         lower_bound=tuple(timetable.lower_bound.tolist()),
-        predicted=Predicted.from_json(predicted_clocks(plan, costs, passing)),
+        predicted=Predicted(**predicted_clocks(plan, costs, passing)),
         simulated=simulated,
         limit=None if limit is None else Limit(kind=limit.kind, sentence=limit.sentence),
         seconds=took,

@@ -30,6 +30,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing import Paths
+from netloom.simulation.crossed import mean_rates
 from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
 from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.traces import Trace
@@ -179,19 +180,11 @@ class Schedule:
         return np.asarray(np.bincount(self.routes.values, size, len(self.network.rate)), np.float64)
 
     def use(self, channel: int, edges: Floats) -> Floats:
-        """Return the part of a channel's rate that is used between some times, float64[…].
-
-        Each message adds a slope where it begins and takes it away where it ends.
-        """
+        """Return the part of a channel's rate that is used between some times, float64[…]."""
         message = self.routes.owners()[self.routes.values == channel]
         begin, lasting = self.start[message], self.sending[message]
-        slope = (self.program.message_size * self.size_bytes)[message] / lasting
-        time = np.concatenate([begin, begin + lasting])
-        order = np.argsort(time, kind="stable")
-        time, rate = time[order], np.cumsum(np.concatenate([slope, -slope])[order])
-        carried = np.append(0.0, np.cumsum(rate[:-1] * np.diff(time)))
-        until = np.interp(edges, time, carried, left=0.0, right=carried[-1])
-        used: Floats = np.diff(until) / np.diff(edges) / self.network.rate[channel]
+        rate = (self.program.message_size * self.size_bytes)[message] / lasting
+        used = mean_rates(begin, begin + lasting, rate, edges) / self.network.rate[channel]
         return np.minimum(used, 1.0)
 
     @property
