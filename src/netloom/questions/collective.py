@@ -401,7 +401,10 @@ class CollectiveTimes(Answer):
         """Yield how it was run, what bounds it, and what was not run."""
         if self.ready is not None:
             yield from _how(self.ready, self.points)
-        for each in self.at(self.sizes[-1]):
+        last = self.at(self.sizes[-1])
+        if cut := [f"{each.algorithm} {each.chunks:,}" for each in last if each.chunks > 1]:
+            yield f"Chunks per vector: {listed(cut)}."
+        for each in last:
             if each.chunks_capped:
                 yield f"{each.algorithm}: more chunks suit this size, and are too many to run"
         bound = self.bound

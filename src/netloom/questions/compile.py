@@ -401,17 +401,21 @@ class CompiledPhases(Answer):
         ordered = len(self.plan.connections.before) if self.net else 0
         network = f", {ordered} in order" if ordered else ""
         network += f"; {size_of(self.net)}" if self.net else ""
-        connections, words = counted(self.connections, "connection", ","), f"{self.words:,} words"
+        connections = counted(self.connections, "connection", ",")
+        words = counted(self.words, "word", ",")
         yield f"{counted(self.tasks, 'task')}, {connections}, {words}{network}"
         how = f"{self.method}, {self.schedule}, compiled in {seconds(self.seconds, 2)}"
-        yield f"{self.num_channels} virtual channels per {self.per}; {how}"
+        yield f"{counted(self.num_channels, 'virtual channel')} per {self.per}; {how}"
         if not self.num_phases:
             return
         least, most = (f"{clocks:,.0f}" for clocks in (min(self.makespan), max(self.makespan)))
         lasting = most if least == most else f"{least} to {most}"
         over = sum(self.makespan) / max(sum(self.lower_bound), 1e-300) - 1
-        near = "at their bounds" if over <= 1e-9 else f"{100 * over:.3g} % above their bounds"
-        yield f"phases of {lasting} clocks without their switches, {near}"
+        near = "at its bound" if over <= 1e-9 else f"in all {percent(over)} above the bound"
+        yield f"each phase lasts {lasting} clocks without its switch, {near}"
+        if self.simulated and self.simulated.channel_load:
+            works = percent(max(self.simulated.channel_load))
+            yield f"simulated, the busiest channel works {works} of its phase"
         if self.schedule == "timetable":
             yield "expected clocks are more where connections share channels"
         else:
@@ -782,7 +786,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         expected_clocks=conset_clocks(expected_makespan(plan, timetable, costs), costs),
         makespan=tuple(timetable.makespan.tolist()),
         lower_bound=tuple(timetable.lower_bound.tolist()),
-        predicted=Predicted(**predicted_clocks(plan, costs, passing)),
+        predicted=Predicted.from_json(predicted_clocks(plan, costs, passing)),
         simulated=simulated,
         limit=None if limit is None else Limit(kind=limit.kind, sentence=limit.sentence),
         seconds=took,
