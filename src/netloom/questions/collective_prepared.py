@@ -452,7 +452,7 @@ def _algorithms(
         "torus": _torus(topology, host_of),
         "ranks_per_node": _ranks_per_node(topology, host_of),
     }
-    made, found, left_out = list[Any](), list[Algorithm](), dict[str, str]()
+    found, left_out = list[Algorithm](), dict[str, str]()
     posted: Literal["in-order", "shared"]
     for name in names:
         posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
@@ -467,13 +467,12 @@ def _algorithms(
                 raise
             left_out[name] = f"found {refused.found}"
             continue
-        same = [other.name for other, its in zip(found, made, strict=True) if alike(own, its)]
+        same = [other.name for other in found if alike(own, other.outline())]
         why = refusal(own, sizes) or (same and f"here the same as {same[0]}")
         if why and not named:
             left_out[name] = str(why)
             continue
         found.append(each)
-        made.append(own)
     if not found:
         why = "; ".join(f"{name}: {said}" for name, said in left_out.items())
         raise InputError(

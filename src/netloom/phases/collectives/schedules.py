@@ -617,15 +617,13 @@ def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
     planned = _numbered(vertex[network.source] * many + vertex[network.target])
     there = _numbered(topology.source_end.astype(np.int64) * many + topology.target_end)
     channel = {key: place for place, key in enumerate(there)}
-    used = np.zeros(len(planned), np.bool_)
-    used[schedule.routes.values] = True
-    known = [channel.get(key, -1) for key in planned]
-    found = np.array(known, np.int32)
-    ends = vertex[network.source], vertex[network.target]
-    hosts = (np.stack(ends) >= 0).all(axis=0) & (np.stack(ends) < topology.num_hosts).all(axis=0)
-    node = [topology.node_of_host[np.where(hosts, end, 0)] for end in ends]
+    found = np.array([channel.get(key, -1) for key in planned], np.int32)
+    ends = vertex[np.stack([network.source, network.target])]
+    hosts = ((ends >= 0) & (ends < topology.num_hosts)).all(axis=0)
+    node = topology.node_of_host[np.where(hosts, ends, 0)]
     inside = hosts & (node[0] == node[1]) & (found < 0)
-    if (used & ~inside & ((found < 0) | (ends[0] < 0) | (ends[1] < 0))).any():
+    missing = ~inside & ((found < 0) | (ends < 0).any(axis=0))
+    if missing[schedule.routes.values].any():
         return None
     goes = ~inside[schedule.routes.values]
     kept = np.append(0, np.cumsum(goes))[schedule.routes.offsets]
