@@ -109,7 +109,7 @@ class Point(Figures):
     chunks_capped: bool = figure("more chunks suit, too many to run")
     steps: int = figure()
     num_messages: int = figure("messages", at="messages")
-    inside_share: float | None = figure("bytes that do not use the network")
+    inside_share: float | None = figure("bytes that do not use the network", SHARE)
     at_once: bool = figure("posts all at once")
 
     @derived("share of the time for which the busiest channel is busy", SHARE, table=False)

@@ -344,10 +344,12 @@ class CollectiveSchedule(Answer):
         if self.slower or self.cut:
             following = self.again(steps=None) if self.slower else self.again(seconds=None)
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
-        lines = {"where": arrows(self.speed.bound), "why": self._why()}
-        lines |= {
+        why = self._why()
+        lines = {
+            "where": arrows(self.speed.bound),
+            "why": why,
             "limits": self._limits(),
-            "proven": "" if self.cut and lines["why"] else self.proof,
+            "proven": "" if self.cut and why else self.proof,
         }
         return Verdict(mark, said, "", lines, following, note)
 
