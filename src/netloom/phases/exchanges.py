@@ -73,7 +73,7 @@ class PhasePlan:
     byte_seconds: float
     latency: Floats
     switch_seconds: float
-    end_channels: bool = False
+    end_channels: bool
 
     @cached_property
     def _way(self) -> Floats:

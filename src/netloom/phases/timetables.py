@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.words import percent
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
 from netloom.phases.plan.plans import ranks
 
@@ -563,7 +564,7 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
     """Return what keeps the phases of a plan, which has some, from being faster."""
     switches = plan.num_phases * costs.switch_clocks
     lasting = float(timetable.makespan.sum())
-    share = f"{100 * switches / max(switches + lasting, 1e-300):.3g}\u00a0% of the time"
+    share = f"{percent(switches / max(switches + lasting, 1e-300))} of the time"
     if switches >= lasting:
         return Limit("switches", f"Switching between phases takes {share}.")
     words = plan.connections.words.astype(np.float64)

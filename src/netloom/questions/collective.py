@@ -13,7 +13,7 @@ from netloom.base import units
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
-from netloom.base.words import counted, listed, number, percent
+from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.programs import happened_to, timeline_of
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
@@ -109,7 +109,7 @@ class Point(Figures):
     chunks_capped: bool = figure("more chunks suit, too many to run")
     steps: int = figure()
     num_messages: int = figure("messages", at="messages")
-    inside_share: float | None = figure("bytes that do not use the network")
+    inside_share: float | None = figure("bytes that do not use the network", SHARE)
     at_once: bool = figure("posts all at once")
 
     @derived("share of the time for which the busiest channel is busy", SHARE, table=False)
@@ -243,7 +243,6 @@ class CollectiveTimes(Answer):
     whole: Whole | None = figure()
     note: str | None = figure(table=False)
     points: tuple[Point, ...] = figure()
-    how: tuple[str, ...] = unseen(default=())
     ready: PreparedCollective | None = unseen(default=None)
 
     @property
@@ -348,7 +347,7 @@ class CollectiveTimes(Answer):
         at = f" at {units.size(last.size)}" if last.size else ""
         least = f"{units.seconds(last.bound_seconds)}{at}"
         if last.bound_seconds > self.bound.latency_seconds * LONGER and self.bound.why:
-            return f"{least}: {self.bound.why.rstrip('.').replace(' -> ', '→')}"
+            return f"{least}: {arrows(self.bound.why.rstrip('.'))}"
         return f"{least}, by latency"
 
     def _next(self, last: Point, mark: str) -> str:
@@ -400,8 +399,12 @@ class CollectiveTimes(Answer):
 
     def remarks(self) -> Iterator[str]:
         """Yield how it was run, what bounds it, and what was not run."""
-        yield from self.how
-        for each in self.at(self.sizes[-1]):
+        if self.ready is not None:
+            yield from _how(self.ready, self.points)
+        last = self.at(self.sizes[-1])
+        if cut := [f"{each.algorithm} {each.chunks:,}" for each in last if each.chunks > 1]:
+            yield f"Chunks per vector: {listed(cut)}."
+        for each in last:
             if each.chunks_capped:
                 yield f"{each.algorithm}: more chunks suit this size, and are too many to run"
         bound = self.bound
@@ -741,7 +744,6 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         whole=_whole(question, ready, algorithm, left_out),
         note=" ".join(f"{each}." for each in notes) or None,
         points=tuple(points),
-        how=tuple(_how(ready, points)),
         ready=ready,
         provenance=provenance_of(question, "compare_collectives", ready.network),
     )

@@ -14,7 +14,7 @@ from netloom.base.spec import MAX_ELEMENTS, real_number
 from netloom.base.units import parse_bytes, parse_seconds
 from netloom.base.words import listed
 from netloom.machines.links import with_channels
-from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.mapping.allocation import place_program
 from netloom.phases.collectives.least_time import least_time
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
@@ -34,7 +34,7 @@ from netloom.questions.fields import (
     assumed_clock,
     refuse,
 )
-from netloom.questions.named import computing, find_network
+from netloom.questions.named import check_apart, computing, network_of, num_places
 from netloom.questions.simulate.engines import (
     IN_CYCLES,
     OTHERS,
@@ -228,8 +228,6 @@ class PreparedCollective:
     node_of_host
         int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
         None if they do, or each node has one host.
-    placing
-        Where ranks may run, as ``place_program`` takes it.
     sizes
         Bytes, rising.
     algorithms
@@ -248,7 +246,6 @@ class PreparedCollective:
     flit_source: str
     host_of: Ints
     node_of_host: Ints | None
-    placing: dict[str, Any]
     sizes: tuple[float, ...]
     algorithms: tuple[Algorithm, ...]
     left_out: dict[str, str]
@@ -344,18 +341,15 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
     flows, machine = _flows(question)
-    where = computing(question, flows.topology)
-    ranks = question.ranks
-    if ranks is None:
-        allocated = allocated_hosts(where["nodes"], flows.topology, where["hosts"])
-        ranks = places_of(allocated, flows.topology, question.tasks_per_node).count
+    ranks = question.ranks or num_places(question, flows.topology)
     if ranks < 2:
         raise InputError("ranks", f"{ranks}", "at least 2")
     if question.root >= ranks:
         raise InputError("root", f"{question.root}", f"a rank from 0 to {ranks - 1}")
+    where = computing(question, flows.topology)
     host_of = place_program(question.mapping, ring(ranks), flows.topology, **where)
+    check_apart(flows.topology, host_of)
     owner = _node_of_host(question, flows.topology)
-    _check_apart(flows.topology, host_of, owner)
     algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
     program, flit_source, clock = None, "", flows.clock
     assert clock is not None
@@ -370,7 +364,6 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         flit_source=flit_source,
         host_of=host_of,
         node_of_host=owner,
-        placing=where,
         sizes=sizes,
         algorithms=algorithms,
         left_out=left_out,
@@ -381,19 +374,6 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
 def _node_of_host(question: CollectiveQuestion, topology: Topology) -> Ints | None:
     alone = topology.num_nodes == topology.num_hosts
     return None if question.count_inside_nodes or alone else topology.local_group
-
-
-def _check_apart(topology: Topology, host_of: Ints, node_of_host: Ints | None) -> None:
-    """Raise InputError if nothing is sent over the network."""
-    first, ranks = int(host_of[0]), len(host_of)
-    if (host_of == first).all():
-        found = f"all {ranks} ranks on {topology.name_of(first)}"
-        raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
-    if node_of_host is not None and (node_of_host[host_of] == node_of_host[first]).all():
-        name = topology.computer_name(int(topology.node_of_host[first]))
-        found = f"all {ranks} ranks on node {name}"
-        wanted = "ranks on two nodes or more, or --count-inside-nodes"
-        raise InputError("ranks", found, wanted)
 
 
 def _exchange(
@@ -432,13 +412,7 @@ def names_of(algorithm: str) -> list[str]:
 
 
 def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:
-    topology, machine = find_network(
-        question.on,
-        failed_channels=question.failed_channels,
-        failed_nodes=question.failed_nodes,
-        switches=True,
-        count_inside_nodes=question.count_inside_nodes,
-    )
+    topology, machine = network_of(question, switches=True)
     routing = flow_routing(question.routing, topology)
     clock = assumed_clock(question, topology, machine)
     at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
@@ -478,7 +452,7 @@ def _algorithms(
         "torus": _torus(topology, host_of),
         "ranks_per_node": _ranks_per_node(topology, host_of),
     }
-    made, found, left_out = list[Any](), list[Algorithm](), dict[str, str]()
+    found, left_out = list[Algorithm](), dict[str, str]()
     posted: Literal["in-order", "shared"]
     for name in names:
         posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
@@ -493,13 +467,12 @@ def _algorithms(
                 raise
             left_out[name] = f"found {refused.found}"
             continue
-        same = [other.name for other, its in zip(found, made, strict=True) if alike(own, its)]
+        same = [other.name for other in found if alike(own, other.outline())]
         why = refusal(own, sizes) or (same and f"here the same as {same[0]}")
         if why and not named:
             left_out[name] = str(why)
             continue
         found.append(each)
-        made.append(own)
     if not found:
         why = "; ".join(f"{name}: {said}" for name, said in left_out.items())
         raise InputError(
@@ -574,7 +547,8 @@ def _in_cycles(
         chosen = asked_router(RouterFields(router=question.router), None)[1]
         topology = _with_latencies(topology, clock, cycle, chosen)
         asked = asked.model_copy(update={"fill_channels": True, "channel_cycles": 1})
-    longest = int(np.ceil(max(sizes) * _largest(algorithms) / flit_bytes))
+    largest = max(each.largest() for each in algorithms)
+    longest = int(np.ceil(max(sizes) * largest / flit_bytes))
     if flits and question.packet_flits is None:
         asked = asked.model_copy(update={"packet_flits": min(max(longest, 1), LONGEST)})
     program = prepare_program(
@@ -630,16 +604,6 @@ def _check_work(
             " fewer algorithms, larger flit_bytes, or engine flow"
         )
         raise InputError("size", found_, wanted)
-
-
-def _largest(algorithms: Sequence[Algorithm]) -> float:
-    """Return the largest message of algorithms, as a part of a collective's size."""
-    return max(
-        float(step.width.max()) * float(each.outline().chunk_size[0])
-        for each in algorithms
-        for step in each.outline().steps
-        if len(step.source) and len(each.outline().chunk_size)
-    )
 
 
 def _with_latencies(topology: Topology, clock: Clock, cycle: float, router: Router) -> Topology:

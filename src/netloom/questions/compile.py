@@ -18,7 +18,7 @@ from netloom.base.progress import patience
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
-from netloom.base.words import counted, number, percent
+from netloom.base.words import arrows, counted, number, percent
 from netloom.drawing.save import check_writable, make_folder
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table as table_of
@@ -26,7 +26,7 @@ from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
 from netloom.questions.outputs import Output, picture_output
-from netloom.questions.plans import phases_timeline, plan_output
+from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
 from netloom.questions.shown import size_of, subject
 from netloom.questions.timelines import PERFETTO
@@ -356,18 +356,17 @@ class CompiledPhases(Answer):
 
     def _lines(self) -> dict[str, str]:
         assert self.limit, "nothing to connect is said elsewhere"
-        many, least = counted(self.num_phases, "phase", ","), self.lower_bound_phases
+        least = self.lower_bound_phases
         better = "Faster switching" if self.num_phases == least else "Fewer phases"
         switching = self.limit.kind == "switches"
         more = f" {better} would help, faster links would not." * switching
-        fewest = f"{many}, and no plan has fewer" if self.num_phases == least else ""
         pays, mean = self.predicted.break_even_words, self.words / self.connections
         until = ""
         if pays and (self.outcome.faster == "phases") == (mean <= pays):
             until = f"up to {counted(pays, 'word', ',.0f')} per connection (by formula)"
         return {
-            "why": f"{self.limit.sentence}{more}".replace(" -> ", "→"),
-            "limits": f"{fewest or f'{many} of at least {least:,}'}: {self.lower_bound_why}",
+            "why": arrows(f"{self.limit.sentence}{more}"),
+            "limits": f"{beside_fewest(self.num_phases, least)}: {self.lower_bound_why}",
             "pays": until,
         }
 
@@ -402,17 +401,21 @@ class CompiledPhases(Answer):
         ordered = len(self.plan.connections.before) if self.net else 0
         network = f", {ordered} in order" if ordered else ""
         network += f"; {size_of(self.net)}" if self.net else ""
-        connections, words = counted(self.connections, "connection", ","), f"{self.words:,} words"
+        connections = counted(self.connections, "connection", ",")
+        words = counted(self.words, "word", ",")
         yield f"{counted(self.tasks, 'task')}, {connections}, {words}{network}"
         how = f"{self.method}, {self.schedule}, compiled in {seconds(self.seconds, 2)}"
-        yield f"{self.num_channels} virtual channels per {self.per}; {how}"
+        yield f"{counted(self.num_channels, 'virtual channel')} per {self.per}; {how}"
         if not self.num_phases:
             return
         least, most = (f"{clocks:,.0f}" for clocks in (min(self.makespan), max(self.makespan)))
         lasting = most if least == most else f"{least} to {most}"
         over = sum(self.makespan) / max(sum(self.lower_bound), 1e-300) - 1
-        near = "at their bounds" if over <= 1e-9 else f"{100 * over:.3g} % above their bounds"
-        yield f"phases of {lasting} clocks without their switches, {near}"
+        near = "at its bound" if over <= 1e-9 else f"in all {percent(over)} above the bound"
+        yield f"each phase lasts {lasting} clocks without its switch, {near}"
+        if self.simulated and self.simulated.channel_load:
+            works = percent(max(self.simulated.channel_load))
+            yield f"simulated, the busiest channel works {works} of its phase"
         if self.schedule == "timetable":
             yield "expected clocks are more where connections share channels"
         else:
@@ -527,7 +530,8 @@ class CompiledPhases(Answer):
 
     def footer(self) -> list[str]:
         """Return the pattern and its phases, and what bars of the timetable are."""
-        kind = f"{self.connections} connections, {self.schedule}: {number(self.clocks)} clocks"
+        clocks = counted(number(self.clocks), "clock")
+        kind = f"{counted(self.connections, 'connection')}, {self.schedule}: {clocks}"
         return [self._title, kind, *self._in_time().words]
 
     @property

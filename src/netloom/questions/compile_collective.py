@@ -14,7 +14,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
-from netloom.base.words import counted, folded, listed, number, percent
+from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
@@ -31,13 +31,14 @@ from netloom.questions.fields import (
     assumed_clock,
     refuse,
 )
-from netloom.questions.named import find_network, provenance_of
+from netloom.questions.named import check_apart, network_of, provenance_of
 from netloom.questions.outputs import PLOT, Output
 from netloom.questions.plans import NEAR, ScheduleSpeed, part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
 from netloom.questions.shown import size_of, subject
 from netloom.questions.timelines import PERFETTO
 from netloom.questions.verdicts import Verdict
+from netloom.workload.programs.collectives.algorithms import ROOTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,8 +72,6 @@ MOST_RANKS = 4096
 
 MOST_STEPS = 64
 """Most steps, as plan files have them."""
-
-ROOTED = ("broadcast", "reduce")
 
 Collective: TypeAlias = Literal[
     "all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all"
@@ -345,10 +344,12 @@ class CollectiveSchedule(Answer):
         if self.slower or self.cut:
             following = self.again(steps=None) if self.slower else self.again(seconds=None)
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
-        lines = {"where": self.speed.bound.replace(" -> ", "→"), "why": self._why()}
-        lines |= {
+        why = self._why()
+        lines = {
+            "where": arrows(self.speed.bound),
+            "why": why,
             "limits": self._limits(),
-            "proven": "" if self.cut and lines["why"] else self.proof,
+            "proven": "" if self.cut and why else self.proof,
         }
         return Verdict(mark, said, "", lines, following, note)
 
@@ -530,13 +531,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     size = parse_bytes(question.size, where="size")
     if not size > 0:
         raise InputError("size", f"{question.size}", "above 0, such as 1GB")
-    topology, machine = find_network(
-        question.on,
-        failed_channels=question.failed_channels,
-        failed_nodes=question.failed_nodes,
-        switches=True,
-        count_inside_nodes=question.count_inside_nodes,
-    )
+    topology, machine = network_of(question, switches=True)
     refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
     clock = assumed_clock(question, topology, machine)
     hosts = _hosts(question, topology)
@@ -559,13 +554,9 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
 
 def _free_inside(question: CompileCollectiveQuestion, topology: Topology, hosts: Ints) -> bool:
     """Return whether hosts of one node send each other data at no cost. Not on given routes."""
-    groups = np.unique(topology.local_group[hosts])
-    if question.routing or len(groups) == len(hosts):
+    if question.routing or len(np.unique(topology.local_group[hosts])) == len(hosts):
         return False
-    if len(groups) == 1:
-        node = int(topology.node_of_host[hosts[0]])
-        found = f"all {len(hosts)} ranks on node {topology.computer_name(node)}"
-        raise InputError("ranks", found, "ranks on two nodes or more, or --count-inside-nodes")
+    check_apart(topology, hosts)
     return True
 
 

@@ -461,9 +461,22 @@ def computing(question: Any, network: Topology) -> dict[str, Any]:
 
 def num_places(question: Any, network: Topology) -> int:
     """Return how many tasks the nodes that a question allows take."""
-    asked = placing(question)
+    asked = computing(question, network)
     allocated = allocated_hosts(asked["nodes"], network, asked["hosts"])
     return places_of(allocated, network, question.tasks_per_node).count
+
+
+def check_apart(network: Topology, host_of: Ints) -> None:
+    """Raise InputError if ranks on these hosts send nothing over the network."""
+    first, ranks = int(host_of[0]), len(host_of)
+    if (host_of == first).all():
+        found = f"all {ranks} ranks on {network.name_of(first)}"
+        raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
+    if (network.local_group[host_of] == network.local_group[first]).all():
+        found = (
+            f"all {ranks} ranks on node {network.computer_name(int(network.node_of_host[first]))}"
+        )
+        raise InputError("ranks", found, "ranks on two nodes or more, or --count-inside-nodes")
 
 
 def mapping_name(mapping: Any) -> str:

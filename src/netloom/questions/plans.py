@@ -92,16 +92,13 @@ class VerifiedPlan(Verified):
     @property
     def verdict(self) -> Verdict:
         """That no rule is broken, and how few phases there can be."""
-        limit, least = self.file.plan.capacity, self.lower_bound_phases
+        limit = self.file.plan.capacity
         many = counted(self.phases, "phase", ",")
         connections = counted(self.connections, "connection", ",")
-        fewest = self.phases == least
         lines = {
             "proven": f"at most {self.max_channels_used} of {limit.virtual_channels} virtual "
             f"channels per {limit.per} are in use; the {self.schedule} times are kept",
-            "limits": f"{many}, and no plan has fewer"
-            if fewest
-            else f"{many} of at least {least:,}",
+            "limits": beside_fewest(self.phases, self.lower_bound_phases),
         }
         runs = self.connections and "run_plan" in declared("functions")
         run = f"netloom compile run {self.plan}" if runs else ""
@@ -352,6 +349,12 @@ def part_of(efficiency: float) -> str:
     return f"{floor(efficiency * 1e4) / 100:g}\u00a0%"
 
 
+def beside_fewest(phases: int, least: int) -> str:
+    """Return how many phases there are, and whether there could be fewer."""
+    many = counted(phases, "phase", ",")
+    return f"{many}, and no plan has fewer" if phases == least else f"{many} of at least {least:,}"
+
+
 def of_what(plan: Plan) -> str:
     """Return what is connected, on which network."""
     return on_network(plan.connections.name, plan.topology.name)
@@ -529,12 +532,12 @@ def _verified_msccl(path: str, fabric: Mapping[str, Any]) -> VerifiedProgram:
 def _replayed(trace: Any, fabric: Mapping[str, Any], size: float) -> Replayed:
     """Return what a collective of a size takes as flows on a network."""
     run = by_verb("replay").function(trace=trace, engine="flow", **fabric)
-    said, took = run.to_dict(), run.finish
+    took = run.finish
     return Replayed(
-        topology=said["topology"],
+        topology=run.setup.topology,
         finish_seconds=took,
         algorithm_bandwidth=None if took is None else size / took,
-        note=said["note"],
+        note=run.note,
     )
 
 

@@ -106,6 +106,12 @@ class Algorithm:
             )
         return self.known[each]
 
+    def largest(self, chunks: int | None = None) -> float:
+        """Return its largest message, as a part of the collective's size."""
+        own = self.outline(chunks)
+        width = max(int(each.width.max()) for each in own.steps if len(each.source))
+        return width * float(own.chunk_size[0])
+
     def program(self, chunks: int | None = None) -> CollectiveProgram:
         """Return its messages, with so many chunks. As many as were asked for by default."""
         each = self.chunks or 1 if chunks is None else chunks
@@ -161,12 +167,11 @@ class Runner:
         more = algorithm.outline(2).num_steps - once.num_steps
         alone = self.empty(algorithm) if empty is None else empty
         begun = alone / max(once.num_steps, 1)
-        each = max(int(x.width.max()) for x in once.steps if len(x.source)) * once.chunk_size[0]
-        rate = self._slowest(algorithm)
+        largest, rate = algorithm.largest(1), self._slowest(algorithm)
 
         def about(chunks: int) -> float:
             steps = once.num_steps + (chunks - 1) * more
-            return float(steps * (begun + size * each / chunks / rate))
+            return float(steps * (begun + size * largest / chunks / rate))
 
         choices = [2**power for power in range(MOST_CHUNKS.bit_length())]
         chunks = min((each for each in choices if each <= max(size / self.smallest, 1)), key=about)

@@ -30,6 +30,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing import Paths
+from netloom.simulation.crossed import mean_rates
 from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
 from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.traces import Trace
@@ -179,19 +180,11 @@ class Schedule:
         return np.asarray(np.bincount(self.routes.values, size, len(self.network.rate)), np.float64)
 
     def use(self, channel: int, edges: Floats) -> Floats:
-        """Return the part of a channel's rate that is used between some times, float64[…].
-
-        Each message adds a slope where it begins and takes it away where it ends.
-        """
+        """Return the part of a channel's rate that is used between some times, float64[…]."""
         message = self.routes.owners()[self.routes.values == channel]
         begin, lasting = self.start[message], self.sending[message]
-        slope = (self.program.message_size * self.size_bytes)[message] / lasting
-        time = np.concatenate([begin, begin + lasting])
-        order = np.argsort(time, kind="stable")
-        time, rate = time[order], np.cumsum(np.concatenate([slope, -slope])[order])
-        carried = np.append(0.0, np.cumsum(rate[:-1] * np.diff(time)))
-        until = np.interp(edges, time, carried, left=0.0, right=carried[-1])
-        used: Floats = np.diff(until) / np.diff(edges) / self.network.rate[channel]
+        rate = (self.program.message_size * self.size_bytes)[message] / lasting
+        used = mean_rates(begin, begin + lasting, rate, edges) / self.network.rate[channel]
         return np.minimum(used, 1.0)
 
     @property
@@ -624,15 +617,13 @@ def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
     planned = _numbered(vertex[network.source] * many + vertex[network.target])
     there = _numbered(topology.source_end.astype(np.int64) * many + topology.target_end)
     channel = {key: place for place, key in enumerate(there)}
-    used = np.zeros(len(planned), np.bool_)
-    used[schedule.routes.values] = True
-    known = [channel.get(key, -1) for key in planned]
-    found = np.array(known, np.int32)
-    ends = vertex[network.source], vertex[network.target]
-    hosts = (np.stack(ends) >= 0).all(axis=0) & (np.stack(ends) < topology.num_hosts).all(axis=0)
-    node = [topology.node_of_host[np.where(hosts, end, 0)] for end in ends]
+    found = np.array([channel.get(key, -1) for key in planned], np.int32)
+    ends = vertex[np.stack([network.source, network.target])]
+    hosts = ((ends >= 0) & (ends < topology.num_hosts)).all(axis=0)
+    node = topology.node_of_host[np.where(hosts, ends, 0)]
     inside = hosts & (node[0] == node[1]) & (found < 0)
-    if (used & ~inside & ((found < 0) | (ends[0] < 0) | (ends[1] < 0))).any():
+    missing = ~inside & ((found < 0) | (ends < 0).any(axis=0))
+    if missing[schedule.routes.values].any():
         return None
     goes = ~inside[schedule.routes.values]
     kept = np.append(0, np.cumsum(goes))[schedule.routes.offsets]
