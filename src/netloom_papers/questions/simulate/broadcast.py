@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, leaves, unseen
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
@@ -249,19 +249,16 @@ class BroadcastSimulation(Answer):
         yield self.setup.how
 
     @table(DirectionAt)
-    def directions(self) -> dict[str, Any]:
+    def directions(self) -> Sequence[Figures]:
         """Return one row per rate, dimension and direction: mean utilization of the channels.
 
         Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
         arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no
         k-ary n-cubes.
         """
-        rows = [
-            DirectionAt(rate=each.rate, of=of).row()
-            for each in self.points
-            for of in each.directions
+        return [
+            DirectionAt(rate=each.rate, of=of) for each in self.points for of in each.directions
         ]
-        return {leaf.name: [row[leaf.name] for row in rows] for leaf in leaves(DirectionAt)}
 
     @table(Channel)
     def channels(self) -> dict[str, Any]:
