@@ -245,8 +245,6 @@ class TableFigures(Figures):
         every other.
     time
         float64[num_network_channels], paths over bandwidth.
-    routed
-        Ordered pairs of hosts with a path.
     distance, largest_of_shifts
         int64[shifts], how far each shift of the hosts goes, and paths on its busiest channel.
     circle
@@ -267,7 +265,6 @@ class TableFigures(Figures):
     taking: Ints = unseen()
     paths: Ints = unseen()
     time: Floats = unseen()
-    routed: int = unseen()
     distance: Ints = unseen()
     largest_of_shifts: Ints = unseen()
     circle: tuple[tuple[int, int], ...] = unseen()
@@ -399,7 +396,6 @@ def table_figures(
         taking=taking,
         paths=ways.paths,
         time=time,
-        routed=ways.routed,
         distance=shifts.distance,
         largest_of_shifts=largest,
         circle=circle,
@@ -611,8 +607,6 @@ class Cause(Figures):
     mended_ratio
         If it is slower: how many times its bound the busiest channel of the network carries once
         its cable is as fast as most beside it. None if it is not slower.
-    goals, led
-        All hosts that its paths lead to, those with most paths first, and how many to each.
     """
 
     way: Way = figure()
@@ -629,8 +623,6 @@ class Cause(Figures):
     as_usual: int = figure()
     mended_ratio: float | None = figure()
     hosts: tuple[LedTo, ...] = figure()
-    goals: Ints = unseen()
-    led: Ints = unseen()
 
 
 def cause_of(
@@ -684,8 +676,6 @@ def cause_of(
             LedTo(name=topology.name_of(host), paths=paths)
             for host, paths in zip(goals[:MOST_NAMED].tolist(), led.tolist(), strict=False)
         ),
-        goals=goals,
-        led=led,
     )
 
 
