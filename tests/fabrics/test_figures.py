@@ -10,7 +10,6 @@ from netloom.contention import shift_loads
 from netloom.fabrics import figures
 from netloom.fabrics.figures import (
     fabric_size,
-    num_cables,
     pairs_reached,
     table_figures,
     ways_of,
@@ -140,8 +139,8 @@ def test_of_too_many_shifts_some_are_drawn(monkeypatch):
 
 
 def test_cables():
-    assert num_cables(topology("mesh:3x3")) == 12
-    assert num_cables(topology("butterfly:2x2")) == 4 + 8
+    assert fabric_size(topology("mesh:3x3")).cables == 12
+    assert fabric_size(topology("butterfly:2x2")).cables == 4 + 8
 
 
 def test_one_host_has_nobody_to_send_to():

@@ -140,12 +140,26 @@ class FabricSize(Figures):
 
 
 def fabric_size(topology: Topology, hosts: Ints | None = None) -> FabricSize:
-    """Return how large a network is. ``hosts``: those that take part, all that work by default."""
+    """Return how large a network is. ``hosts``: those that take part, all that work by default.
+
+    A cable that leads one way counts, too.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> found = fabric_size(topology("leaf-spine:2x1x3/2"))
+    >>> found.cables, found.several_switches
+    (10, 0)
+    """
+    back, several = way_back(topology), 0
+    if topology.num_ports != topology.num_hosts:
+        ends = np.unique(np.stack([topology.port_host, topology.injection_router]), axis=1)
+        several = int((np.bincount(ends[0]) > 1).sum())
     return FabricSize(
         hosts=len(working_nodes(topology) if hosts is None else hosts),
         switches=topology.num_routers,
-        cables=num_cables(topology),
-        several_switches=on_several_switches(topology),
+        cables=int((back >= 0).sum()) // 2 + int((back < 0).sum()),
+        several_switches=several,
     )
 
 
@@ -531,34 +545,6 @@ def paths_by_way(topology: Topology, paths: Ints) -> tuple[WayPaths, ...]:
         for way, each in mine.items()
         if len(each)
     )
-
-
-def on_several_switches(topology: Topology) -> int:
-    """Return how many hosts have ports on more than one router.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> on_several_switches(topology("leaf-spine:2x1x3"))
-    0
-    """
-    if topology.num_ports == topology.num_hosts:
-        return 0
-    ends = np.unique(np.stack([topology.port_host, topology.injection_router]), axis=1)
-    return int((np.bincount(ends[0]) > 1).sum())
-
-
-def num_cables(topology: Topology) -> int:
-    """Return the number of cables: between routers, and of hosts. One-way ones count.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> num_cables(topology("leaf-spine:2x1x3/2"))
-    10
-    """
-    back = way_back(topology)
-    return int((back >= 0).sum()) // 2 + int((back < 0).sum())
 
 
 MOST_LISTED = 2**22
