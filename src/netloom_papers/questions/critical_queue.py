@@ -100,17 +100,17 @@ class CriticalQueues(Answer):
         size, need = max(sized, key=lambda each: each[0])
         said, mark = need.sentence, "fine"
         if over:
-            above = number(over[0].rate)
-            mark, said = "limited", f"{said[:-1]}, for rates below {above}: there requests pile up."
+            below = f"for rates below {number(over[0].rate)}, at which requests pile up"
+            mark, said = "limited", f"{said[:-1]}, {below}."
         elif len(sized) > 1:
             said = f"{said[:-1]}: enough at all {counted(len(sized), 'rate')}."
-        below = next((each for each in need.found.tried if each.size == size), None)
+        less = next((each for each in need.found.tried if each.size == size), None)
         lines = dict[str, str]()
-        if below is not None:
-            steps = counted(number(below.steps_mean), "step")
+        if less is not None:
+            steps = counted(number(less.steps_mean), "step")
             lines["less"] = (
-                f"queues of {below.size}: {steps}, {percent(below.refused)} of the requests "
-                f"refused, queues {percent(below.rise)} longer at stage {below.stage}"
+                f"queues of {less.size}: {steps}, {percent(less.refused)} of the requests "
+                f"refused, queues {percent(less.rise)} longer at stage {less.stage}"
             )
         note = (
             f"A size suffices if no stage's mean queue is more than {percent(asked['rise'])} "
