@@ -122,7 +122,7 @@ def by_phases(app, on, **how):
 
 
 def by_route(app, on, **how):
-    (one,) = prepared("route_fabric", on=on, wanted=[app], **how).asked.programs
+    (one,) = prepared("route_fabric", on=on, wanted=[app], **how).programs
     return len(one.flows.source), float(one.flows.volume.sum())
 
 

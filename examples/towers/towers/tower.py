@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from netloom.base.figures import derived, figure
 from netloom.base.provenance import Provenance
 from netloom.questions.answers import Answer
@@ -34,6 +36,14 @@ class BuiltTower(Answer):
         if mark == "fine":
             return Verdict(mark, f"Stands at {self.height:g} m.")
         return Verdict(mark, f"Falls at {self.height:g} m.", next=self.again(size=4))
+
+    def parts(self) -> dict[str, Any]:
+        """Return its picture."""
+        from netloom.drawing.bars import Bar, bars
+        from netloom.drawing.colours import BEST
+
+        bar = Bar("tower", self.height, f"{self.height:g} m", BEST)
+        return {"height": bars([bar], self.verdict.sentence, "height (m)", width=200)}
 
 
 @asks(Tower, prepare=lambda _: None, title="Tower of blocks", example="netloom tower --size 3")

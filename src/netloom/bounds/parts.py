@@ -314,10 +314,10 @@ class Taper(Figures):
 
     router: str = figure(lead=True)
     routers: int = figure("routers like it", head="like it", lead=True)
-    channels_below: int = figure(head="channels below", lead=True)
+    channels_below: int = figure(lead=True)
     channels_above: int = figure(head="uplinks", lead=True)
-    below: float = figure("bandwidth below", head="bandwidth below", lead=True)
-    above: float = figure("bandwidth above", head="bandwidth above", lead=True)
+    below: float = figure("bandwidth below", lead=True)
+    above: float = figure("bandwidth above", lead=True)
 
     @derived("oversubscription", head="over- subscribed", lead=True)
     def ratio(self) -> float:
@@ -352,15 +352,14 @@ def tapers(topology: Topology) -> list[Taper]:
     for height in np.unique(level[ratio > 0]).tolist():
         here = np.flatnonzero((level == height) & (ratio > 0))
         worst = int(here[ratio[here].argmax()])
-        name = topology.name_of(topology.router_vertex(worst))
-        alike = int(np.isclose(ratio[here], ratio[worst]).sum())
-        one = Taper(
-            router=name,
-            routers=alike,
-            channels_below=int(many_below[worst]),
-            channels_above=int(many_above[worst]),
-            below=float(below[worst]),
-            above=float(above[worst]),
+        found.append(
+            Taper(
+                router=topology.name_of(topology.router_vertex(worst)),
+                routers=int(np.isclose(ratio[here], ratio[worst]).sum()),
+                channels_below=int(many_below[worst]),
+                channels_above=int(many_above[worst]),
+                below=float(below[worst]),
+                above=float(above[worst]),
+            )
         )
-        found.append(one)
     return found

@@ -26,7 +26,7 @@ from netloom.base.words import counted
 from netloom.bounds.cuts import fullest_rows, undivided
 from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
 from netloom.bounds.parts import grid_lines, joined, pods, router_sets
-from netloom.routing.hosted import PAIRS_AT_ONCE, legs
+from netloom.routing.hosted import legs, legs_between
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
@@ -169,12 +169,8 @@ def _all_to_all(topology: Topology, hosts: Ints) -> Floats:
         ends[:, hosts] = topology.injection_router[port], topology.ejection_router[port]
         return between(all_to_all(hosts, topology.num_hosts), ends[0], ends[1], (count, count))
     demand = np.zeros((count, count))
-    step = max(PAIRS_AT_ONCE // max(len(hosts), 1), 1)
-    for first in range(0, len(hosts), step):
-        some = hosts[first : first + step]
-        source, target = np.tile(hosts, len(some)), some.repeat(len(hosts))
-        ends_of = legs(topology, source[source != target], target[source != target])
-        np.add.at(demand, (ends_of.entry, ends_of.exit), 1.0)
+    for pairs in legs_between(topology, hosts):
+        np.add.at(demand, (pairs.entry, pairs.exit), 1.0)
     return demand
 
 
@@ -281,7 +277,7 @@ def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
         members = np.flatnonzero(part == at)
         name = topology.name_of(topology.router_vertex(int(members[0])))
         others = len(members) - 1
-        return f"{name} and {others} other routers" if others else name
+        return f"{name} and {counted(others, 'other router')}" if others else name
 
     return name_of
 

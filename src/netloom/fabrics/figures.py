@@ -140,12 +140,26 @@ class FabricSize(Figures):
 
 
 def fabric_size(topology: Topology, hosts: Ints | None = None) -> FabricSize:
-    """Return how large a network is. ``hosts``: those that take part, all that work by default."""
+    """Return how large a network is. ``hosts``: those that take part, all that work by default.
+
+    A cable that leads one way counts, too.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> found = fabric_size(topology("leaf-spine:2x1x3/2"))
+    >>> found.cables, found.several_switches
+    (10, 0)
+    """
+    back, several = way_back(topology), 0
+    if topology.num_ports != topology.num_hosts:
+        ends = np.unique(np.stack([topology.port_host, topology.injection_router]), axis=1)
+        several = int((np.bincount(ends[0]) > 1).sum())
     return FabricSize(
         hosts=len(working_nodes(topology) if hosts is None else hosts),
         switches=topology.num_routers,
-        cables=num_cables(topology),
-        several_switches=on_several_switches(topology),
+        cables=int((back >= 0).sum()) // 2 + int((back < 0).sum()),
+        several_switches=several,
     )
 
 
@@ -245,8 +259,6 @@ class TableFigures(Figures):
         every other.
     time
         float64[num_network_channels], paths over bandwidth.
-    routed
-        Ordered pairs of hosts with a path.
     distance, largest_of_shifts
         int64[shifts], how far each shift of the hosts goes, and paths on its busiest channel.
     circle
@@ -267,7 +279,6 @@ class TableFigures(Figures):
     taking: Ints = unseen()
     paths: Ints = unseen()
     time: Floats = unseen()
-    routed: int = unseen()
     distance: Ints = unseen()
     largest_of_shifts: Ints = unseen()
     circle: tuple[tuple[int, int], ...] = unseen()
@@ -399,7 +410,6 @@ def table_figures(
         taking=taking,
         paths=ways.paths,
         time=time,
-        routed=ways.routed,
         distance=shifts.distance,
         largest_of_shifts=largest,
         circle=circle,
@@ -537,34 +547,6 @@ def paths_by_way(topology: Topology, paths: Ints) -> tuple[WayPaths, ...]:
     )
 
 
-def on_several_switches(topology: Topology) -> int:
-    """Return how many hosts have ports on more than one router.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> on_several_switches(topology("leaf-spine:2x1x3"))
-    0
-    """
-    if topology.num_ports == topology.num_hosts:
-        return 0
-    ends = np.unique(np.stack([topology.port_host, topology.injection_router]), axis=1)
-    return int((np.bincount(ends[0]) > 1).sum())
-
-
-def num_cables(topology: Topology) -> int:
-    """Return the number of cables: between routers, and of hosts. One-way ones count.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> num_cables(topology("leaf-spine:2x1x3/2"))
-    10
-    """
-    back = way_back(topology)
-    return int((back >= 0).sum()) // 2 + int((back < 0).sum())
-
-
 MOST_LISTED = 2**22
 """Most destinations times channels of which those that load a channel most are looked for."""
 
@@ -611,8 +593,6 @@ class Cause(Figures):
     mended_ratio
         If it is slower: how many times its bound the busiest channel of the network carries once
         its cable is as fast as most beside it. None if it is not slower.
-    goals, led
-        All hosts that its paths lead to, those with most paths first, and how many to each.
     """
 
     way: Way = figure()
@@ -629,8 +609,6 @@ class Cause(Figures):
     as_usual: int = figure()
     mended_ratio: float | None = figure()
     hosts: tuple[LedTo, ...] = figure()
-    goals: Ints = unseen()
-    led: Ints = unseen()
 
 
 def cause_of(
@@ -684,8 +662,6 @@ def cause_of(
             LedTo(name=topology.name_of(host), paths=paths)
             for host, paths in zip(goals[:MOST_NAMED].tolist(), led.tolist(), strict=False)
         ),
-        goals=goals,
-        led=led,
     )
 
 

@@ -33,6 +33,7 @@ from netloom.fabrics.figures import (
     ways_led,
 )
 from netloom.fabrics.jobs import Job, JobCost, SharedCable, shared_by
+from netloom.fabrics.program import flows_of
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, option
@@ -42,8 +43,11 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import ended, short_name
 from netloom.questions.verdicts import MARKS, Grade, Mark, Measure, Verdict
-from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.forwarding.engines import ENGINES, would_fall_back
+from netloom.routing.forwarding.lanes import lane_circle
+from netloom.routing.forwarding.tables import ForwardingTable, table_problems
+from netloom.topology.faults import working_nodes
+from netloom.topology.subnets.shapes import shape_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -225,7 +229,8 @@ class FabricCheck(Answer):
         mark: Mark = "act"
         if self.level == "lost":
             lost, pairs = number(self.figures.unrouted), number(self.size.pairs)
-            said = f"{lost} of {pairs} pairs of hosts have no path: their packets are lost."
+            have, whose = ("has", "its") if self.figures.unrouted == 1 else ("have", "their")
+            said = f"{lost} of {pairs} pairs of hosts {have} no path: {whose} packets are lost."
             why = ". ".join(each.sentence.rstrip(".") for each in self.problems[:2])
             lines = {"why": self.plainly(why)}
         elif self.level == "loop":
@@ -558,7 +563,8 @@ def _job_said(job: JobCost) -> str:
     if job.inside > 0.0005:
         rest = f" {percent(job.inside)} of its traffic stays inside nodes, without a cable."
     if job.unrouted:
-        rest += f" {counted(job.unrouted, 'pair', ',')} of its hosts have no path."
+        have = "has" if job.unrouted == 1 else "have"
+        rest += f" {counted(job.unrouted, 'pair', ',')} of its hosts {have} no path."
     if job.shared is None:
         return f"{who} shares no cable that is busy for it.{rest}"
     return (
@@ -619,7 +625,6 @@ def tables_of(
     >>> tables_of("updn", topology("torus:3x3"))[0].name
     'minhop'
     """
-    from netloom.routing.forwarding.engines import would_fall_back
     from netloom.routing.forwarding.lfts import read_lfts
 
     wanted = f"lfts:FILE, or one of {', '.join(ENGINES)}"
@@ -637,8 +642,6 @@ def tables_of(
 
 def _taking(patterns: str | None, network: Topology) -> Ints:
     """Return the hosts that no pattern names."""
-    from netloom.topology.faults import working_nodes
-
     hosts = working_nodes(network)
     for pattern in [] if patterns is None else patterns.split(","):
         nodes = network.node_of_host[hosts].tolist()
@@ -673,7 +676,6 @@ def _jobs(question: FabricQuestion, network: Topology) -> list[Job]:
 
 
 def _job(word: str, network: Topology, tasks_per_node: int, seed: int) -> Job:
-    from netloom.fabrics.program import flows_of
     from netloom.mapping.allocation import allocated_hosts, places_of
     from netloom.workload import read
 
@@ -732,10 +734,7 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
     >>> found.figures.all_to_all.max, found.figures.all_to_all.bound
     (448, 124.0)
     """
-    from netloom.routing.forwarding.lanes import lane_circle
-    from netloom.routing.forwarding.tables import table_problems
     from netloom.topology.subnets.missing import missing_parts
-    from netloom.topology.subnets.shapes import shape_words
 
     network, tables, hosts, cabling = ready.network, ready.table, ready.hosts, ready.network.cabling
     size, others = fabric_size(network, hosts), None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
@@ -213,15 +213,13 @@ class RoutedFabric(Answer):
         """Return whether the tables are better than those that are installed, and by what."""
         mark, said, better = self._found()
         on, engine = self.asked["on"], self.asked["engine"]
-        asked = {"on": on.removeprefix("fabric:")} if isinstance(on, str) else {}
-        if self.after.lanes > 1:
-            asked["qos_policy"] = "qos-policy.conf"
-        then = ""
+        asked, then = {"on": on.removeprefix("fabric:")} if isinstance(on, str) else {}, ""
         if mark == "act" and engine != BALANCED:
-            asked.pop("qos_policy", None)
             then = self.again(**asked, engine=BALANCED)
         elif better and self.changes is not None and not self.given:
-            then = self.again(**{"out": "better.lfts"} | asked)
+            if self.after.lanes > 1:
+                asked["qos_policy"] = "qos-policy.conf"
+            then = self.again(out="better.lfts", **asked)
         return Verdict(mark, said, "", self._lines(), then)
 
     def _found(self) -> tuple[Mark, str, bool]:
@@ -233,11 +231,13 @@ class RoutedFabric(Answer):
             circle = f"packets in {lanes} can wait for each other in a circle (credit loop)"
             return "act", f"{never} {circle}.", False
         if new.unrouted:
+            have = "has" if new.unrouted == 1 else "have"
             pairs = counted(new.unrouted, "pair", ",")
-            return "act", f"{never} {pairs} of hosts have no path.", False
+            return "act", f"{never} {pairs} of hosts {have} no path.", False
         if old.unrouted and not self.programs:
             pairs = counted(old.unrouted, "pair", ",")
-            return "fine", f"{use} {pairs} of hosts get a path that the installed ones lack.", True
+            gain = f"{'gets' if old.unrouted == 1 else 'get'} a path that the installed ones lack"
+            return "fine", f"{use} {pairs} of hosts {gain}.", True
         if not old.deadlock_free:
             loops = "they have no credit loop, the installed ones have"
             return "fine", f"{use} {loops}. The busiest cable carries {self._paths(new)}.", True
@@ -336,8 +336,9 @@ class RoutedFabric(Answer):
             )
         if changes and changes.entries:
             gone = f"; {number(changes.unavoidable)} of them led over what is gone"
+            change = "changes" if changes.entries == 1 else "change"
             lines["cost"] = (
-                f"{counted(number(changes.entries), 'entry')} change in "
+                f"{counted(number(changes.entries), 'entry')} {change} in "
                 f"{counted(number(changes.blocks), 'block')} of 64 LIDs"
                 f"{gone * bool(changes.unavoidable)}"
             )
@@ -490,54 +491,36 @@ def _write_slurm(answer: Any, path: Path, _: Mapping[str, str]) -> str:
 
 
 OUTPUTS = tuple(
-    Output(name, said, write, check_in_folder, refuse=refuse)
-    for name, said, write, refuse in (
-        ("out", "The tables, as OpenSM dumps and loads them.", _write_tables, _refuse_unaddressed),
-        (
-            "changes",
-            "Entries that differ from the installed tables, .csv.",
-            _write_changes,
-            _refuse_unaddressed,
-        ),
-        (
-            "qos_policy",
-            "Service levels as a policy that OpenSM reads (-Q -Y FILE).",
-            _write_policy,
-            _refuse_unaddressed,
-        ),
-        (
-            "levels",
-            "Service level of each adapter to each LID (ibdmchk --psl).",
-            _write_levels,
-            _refuse_unaddressed,
-        ),
-        (
-            "slurm",
-            "The tree as Slurm's topology.conf or .yaml.",
-            _write_slurm,
-            _refuse_no_tree,
-        ),
+    Output(name, said, write, check_in_folder, refuse=_refuse_unaddressed)
+    for name, said, write in (
+        ("out", "The tables, as OpenSM dumps and loads them.", _write_tables),
+        ("changes", "Entries that differ from the installed tables, .csv.", _write_changes),
+        ("qos_policy", "Service levels as a policy that OpenSM reads (-Q -Y FILE).", _write_policy),
+        ("levels", "Service level of each adapter to each LID (ibdmchk --psl).", _write_levels),
     )
 )
 
-
-class Asked(NamedTuple):
-    """What tables should be good for: an objective for all programs, and programs first."""
-
-    objective: Objective
-    programs: tuple[Program, ...]
+SLURM = Output(
+    "slurm",
+    "The tree as Slurm's topology.conf or .yaml.",
+    _write_slurm,
+    check_in_folder,
+    refuse=_refuse_no_tree,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class FabricToRoute:
     """What a question names: a fabric, the tables it has, and what the new ones are for.
 
-    ``fallback`` says where OpenSM would take minhop instead of an engine that was named, and why.
+    That is an objective for all programs, and ``programs`` first. ``fallback`` says where OpenSM
+    would take minhop instead of an engine that was named, and why.
     """
 
     network: Topology
     installed: ForwardingTable
-    asked: Asked
+    objective: Objective
+    programs: tuple[Program, ...]
     fallback: str = ""
 
 
@@ -548,13 +531,13 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
         wanted = f"{BALANCED}, lfts:FILE, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
     installed, why = _installed(question, network)
-    asked = asked_for(question, network)
-    if not asked.programs:
+    objective, programs = _wanted(question, network)
+    if not programs:
         refuse(question, ("count_inside_nodes",), "for PROGRAM, which this says something of")
     if question.engine != BALANCED and (question.repair or question.wanted != "all-to-all"):
         what = "repair" if question.repair else "for"
         raise InputError(what, f"engine {question.engine}", f"engine {BALANCED}, which can do that")
-    if question.repair and asked.programs:
+    if question.repair and programs:
         raise InputError("repair", "tables for a program", "one of the two")
     if question.lanes and (question.repair or question.engine != BALANCED):
         found = "repair" if question.repair else f"engine {question.engine}"
@@ -565,7 +548,7 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     fallback = "; ".join(
         f"OpenSM falls back from {name} to minhop: {why}" for name, why in fallen if why
     )
-    return FabricToRoute(network, installed, asked, fallback)
+    return FabricToRoute(network, installed, objective, programs, fallback)
 
 
 def _installed(question: RouteQuestion, network: Topology) -> tuple[ForwardingTable, str]:
@@ -586,21 +569,14 @@ def _installed(question: RouteQuestion, network: Topology) -> tuple[ForwardingTa
         raise InputError(error.where, error.found, wanted) from None
 
 
-def asked_for(question: RouteQuestion, network: Topology) -> Asked:
-    """Return what a question's ``wanted`` says, its programs read and placed.
-
-    Raises
-    ------
-    InputError
-        If there are two objectives, a program cannot be read or placed, or sends nothing through
-        the network.
-    """
+def _wanted(question: RouteQuestion, network: Topology) -> tuple[Objective, tuple[Program, ...]]:
+    """Return what tables should be good for: an objective, and programs read and placed."""
     items = question.wanted if isinstance(question.wanted, list) else [question.wanted]
     objectives = [each for each in OBJECTIVES if each in items]
     if len(objectives) > 1:
         raise InputError("for", " and ".join(objectives), "one of these, and programs")
     programs = [_program(item, question, network) for item in items if item not in OBJECTIVES]
-    return Asked(objectives[0] if objectives else OBJECTIVES[0], tuple(programs))
+    return objectives[0] if objectives else OBJECTIVES[0], tuple(programs)
 
 
 def _program(item: Any, question: RouteQuestion, network: Topology) -> Program:
@@ -639,7 +615,7 @@ def _program(item: Any, question: RouteQuestion, network: Topology) -> Program:
     title="Routing tables",
     example="netloom route --on examples/dgx-40.ibnetdiscover --out better.lfts",
     page="better-tables-for-my-fabric.md",
-    outputs=(PLOT, *OUTPUTS),
+    outputs=(PLOT, *OUTPUTS, SLURM),
 )
 def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """Find better routing tables for a fabric, for all programs or for yours.
@@ -668,13 +644,13 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         topology=network.name,
         size=fabric_size(network),
         engine="repair" if question.repair else question.engine,
-        objective=ready.asked.objective,
+        objective=ready.objective,
         installed_name=str(installed),
         after=after,
         changes=table_changes(network, installed, made) if has_lids else None,
         before=before,
         front=front,
-        programs=costs_of(ready.asked.programs, network, installed, made),
+        programs=costs_of(ready.programs, network, installed, made),
         missing=missing_parts(network),
         fallback=ready.fallback,
         network=network,
@@ -688,23 +664,23 @@ def routed(
     question: RouteQuestion, ready: FabricToRoute
 ) -> tuple[ForwardingTable, tuple[Candidate, ...]]:
     """Return the new table, and the front that it was chosen from."""
-    network, asked, seed = ready.network, ready.asked, question.seed
+    network, seed = ready.network, question.seed
     if question.engine != BALANCED:
         return tables_of(question.engine, network)[0], ()
     if question.repair:
         return repaired(network, ready.installed, seed=seed), ()
-    if asked.programs:
-        flows = merged_flows([(each.flows, each.weight) for each in asked.programs])
+    if ready.programs:
+        flows = merged_flows([(each.flows, each.weight) for each in ready.programs])
         with patience("Making tables for the program"):
             found = tables_for_program(
                 network,
                 ready.installed,
                 flows,
                 lanes=question.lanes,
-                objective=asked.objective,
+                objective=ready.objective,
                 seed=seed,
             )
         return found, ()
     with patience("Balancing tables"):
-        best = balanced(network, lanes=question.lanes, objective=asked.objective, seed=seed)
+        best = balanced(network, lanes=question.lanes, objective=ready.objective, seed=seed)
     return best.table, best.front

@@ -11,7 +11,7 @@ from netloom.base.errors import NoRouteError
 from netloom.routing.ragged import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from netloom.base.arrays import Ints
     from netloom.topology import Topology
@@ -73,6 +73,15 @@ def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
     return Legs(port, sink, entry, np.where(still, entry, out_of[sink]).astype(np.int32))
 
 
+def legs_between(topology: Topology, hosts: Ints) -> Iterator[Legs]:
+    """Yield the ports of all pairs of different hosts, about ``PAIRS_AT_ONCE`` at a time."""
+    step = max(PAIRS_AT_ONCE // max(len(hosts), 1), 1)
+    for first in range(0, len(hosts), step):
+        some = hosts[first : first + step]
+        source, target = np.tile(hosts, len(some)), some.repeat(len(hosts))
+        yield legs(topology, source[source != target], target[source != target])
+
+
 def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
     """Return the routers where packets enter and leave, int32[] both, each two of them once.
 
@@ -98,14 +107,8 @@ def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
         of_others[np.searchsorted(pairs, own)] -= alone  # packets of a host to itself
         return _two(pairs[of_others > 0], count)
     found = np.zeros(0, np.int64)
-    hosts = np.unique(topology.port_host)
-    step = max(PAIRS_AT_ONCE // len(hosts), 1)
-    for first in range(0, len(hosts), step):
-        some = hosts[first : first + step]
-        ends = legs(topology, np.tile(hosts, len(some)), some.repeat(len(hosts)))
-        moving = topology.port_host[ends.source_port] != topology.port_host[ends.target_port]
-        keys = ends.entry[moving].astype(np.int64) * count + ends.exit[moving]
-        found = np.union1d(found, keys)
+    for ends in legs_between(topology, np.unique(topology.port_host)):
+        found = np.union1d(found, ends.entry.astype(np.int64) * count + ends.exit)
     return _two(found, count)
 
 

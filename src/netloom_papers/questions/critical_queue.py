@@ -43,10 +43,10 @@ class Search(Figures):
         if found.interrupted:
             return "Interrupted before the size was found."
         if found.size is None:
-            runs = counted(found.runs, "replication")
+            times, runs = (counted(found.runs, what) for what in ("time", "replication"))
             return (
                 f"No size suffices at rate {number(self.rate)}: requests pile up even in unbounded "
-                f"queues, {found.runs} times in {runs}."
+                f"queues, {times} in {runs}."
             )
         free = found.tried[0]
         same = next((each for each in found.tried if each.size == found.enough), free)
@@ -83,12 +83,13 @@ class CriticalQueues(Answer):
     def judged(self) -> Verdict:
         """Return the size that suffices at all rates, or at the only one."""
         asked = self.asked
-        over = [each for each in self.rates if each.found.size is None]
-        over = [each for each in over if not each.found.interrupted]
+        over = [
+            each for each in self.rates if each.found.size is None and not each.found.interrupted
+        ]
         sized = [(each.found.size, each) for each in self.rates if each.found.size is not None]
         if not sized and not over:
             runs = counted(asked["replications"], "replication")
-            said = f"Interrupted: no size is known yet, 0 times all {runs} were finished."
+            said = f"Interrupted before {runs} of one size could finish: no size is known yet."
             return Verdict("unknown", said, next=self.again())
         if not sized:
             more = 2 * asked["hot_spots"]  # a module is asked less often
@@ -99,25 +100,26 @@ class CriticalQueues(Answer):
         size, need = max(sized, key=lambda each: each[0])
         said, mark = need.sentence, "fine"
         if over:
-            above = number(over[0].rate)
-            mark, said = "limited", f"{said[:-1]}, for rates below {above}: there requests pile up."
+            below = f"for rates below {number(over[0].rate)}, at which requests pile up"
+            mark, said = "limited", f"{said[:-1]}, {below}."
         elif len(sized) > 1:
             said = f"{said[:-1]}: enough at all {counted(len(sized), 'rate')}."
-        below = next((each for each in need.found.tried if each.size == size), None)
-        lines = {"less": ""}
-        if below is not None:
-            steps = counted(number(below.steps_mean), "step")
+        less = next((each for each in need.found.tried if each.size == size), None)
+        lines = dict[str, str]()
+        if less is not None:
+            steps = counted(number(less.steps_mean), "step")
             lines["less"] = (
-                f"queues of {below.size}: {steps}, {percent(below.refused)} of the requests "
-                f"refused, queues {percent(below.rise)} longer at stage {below.stage}"
+                f"queues of {less.size}: {steps}, {percent(less.refused)} of the requests "
+                f"refused, queues {percent(less.rise)} longer at stage {less.stage}"
             )
         note = (
             f"A size suffices if no stage's mean queue is more than {percent(asked['rise'])} "
             "longer than an unbounded one (median of the replications)."
         )
         if lost := need.found.runs - need.found.stable:
-            counts = f"{lost} of {need.found.runs} do not count"
-            note += f" {counts}: requests pile up even in unbounded queues."
+            count = "does not count" if lost == 1 else "do not count"
+            note += f" {lost} of {need.found.runs} {count}: "
+            note += "requests pile up even in unbounded queues."
         return Verdict(mark, said, lines=lines, note=note)
 
     def tried(self) -> list[Tried]:

@@ -35,7 +35,7 @@ from netloom_papers.combining.runs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -478,20 +478,19 @@ class HotSpotSimulation(Answer):
         return self.again("hotspot.critical-queue", but=("replications", "steps"), rate=rate)
 
     @table(HotSpotLoad)
-    def rates(self) -> Mapping[str, Any]:
+    def rates(self) -> Sequence[Figures]:
         """Return one row per rate: means over its runs with their intervals, largest maxima."""
-        return framed(HotSpotLoad, self.points).to_dict()
+        return self.points
 
     @table(Latency)
-    def latencies(self) -> dict[str, Any]:
+    def latencies(self) -> Sequence[Figures]:
         """Return one row per rate and number of steps: how many requests took that many."""
-        rows = [
-            (rate, steps, int(counts[steps]))
+        return [
+            Latency(rate=rate, steps=steps, requests=requests)
             for rate, runs in self.found
-            for counts in [runs.latency_counts]
-            for steps in np.flatnonzero(counts).tolist()
+            for steps, requests in enumerate(runs.latency_counts.tolist())
+            if requests
         ]
-        return _by_column(("rate", "steps", "requests"), rows)
 
     @table(Length)
     def stages(self) -> dict[str, Any]:
@@ -513,7 +512,7 @@ class HotSpotSimulation(Answer):
             columns = kinds, places, means, longest, used, combined
             rows += [(each.rate, each.seed, *row) for row in zip(*columns, strict=True)]
         names = ("rate", "seed", "kind", "stage", "mean", "max", "used", "combining_rate")
-        return _by_column(names, rows)
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def table(self) -> pl.DataFrame:
         """Return one row per rate and replication."""
@@ -575,10 +574,6 @@ class HotSpotSimulation(Answer):
 
         first, *others = self.parts().values()
         return [first, *others] if len(self.rates_asked) == 1 else [first, column(*others)]
-
-
-def _by_column(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> dict[str, Any]:
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def of_system(asked: Mapping[str, Any]) -> str:

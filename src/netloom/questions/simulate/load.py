@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
-    from netloom.simulation.steady import Limits
+    from netloom.simulation.steady import Limits, Stability
     from netloom.simulation.tally import GroupMeasured, Measured
     from netloom.topology import Topology
 
@@ -265,6 +265,23 @@ class Backlog(Figures):
     node: str | None = figure()
     node_growth: float | None = figure()
 
+    @classmethod
+    def of(cls, found: Stability, topology: Topology) -> Backlog:
+        """Return what was found out about a run on a network."""
+        node = None if found.node is None else topology.name_of(found.node)
+        return cls(growth=found.growth, node=node, node_growth=found.node_growth)
+
+
+def state_of(point: Any, *, sure: bool, slow: bool = False) -> str:
+    """Return what is to be known of a point in a word, if it is as precise as asked, or slow."""
+    if point.interrupted:
+        return "interrupted"
+    if not point.stable:
+        return "overloaded"
+    if not point.is_known:
+        return "too short"
+    return "saturated" if slow else "carried" if sure else "less precise"
+
 
 class Point(Figures):
     """What was measured at one offered load. Past saturation there are no latencies.
@@ -341,15 +358,7 @@ class Point(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word. A slow network counts as saturated."""
-        if self.interrupted:
-            return "interrupted"
-        if not self.stable:
-            return "overloaded"
-        if not self.is_known:
-            return "too short"
-        if self.is_slow:
-            return "saturated"
-        return "carried" if self.is_sure else "less precise"
+        return state_of(self, sure=self.is_sure, slow=self.is_slow)
 
     @property
     def is_known(self) -> bool:
@@ -1033,7 +1042,7 @@ def point_of(
     """Return the figures of a run. Its latencies are those of whatever arrived, if it kept up."""
     from netloom.topology.measures import busy_shares
 
-    topology, found, verdict = network.topology, run.measured, run.stability
+    topology, found = network.topology, run.measured
     used = busy_shares(topology, run.channel_utilisation)
 
     def cycles(value: float) -> float | None:
@@ -1071,11 +1080,7 @@ def point_of(
         worst_node=topology.name_of(run.worst_node),
         warmed_up=run.warmed_up,
         precise=run.precise,
-        backlog=Backlog(
-            growth=verdict.growth,
-            node=None if verdict.node is None else topology.name_of(verdict.node),
-            node_growth=verdict.node_growth,
-        ),
+        backlog=Backlog.of(run.stability, topology),
         reason=run.reason,
         note=note_of(run, found.packets, "packet"),
         vc_occupancy=tuple(run.vc_occupancy.tolist()),

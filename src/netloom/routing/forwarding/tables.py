@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.hosted import PAIRS_AT_ONCE, legs
+from netloom.routing.hosted import legs, legs_between
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
 
@@ -195,13 +195,8 @@ def senders(topology: Topology, taking: Ints | None = None) -> Ints:
         injects = topology.injection_router[counts[topology.port_host] > 0]
         return np.bincount(injects, minlength=topology.num_routers).astype(np.int64)[:, None]
     sent = np.zeros((topology.num_routers, topology.num_ports), np.int64)
-    hosts = np.flatnonzero(counts).astype(np.int32)
-    step = max(PAIRS_AT_ONCE // len(hosts), 1)
-    for first in range(0, len(hosts), step):
-        some = hosts[first : first + step]
-        ends = legs(topology, np.tile(hosts, len(some)), some.repeat(len(hosts)))
-        moving = topology.port_host[ends.source_port] != topology.port_host[ends.target_port]
-        np.add.at(sent, (ends.entry[moving], ends.target_port[moving]), 1)
+    for ends in legs_between(topology, np.flatnonzero(counts).astype(np.int32)):
+        np.add.at(sent, (ends.entry, ends.target_port), 1)
     return sent
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, leaves, unseen
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
@@ -22,7 +22,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.load import Backlog, longer, note_of
+from netloom.questions.simulate.load import Backlog, longer, note_of, state_of
 from netloom.questions.simulate.said import SLOW, rough
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.side_by_side import run_all
@@ -108,13 +108,7 @@ class AtRate(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word."""
-        if self.interrupted:
-            return "interrupted"
-        if not self.stable:
-            return "overloaded"
-        if not self.is_known:
-            return "too short"
-        return "carried" if self.precise and self.warmed_up else "less precise"
+        return state_of(self, sure=self.precise and self.warmed_up)
 
     @derived("messages that arrived", table=False)
     def messages(self) -> int:
@@ -249,19 +243,16 @@ class BroadcastSimulation(Answer):
         yield self.setup.how
 
     @table(DirectionAt)
-    def directions(self) -> dict[str, Any]:
+    def directions(self) -> Sequence[Figures]:
         """Return one row per rate, dimension and direction: mean utilization of the channels.
 
         Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
         arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no
         k-ary n-cubes.
         """
-        rows = [
-            DirectionAt(rate=each.rate, of=of).row()
-            for each in self.points
-            for of in each.directions
+        return [
+            DirectionAt(rate=each.rate, of=of) for each in self.points for of in each.directions
         ]
-        return {leaf.name: [row[leaf.name] for row in rows] for leaf in leaves(DirectionAt)}
 
     @table(Channel)
     def channels(self) -> dict[str, Any]:
@@ -478,7 +469,6 @@ def _points(
         expected = shares * law.mean
     for run in runs:
         idle = question.startup_cycles + network.zero_load_latency(run.hops, run.flits)
-        used, verdict = run.channel_utilisation, run.stability
         yield AtRate(
             rate=run.rate,
             created=run.created,
@@ -491,18 +481,14 @@ def _points(
             broadcast_messages=run.broadcast.messages,
             hops=known(run.hops),
             utilisation_mean=float(run.class_utilisation.sum()),
-            utilisation_max=float(used.max(initial=0)),
+            utilisation_max=float(run.channel_utilisation.max(initial=0)),
             utilisation_unicast=float(run.class_utilisation[0]),
             utilisation_broadcast=float(run.class_utilisation[1]),
             cycles=run.cycles,
             warmup_cycles=run.warmup_cycles,
             flit_hops=run.flit_hops,
             stable=run.stable,
-            backlog=Backlog(
-                growth=verdict.growth,
-                node=None if verdict.node is None else topology.name_of(verdict.node),
-                node_growth=verdict.node_growth,
-            ),
+            backlog=Backlog.of(run.stability, topology),
             reason=run.reason,
             precise=run.precise,
             warmed_up=run.warmed_up,
@@ -514,17 +500,8 @@ def _points(
 
 def _latency(run: BroadcastRun, found: MessageLatency) -> Latency:
     """Return latencies as they were measured, or unknown past saturation."""
-
-    def cycles(value: float) -> float | None:
-        return known(value) if run.stable else None
-
-    return Latency(
-        mean=cycles(found.mean),
-        ci95=cycles(found.ci95),
-        p50=cycles(found.p50),
-        p99=cycles(found.p99),
-        max=cycles(found.max),
-    )
+    names = ("mean", "ci95", "p50", "p99", "max")
+    return Latency(**{name: known(getattr(found, name)) if run.stable else None for name in names})
 
 
 def _directions(
