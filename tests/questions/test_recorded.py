@@ -61,12 +61,10 @@ OF_RUNS = "compare_collectives", "compile_phases", "compile_collective", "find_m
 
 
 def check_read_back(answer):
-    """What is read from a store is the answer again: JSON, sentences, lines and parts."""
+    """What is read from a store is the answer again: JSON, sentences and lines."""
     again = there_and_back(record(answer)).answer
     assert again.to_dict() == plain(answer.to_dict())
-    assert again.verdict == answer.verdict
     assert again.sentences() == answer.sentences()
-    assert list(again.parts()) == list(answer.parts())
     if answer.provenance.verb not in OF_RUNS:
         assert again.lines() == answer.lines()
 
@@ -76,7 +74,7 @@ def test_an_answer_from_a_store_is_the_answer(asked):
 
 
 @pytest.mark.parametrize("make", MORE)
-def test_answers_are_of_python_s_types_whatever_is_asked(make):
+def test_whatever_is_asked_is_plain_narrow_and_comes_back(make):
     answer = make()
     check_read_back(answer)
     assert unbacked(answer.verdict.sentence, answer.to_dict()) == []
