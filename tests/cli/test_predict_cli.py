@@ -91,6 +91,13 @@ def test_a_simulated_curve_and_its_picture(netloom, tmp_path):
     assert len(data["points"]) == 5
     second = row(out, f"{data['points'][1]['rate']:.3g}")
     assert float(second[1]) == float(f"{data['points'][1]['latency']:.3g}")
+    measured = data["points"][1]["simulated"]
+    value, sign, half, error = next(
+        cells[1:] for cells in map(str.split, out.splitlines()) if cells[2:3] == ["±"]
+    )
+    assert (sign, float(half)) == ("±", float(f"{measured['ci95']:.2g}"))
+    assert float(value) == round(measured["latency"], len(half.partition(".")[2]))
+    assert float(error) == float(f"{100 * measured['error']:.3g}")
     assert "less the 3 cycles on the channels at the ends" in " ".join(out.split())
     assert data["simulated_network"]["cycles_at_ends_taken_off"] == 3
 
@@ -122,11 +129,14 @@ def test_processors_that_hide_all_latency_are_named(netloom):
 
 
 def test_past_saturation(netloom):
-    _, out, _ = netloom("torus-broadcast --rate 0.05")
-    assert "are held" not in out
-    _, out, _ = netloom("latency --on mesh:4x4 --offered 0.95")
-    assert "in network" not in out
-    assert "least to spare" not in out
+    for rate, known in ((0.002, True), (0.05, False)):
+        _, out, _ = netloom(f"torus-broadcast --rate {rate}")
+        assert all((word in out) is known for word in ("are held", "multiplexing"))
+        assert out.startswith("✗ Overloaded at rate 0.05") is not known
+    for offered, known in ((0.2, True), (0.95, False)):
+        _, out, _ = netloom(f"latency --on mesh:4x4 --offered {offered}")
+        assert all((word in out) is known for word in ("in network", "least to spare"))
+        assert row(out, str(offered))[1] == ("steady" if known else "saturated")
     _, out, _ = netloom("latency --on mesh:4x4 --vcs 1 --offered 0.1")
     assert "care    one VC: " in out
 

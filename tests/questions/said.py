@@ -5,7 +5,7 @@ from math import floor
 
 from netloom.base.figures import SHARE, say
 from netloom.base.units import rate, seconds, size
-from netloom.base.words import number
+from netloom.base.words import number, percent
 
 NUMBER = re.compile(r"(?<![\w.:×/-])\d[\d,]*(?:\.\d+)?(?![\w/]|:\w)")
 
@@ -28,7 +28,8 @@ def unbacked(sentence, figures):
             f"{value:.4g}", rate(value, 4), f"{floor(1e4 * value) / 100:g}", f"{value:,.0f}",
         ):  # fmt: skip
             told.update(SAID.findall(one))
-    return [each for each in SAID.findall(sentence) if each not in told]
+    rest = sentence.replace(percent(1e-9), "")  # a share that is below all digits
+    return [each for each in SAID.findall(rest) if each not in told]
 
 
 def _numbers(data):

@@ -8,12 +8,9 @@ import pytest
 from netloom import analyze
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.contention import accepted_path_traffic, path_slowdown
-from netloom.questions.analyze import Analysis
-from netloom.questions.recorded import record
 from netloom.routing import DimensionOrder
 from netloom.topology import graph_topology, mesh
 from netloom.workload import process_graph
-from tests.questions.said import unbacked
 
 
 def quick(app, on, **options):
@@ -297,23 +294,3 @@ def test_paths_half_way_round_a_ring_are_told_where_there_are_any():
     assert torus.to_dict()["note"] == torus.note
     for on in ("mesh:4x4", "hypercube:4", "torus:5x5"):
         assert analyze("transpose:4", on, random_mappings=0).note is None
-
-
-@pytest.mark.parametrize(
-    ("app", "on", "options"),
-    [
-        ("examples/lammps-64.mtx", "torus:8x8", {"offered": 0.2, "random_mappings": 2}),
-        ("examples/plate-64.mtx", "leaf-spine:8x4x8", {"offered": 0.2, "random_mappings": 2}),
-        ("shift:1,5", "fat-tree:4x2", {"random_mappings": 1}),
-        ("shift:8", "dragonfly:2x4x2", {"routing": "valiant-group", "random_mappings": 0}),
-        ("ring:16", "mesh:2x4", {"tasks_per_node": 2, "random_mappings": 1}),
-    ],
-)
-def test_an_analysis_read_back_is_the_same_and_says_no_number_that_no_figure_has(app, on, options):
-    found = analyze(app, on, **options)
-    kept = record(found)
-    again = Analysis.from_json(kept.figures, kept=kept.tables)
-    assert again.to_dict() == found.to_dict()
-    assert list(again.parts()) == list(found.parts())
-    assert unbacked(found.verdict.sentence, found.to_dict()) == []
-    assert all(len(line) <= 80 for line in found.lines())

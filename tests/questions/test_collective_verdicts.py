@@ -124,6 +124,16 @@ def test_many_winners_are_not_all_said():
     assert len(said.sentence.split()) <= 30
 
 
+def test_the_largest_size_as_given_counts():
+    found, said = compared(
+        "all-reduce", "torus:4x4", size="1KB,64MB", mapping="random", reorder=True
+    )
+    some = found.at(64e6)
+    assert {(each.size, each.order) for each in some} == {(64e6, "given")}
+    assert {each.order for each in found.points} > {"given"}
+    assert said.lines["why"] == f"{some[0].algorithm}: {some[0].why}"
+
+
 def test_a_schedule_near_the_best_is_fine():
     found, said = scheduled("all-gather", "ring:8", size="1GB")
     assert said.mark == "fine"

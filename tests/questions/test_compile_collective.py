@@ -9,32 +9,17 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.base.figures import plain
 from netloom.phases.collectives import schedule_files
 from netloom.phases.collectives.synthesis import SYNTHESISED
 from netloom.phases.violations import InvalidPlanError
 from netloom.questions.compile_collective import MOST_STEPS, Collective
-from netloom.questions.recorded import record
 from netloom.routing import parse_routing, paths
 from netloom.workload.programs.collectives.msccl import write_msccl
-from tests.questions.said import unbacked
-from tests.questions.small_answers import ANSWERS
 
 
 def test_what_can_be_asked_for_is_what_can_be_made_and_written():
     assert get_args(Collective) == SYNTHESISED
     assert MOST_STEPS == schedule_files.MOST_STEPS
-
-
-@pytest.mark.parametrize("asked", [each for each in ANSWERS if each.startswith("compile_")])
-def test_an_answer_from_a_store_is_one_again(asked):
-    made = ANSWERS[asked]()
-    kept = record(made)
-    again = type(made).from_json(kept.figures, kept=kept.tables)
-    assert plain(again.to_dict()) == kept.figures
-    assert again.verdict == made.verdict
-    assert unbacked(made.verdict.sentence, kept.figures) == []
-    assert list(kept.answer.parts()) == list(made.parts())
 
 
 def test_ndv2_reaches_its_bound():

@@ -9,9 +9,7 @@ import pytest
 from netloom import simulate_flows
 from netloom.base.errors import InputError
 from netloom.questions.recorded import record
-from netloom.questions.simulate.flows import FlowsAnswer
 from netloom.workload import process_graph
-from tests.questions.said import unbacked
 
 FAST = {"bandwidth": "1GB/s", "latency": 0}
 INCAST = process_graph(4, [1, 2, 3], [0, 0, 0], bytes=[1e6, 2e6, 3e6], name="incast")
@@ -207,15 +205,3 @@ def test_what_additions_round_holds_no_flow_back():
     path = simulate_flows("leaf-spine:1x1x4", **asked).critical_path
     assert path.sending == pytest.approx(3e6 / 25e9)
     assert path.held == 0
-
-
-@pytest.mark.parametrize("app", ["all-to-all:16", "transpose:4"])
-def test_an_answer_that_was_kept_says_the_same(app):
-    found = simulate_flows("leaf-spine:4x2x4", app=app, flow_bytes="1MB", **FAST)
-    kept = record(found)
-    again = FlowsAnswer.from_json(kept.figures, kept=kept.tables)
-    assert again.to_dict() == found.to_dict()
-    assert again.lines() == found.lines()
-    assert again.picture().to_dict() == found.picture().to_dict()
-    named = found.busiest_together or "no channels"
-    assert unbacked(found.verdict.sentence.replace(named, ""), found.to_dict()) == []

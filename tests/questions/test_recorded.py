@@ -9,6 +9,7 @@ from netloom.base.figures import plain
 from netloom.base.words import number, percent
 from netloom.questions.recorded import record
 from netloom.questions.register import all_kinds
+from tests.questions.said import unbacked
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 
@@ -46,14 +47,38 @@ MORE = [
         "mesh:3x3", rate=0.002, cycles=900, broadcast=1, tree="row-first", arrivals="poisson"
     ),
     lambda: nl.analyze("ring:8", "bluegene-p:2x2x2", random_mappings=2, run_seconds=1.0),
+    lambda: nl.analyze("examples/lammps-64.mtx", "torus:8x8", offered=0.2, random_mappings=2),
+    lambda: nl.analyze("examples/plate-64.mtx", "leaf-spine:8x4x8", offered=0.2, random_mappings=2),
+    lambda: nl.analyze("shift:8", "dragonfly:2x4x2", routing="valiant-group", random_mappings=0),
+    lambda: nl.analyze("ring:16", "mesh:2x4", tasks_per_node=2, random_mappings=1),
     lambda: nl.compile_phases("ring:8", "mesh:2x4", words=4, execute=True),
     lambda: nl.find_mapping("ring:8", "mesh:2x4", rounds=1, simulate=True, load=0.1),
 ]
 
 
+OF_RUNS = "compare_collectives", "compile_phases", "compile_collective", "find_mapping"
+"""Questions whose lines say more of a run than a record keeps."""
+
+
+def check_read_back(answer):
+    """What is read from a store is the answer again: JSON, sentences and lines."""
+    again = there_and_back(record(answer)).answer
+    assert again.to_dict() == plain(answer.to_dict())
+    assert again.sentences() == answer.sentences()
+    if answer.provenance.verb not in OF_RUNS:
+        assert again.lines() == answer.lines()
+
+
+def test_an_answer_from_a_store_is_the_answer(asked):
+    check_read_back(ANSWERS[asked]())
+
+
 @pytest.mark.parametrize("make", MORE)
-def test_answers_are_of_python_s_types_whatever_is_asked(make):
+def test_whatever_is_asked_is_plain_narrow_and_comes_back(make):
     answer = make()
+    check_read_back(answer)
+    assert unbacked(answer.verdict.sentence, answer.to_dict()) == []
+    assert all(len(line) <= 80 for line in answer.lines())
     assert not strange(answer.to_dict())
     for name, table in record(answer).tables.items():
         for column in table:

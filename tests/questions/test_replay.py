@@ -12,7 +12,6 @@ from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import lists
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
-from tests.questions.said import unbacked
 
 SINGLE = {"router": "single-cycle"}
 WORM = {"engine": "worm", "release_cycles": 0}
@@ -359,19 +358,6 @@ def test_messages_longer_than_packets_can_be_have_to_be_cut(tmp_path):
         replay("mesh:2", trace=long)
     assert replay("mesh:2", trace=long, packet_flits=1000, **SINGLE).finish == 50_005
     assert replay("mesh:2", trace=long, **WORM).finish == 50_001
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"engine": "flow"}, {"engine": "flow", "bandwidth": "1GB/s", "flit_bytes": 16}]
-)
-def test_an_answer_that_was_kept_says_the_same(options):
-    found = replay("torus:4x4x4", trace="examples/halo.csv", mapping="random", **options)
-    kept = record(found)
-    again = TraceReplay.from_json(kept.figures, kept=kept.tables)
-    assert again.to_dict() == found.to_dict()
-    assert again.lines() == found.lines()
-    assert again.picture().to_dict() == found.picture().to_dict()
-    assert unbacked(found.verdict.sentence, found.to_dict()) == []
 
 
 def test_names_of_the_last_release_are_read():

@@ -1,5 +1,7 @@
 """Tables on terminals of any width: nothing is cut, and no number is broken."""
 
+import re
+
 import pytest
 
 from netloom.questions.terminal import column, columns_drawn
@@ -22,7 +24,18 @@ def test_tables_keep_their_numbers_and_their_first_column(width):
     assert "…" not in out
     for each in COLUMNS[:5]:
         assert all(cell.strip() in out for cell in each.cells)
-    assert out.count("network") == out.count("torus:16x16x16") <= len(COLUMNS)
+    parts = out.count("network")
+    assert parts == out.count("torus:16x16x16") < len(COLUMNS)
+    assert parts == 1 or width < 80
+
+
+def test_heads_are_folded_before_a_table_is_parted():
+    heads = ("rate", "steps mean", "throughput", "wait buffer mean", "refused by a PE")
+    cells = ("0.6", "29.6", "0.436", "1.72", "24.8\u00a0%")
+    made = [column(head, [cell]) for head, cell in zip(heads, cells, strict=True)]
+    lines = columns_drawn(made, len("  ".join(heads)) - 8)
+    assert sum(line.count("rate") for line in lines) == 1
+    assert {*" ".join(heads).split(), *cells} <= {*re.split(r"[ \n]+", "\n".join(lines))}
 
 
 def test_each_part_of_a_wide_table_has_all_its_keys():

@@ -78,9 +78,10 @@ def test_the_table_shows_what_the_json_has(netloom):
     assert out.startswith(f"✓ {data['verdict']['sentence'][:60]}")
 
 
-def test_without_combining_there_are_no_wait_buffers(netloom):
+def test_without_combining_requests_pile_up_and_what_was_asked_is_said(netloom):
     _, out, _ = netloom(f"hotspot {SMALL} --combining none --rate 0.05:0.2:0.05")
     assert out.startswith("! Keeps up to rate 0.")
+    assert "a wait buffer" not in out
     _, out, _ = netloom(
         f"hotspot {SMALL} --combining none --unlimited --hot-fraction 0.1 --service-steps 2"
     )

@@ -130,7 +130,8 @@ def test_hot_spot_by_hand():
 def test_the_node_that_sends_most():
     traffic = with_rates(uniform(16), [3, 1] + [0] * 14)
     found = bound_of(mesh(4, 4), traffic, router=Router(ejection_channels=0))
-    assert (found.load, found.what) == (pytest.approx(2 / 3), "injection at node (0,0)")
+    assert (found.load, found.kind) == (pytest.approx(2 / 3), "routing")
+    assert found.what == "injection at node (0,0)"
     two = bound_of(mesh(4, 4), traffic, "adaptive", Router(injection_channels=2))
     assert (two.load, two.what) == (pytest.approx(4 / 3), "injection at node (0,0)")
     assert bound_of(mesh(4), permutation([0, 1, 2, 3], to_self=True)).load == 1
@@ -201,7 +202,8 @@ def test_a_table_with_choices_is_split_evenly():
     fixed, free = (table(square, ways) for ways in (along_first, either_from_the_corner))
     # node 0 sends 2 of 2.1, so 2 / 1.05 flits a cycle at load 1: by one channel, or by two
     one = bound_of(square, traffic, fixed, WIDE)
-    assert (one.load, one.what) == (pytest.approx(2.1 / 4), "channel (0,0) -> (0,1)")
+    assert (one.load, one.kind) == (pytest.approx(2.1 / 4), "routing")
+    assert one.what == "channel (0,0) -> (0,1)"
     # with the 0.1 from node 1, which go by node 0: two channels share 2.1 of 2.1
     assert bound_of(square, traffic, free, WIDE).load == pytest.approx(1)
 
