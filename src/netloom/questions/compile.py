@@ -25,11 +25,10 @@ from netloom.questions.answers import Answer, table as table_of
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
-from netloom.questions.outputs import Output, picture_output
+from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import phases_timeline, plan_output
 from netloom.questions.register import asks
 from netloom.questions.shown import size_of, subject
-from netloom.questions.timelines import PERFETTO
 from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, subject
+from netloom.questions.shown import around, arrow, rough, subject
 from netloom.questions.simulate.fields import OpenLoad
-from netloom.questions.simulate.said import SLOW, around, rough
+from netloom.questions.simulate.network import SLOW
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound, FailureCost  # noqa: TC001 (types of figures)
 
@@ -679,14 +679,13 @@ class Simulation(Answer):
         if self.several:
             curves = self._curves()
             return {"latency": curves.latency(), "accepted": curves.accepted()}
-        from netloom.questions.network_chart import loaded_chart, network_again
-        from netloom.questions.simulate.drawn import ON_CHANNEL
+        from netloom.questions.network_chart import USE, loaded_chart, network_again
 
         channels = self.channels()
         at_hand = self.network.topology if self.kept is None else None
         net = network_again(at_hand, self.asked, channels)
         return {
-            "channels": loaded_chart(net, channels, "utilisation", ON_CHANNEL),
+            "channels": loaded_chart(net, channels, "utilisation", USE),
             "latencies": self._latency_spread(),
         }
 
