@@ -8,6 +8,7 @@ from netloom.base.figures import TYPES, leaves, object_schema, places, schema, t
 from netloom.questions import former
 from netloom.questions.answers import Answer
 from netloom.questions.register import all_kinds
+from netloom.questions.verdicts import MARKS
 
 if TYPE_CHECKING:
     from netloom.base.figures import Figures
@@ -27,7 +28,7 @@ VERDICT: dict[str, Any] = {
     "type": "object",
     "title": "what it comes to",
     "properties": {
-        "mark": {"enum": ["fine", "limited", "act", "unknown"]},
+        "mark": {"enum": list(MARKS)},
         "sentence": {"type": "string"},
         "lines": {"type": "object", "additionalProperties": {"type": "string"}},
         "next": {"type": "string", "title": "the command that comes next"},

@@ -17,6 +17,7 @@ from netloom.base.errors import InputError
 from netloom.drawing.colours import COLOURS, HEAT_COLOURS
 from netloom.drawing.frame import room
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
+from netloom.questions.channels import USED
 from netloom.questions.named import find_network
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ ON = " on the channel"
 PATHS = "paths on the channel"
 """Loads that are counted by paths."""
 
-USE = "flits/cycle on the channel"
+USE = USED + ON
 """Loads that are shares of what channels can carry."""
 
 LOAD = "weighted_channel_load"
@@ -56,32 +57,22 @@ def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
     Parameters
     ----------
     records
-        The answers that stand on one page.
-    """
-    found = scales_of(records)
-    before = _SCALES.set({title: (mean, most) for title, (mean, most, many) in found.items()
-                          if many > 1})  # fmt: skip
-    try:
-        yield
-    finally:
-        _SCALES.reset(before)
-
-
-def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]]:
-    """Return the mean and the largest load of answers by what loads are, and how many answers.
-
-    They are the answers that have ``channel_loads``.
+        The answers that stand on one page. Those with ``channel_loads`` count.
     """
     found: dict[str, list[Floats]] = {}
     for record in records:
         if (told := record.answer.channel_loads()) is not None:
             unit, loads = told
             found.setdefault(unit + ON, []).append(loads)
-    joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
-    return {
-        title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0, many)
-        for title, (loads, many) in joined.items()
-    }
+    joined = {title: np.concatenate(each) for title, each in found.items() if len(each) > 1}
+    before = _SCALES.set({
+        title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0)
+        for title, loads in joined.items()
+    })  # fmt: skip
+    try:
+        yield
+    finally:
+        _SCALES.reset(before)
 
 
 def times_of(channels: pl.DataFrame) -> Floats:
@@ -276,17 +267,13 @@ def _whole_words(topology: Topology, channel: Ints, tips: Tips) -> list[str]:
     return words
 
 
-def _format(load: Floats) -> str:
-    """How numbers up to the largest load are written: with k and M, but not with m."""
-    return "~s" if np.nanmax(load, initial=0) >= 10 else "~g"
-
-
 def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
     """All loads in falling order, thinned to a thousand points."""
     domain = alt.Undefined if most is None else [0, most]
     falling = np.sort(load[~np.isnan(load)])[::-1]
     shown = np.unique(np.linspace(0, max(len(falling) - 1, 0), 1000).astype(int))
     share = 100 * (shown + 1) / max(len(falling), 1)
+    form = "~s" if np.nanmax(load, initial=0) >= 10 else "~g"  # with k and M, but not with m
     table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
     profile: alt.Chart = (
         alt.Chart(table)
@@ -296,7 +283,7 @@ def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
             y=alt.Y(
                 "load:Q",
                 title=title,
-                axis=alt.Axis(format=_format(load)),
+                axis=alt.Axis(format=form),
                 scale=alt.Scale(domain=domain),
             ),
         )

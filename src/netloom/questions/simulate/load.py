@@ -469,8 +469,7 @@ class Simulation(Answer):
     @property
     def point(self) -> Point:
         """The one point, or InputError if several loads or techniques were asked for."""
-        only(self, "several loads or techniques")
-        return self.points[0]
+        return only(self, self.points, "several loads or techniques")
 
     @property
     def offered(self) -> float:
@@ -908,7 +907,7 @@ def one_point(found: Answer, setup: UnderLoad, point: Point) -> Recorded:
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what a simulation says of one load."""
-    if not record.several:
+    if not record.answer.several:
         return record
     found = Simulation.from_json(record.figures, kept=record.tables)
     here = (each for each in found.points if (each.offered, each.switching) == (load, technique))

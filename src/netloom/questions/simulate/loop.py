@@ -207,8 +207,7 @@ class LoopSimulation(Answer):
     @property
     def point(self) -> LoopRun:
         """The one run that there is, or InputError if several applied traffics were asked for."""
-        only(self, "several applied traffics")
-        return self.runs[0]
+        return only(self, self.runs, "several applied traffics")
 
     def judged(self) -> Verdict:
         """Return what share of their sending rate ranks lose, at the highest applied traffic."""

@@ -183,8 +183,7 @@ class BroadcastSimulation(Answer):
     @property
     def point(self) -> BroadcastRun:
         """The one run, or InputError if several rates were asked for, or it never began."""
-        only(self, f"{len(self.points)} rates")
-        return self.runs[0]
+        return only(self, self.runs, f"{len(self.points)} rates")
 
     def judged(self) -> Verdict:
         """Return whether the network carries the rate, and how long both kinds of messages take."""
