@@ -28,7 +28,7 @@ from netloom.cli.edge import (
     files_written,
     print_json,
 )
-from netloom.questions.register import OTHERS, all_kinds, all_words, groups, heads, kind_of
+from netloom.questions.register import OTHERS, all_kinds, all_words, flag_of, groups, heads, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -478,7 +478,7 @@ def _function(kind: Kind) -> Callable[..., None]:
 def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
     outputs = outputs_of(kind)
     asked = {each.asks for each in outputs}
-    taken = {f"--{each.name.replace('_', '-')}" for each in outputs}
+    taken = {flag_of(each.name) for each in outputs}
     own = vars(kind.question).get("__annotations__", {})
     fields = kind.question.model_fields.items()
     for name, field in sorted(
@@ -488,7 +488,7 @@ def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
         if plain is not None and name not in asked:
             yield _of_field(kind.question, name, field, plain, taken)
     for name in _arguments(kind):
-        by_name = typer.Option(f"--{name.replace('_', '-')}", hidden=True)
+        by_name = typer.Option(flag_of(name), hidden=True)
         yield _parameter(name + NAMED, Annotated[str | None, by_name], None)
     if _without_names(kind) != _arguments(kind):
         more = Annotated[list[str] | None, typer.Argument(hidden=True)]
@@ -570,8 +570,8 @@ def _flags(told: Told, name: str, field: FieldInfo) -> tuple[str, ...]:
     """Return how an option is spelt: what is false without it has no way to say so."""
     if told.flags:
         return told.flags
-    own = f"--{name.replace('_', '-')}"
-    return (own,) if field.default is False or _plain_type(field.annotation) is not bool else ()
+    own = field.default is False or _plain_type(field.annotation) is not bool
+    return (flag_of(name),) if own else ()
 
 
 def _plain_type(annotation: Any) -> Any:
@@ -643,7 +643,7 @@ def _show(kind: Kind, answer: Answer, files: Mapping[Output, Path]) -> None:
 
     screen, found = console(), answer.verdict
     found = replace(found, of="; ".join(filter(None, (found.of, answer.inside))))
-    written = {f"--{each.name.replace('_', '-')}" for each in files}
+    written = {flag_of(each.name) for each in files}
     again = found.next.startswith(f"{kind.command} ")
     if again and written & set(found.next.split()):
         found = replace(found, next="")

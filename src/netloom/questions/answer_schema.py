@@ -84,9 +84,10 @@ def _answer(answer: type[Answer], verb: str) -> dict[str, Any]:
         found["anyOf"] = [{"required": own}, {"required": ["points"]}]
     own_of_verdict = whole["properties"].get("verdict", {"properties": {}, "required": []})
     own_of_verdict = own_of_verdict.get("anyOf", [own_of_verdict])[0]  # one record, or None
-    verdict: dict[str, Any] = {**VERDICT}
-    verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
-    verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]
+    verdict = VERDICT | {
+        "properties": VERDICT["properties"] | own_of_verdict["properties"],
+        "required": [*VERDICT["required"], *own_of_verdict["required"]],
+    }
     found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
     for old in former.old_places(verb):
         *path, last = old.split(".")

@@ -217,26 +217,16 @@ def network_chart(
         return _profile(load, title, None if scale is None else scale[1])
     if topology.broken:
         at = topology.whole_channel[: len(load)]
-        given = (_whole(topology, at, each) for each in (load, paths, before))
-        known, counted, start = given
-        assert known is not None
-        return network_chart(
-            topology.whole,
-            known,
-            title,
-            scale=scale,
-            width=width,
-            paths=counted,
-            before=start,
-            when=when,
-            marked=None
-            if marked is None
-            else replace(
-                marked, words={int(at[each]): said for each, said in marked.words.items()}
-            ),
-            tips=None if tips is None else replace(tips, words=_whole_words(topology, at, tips)),
-            delays=delays,
+        load = _whole(topology, at, load)
+        paths, before = (
+            None if each is None else _whole(topology, at, each) for each in (paths, before)
         )
+        if marked is not None:
+            words = {int(at[each]): said for each, said in marked.words.items()}
+            marked = replace(marked, words=words)
+        if tips is not None:
+            tips = replace(tips, words=_whole_words(topology, at, tips))
+        topology = topology.whole
     shown: Shown = "use" if title == USE else "load" if before is None else "change"
     shown = shown if marked is None else "marked"
     traffic = Traffic.of_load(
@@ -250,10 +240,8 @@ def network_chart(
     return _profile(traffic.time, traffic.measure, None if scale is None else scale[1])
 
 
-def _whole(topology: Topology, channel: Ints, values: Floats | None) -> Floats | None:
+def _whole(topology: Topology, channel: Ints, values: Floats) -> Floats:
     """Return values of the channels of the network before anything broke. NaN for those."""
-    if values is None:
-        return None
     known = np.full(topology.whole.num_channels, np.nan)
     known[channel] = values[: len(channel)]
     return known

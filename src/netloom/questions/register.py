@@ -389,6 +389,11 @@ def _with_fields(text: str, fields: str) -> str:
     return f"{said}\n\n{fields}\n\n{RAISES}{REFUSED}{others}{sections.removeprefix(RAISES)}"
 
 
+def flag_of(name: str) -> str:
+    """Return how commands spell a field or a file, unless it declares flags of its own."""
+    return f"--{name.replace('_', '-')}"
+
+
 def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
     """Return the command that asks a question with these fields. "" if no command can.
 
@@ -416,7 +421,7 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
             return ""
         told = told_of(kind.question, name)
         flag = next((each for each in told.flags if each.startswith("--")), "")
-        flag = flag.partition("/")[0] or f"--{name.replace('_', '-')}"
+        flag = flag.partition("/")[0] or flag_of(name)
         if told.argument:
             arguments += said
         elif value is True:
@@ -429,7 +434,7 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
             options += [flag, ",".join(said)]
     for name, value in more.items():
         if name not in known:
-            options += [f"--{name.replace('_', '-')}", str(value)]
+            options += [flag_of(name), str(value)]
     return f"{kind.command} {shlex.join([*arguments, *options])}".rstrip()
 
 
