@@ -107,26 +107,22 @@ def network_again(
     >>> network_again(None, {"on": "mesh:2x2", "failed_channels": "0-1"})
     <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
     """
-    found = net or _network(
+    if net is not None:
+        return net
+    found = _network(
         asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
         count_inside_nodes=asked.get("count_inside_nodes", False),
     )  # fmt: skip
-    if net is not None or found is None or channels is None or channels.is_empty():
+    if found is None or channels is None or channels.is_empty():
         return found
     listed = np.arange(channels.height)  # as the last release had them
     if "channel" in channels.columns:
         listed = channels["channel"].to_numpy()
-    ends = zip(
-        (channels["source_node"], channels["target_node"]),
-        (found.source_end, found.target_end),
-        strict=True,
+    same = listed.max() < found.num_channels and all(
+        np.array_equal(channels[name], ends[listed])
+        for name, ends in (("source_node", found.source_end), ("target_node", found.target_end))
     )
-    known = listed.max() < found.num_channels
-    return (
-        found
-        if known and all(np.array_equal(end, ends_of[listed]) for end, ends_of in ends)
-        else None
-    )
+    return found if same else None
 
 
 @lru_cache(maxsize=16)
