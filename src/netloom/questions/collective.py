@@ -261,7 +261,7 @@ class CollectiveTimes(Answer):
         """The ranks, for rank files."""
         return ring(self.num_ranks)
 
-    @property
+    @cached_property
     def node_of(self) -> Ints:
         """int32[num_ranks], the host of each rank: in the better order, if one was found."""
         found: Ints = self._ready.host_of

@@ -191,8 +191,9 @@ def network_chart(
     title
         What the load is, with its unit: ``bytes on the channel``.
     scale
-        The mean load and the one that has the last color, for networks to be compared. By default
-        that of ``one_scale``, or else this network's own. The first color is that of no load.
+        The mean load and the one that has the last color, for networks to be compared. That of
+        ``one_scale`` goes before it. By default this network's own. The first color is that of no
+        load.
     width
         Pixels of the picture. By default what a page has room for.
     paths
