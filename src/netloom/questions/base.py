@@ -523,7 +523,7 @@ def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
     else:
         values = [real_number(word.strip(), where=field) for word in given.split(",")]
     if not 0 < len(values) <= MOST_NUMBERS:
-        raise InputError(field, f"{len(values)} {field.rstrip('s')}s", f"1 to {MOST_NUMBERS}")
+        raise InputError(field, f"{len(values)} numbers", f"1 to {MOST_NUMBERS}")
     return tuple(sorted(set(values)))
 
 

@@ -36,7 +36,7 @@ WIDTH = 700.0
 ON = " on the channel"
 """What a unit of loads ends in."""
 
-PATHS = "paths on the channel"
+PATHS = "paths" + ON
 """Loads that are counted by paths."""
 
 USE = USED + ON
