@@ -12,6 +12,7 @@ from netloom.base.errors import InputError
 from netloom.drawing.names import NAME_LINE as LINE, apart
 from netloom.phases import exchanges as prepared
 from netloom.questions.collective_prepared import parse_sizes
+from netloom.questions.outputs import SAVE_MAPPING
 from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
 from netloom.report import chart_of
@@ -128,6 +129,8 @@ def test_a_better_rank_order_is_found_run_and_written(tmp_path):
     assert again == pytest.approx(better["found_seconds"])
     assert {each.order for each in found.points} == {"given", "found"}
     assert np.array_equal(found.node_of, better["node_of"])
+    file = tmp_path / "better.json"
+    assert SAVE_MAPPING.write(found, file, {}) == f"Mapping: {file}"  # not in rank order
 
 
 def test_an_order_leaves_as_many_ranks_on_each_host():

@@ -293,7 +293,7 @@ def test_what_says_nothing_of_a_loop_is_refused(wrong):
 
 def test_what_a_program_gets_through_is_said_in_words():
     kept = record(simulate_loop("mesh:4x4", app="transpose:4", applied="0.1,0.9", loops=5, **WORM))
-    actual = kept.points[-1]["actual"]
+    actual = kept.figures["points"][-1]["actual"]
     lost = [100 * (1 - actual[name] / 0.9) for name in ("average_node", "worst_node")]
     (sentence,) = (each.replace("\u00a0", " ") for each in kept.answer.sentences())
     assert sentence.startswith(f"Ranks lose {lost[0]:.2g} % of their sending rate to the network ")

@@ -31,7 +31,7 @@ from typing import (
 )
 
 from netloom.base.units import RATE, SIZE, TIME
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -503,7 +503,7 @@ def say(value: Any, unit: str) -> str:
     if value is None or unit == "" or isinstance(value, str):
         return number(value)
     if unit == SHARE:
-        return f"{number(float(f'{100 * value + 0.0:.3g}'))}\u00a0%"
+        return percent(value)
     if unit in ("cycles", "flits", "hops"):
         return counted(number(value), unit[:-1])
     if unit in QUANTITIES:

@@ -28,7 +28,7 @@ from netloom.cli.edge import (
     files_written,
     print_json,
 )
-from netloom.questions.register import OTHERS, groups
+from netloom.questions.register import OTHERS, all_kinds, all_words, flag_of, groups, heads, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -254,7 +254,7 @@ class Commands(HelpedGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return what can be said first, group by group."""
         own = (each for each in super().list_commands(ctx) if " " not in each)
-        known = dict.fromkeys([*(each.partition(".")[0] for each in _all_words()), *own])
+        known = dict.fromkeys([*(each.partition(".")[0] for each in all_words()), *own])
         first = [name for names in all_groups().values() for name in names if name in known]
         return [*first, *(name for name in known if name not in first)]
 
@@ -271,9 +271,9 @@ class Commands(HelpedGroup):
         """Return a command that says what it is for."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
-        if cmd_name in _heads():
+        if cmd_name in heads():
             return _head(cmd_name)
-        summary = _all_words().get(cmd_name)
+        summary = all_words().get(cmd_name)
         return None if summary is None else TyperCommand(cmd_name, help=summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -281,20 +281,18 @@ class Commands(HelpedGroup):
         args = _today(args)
         for count in (2, 1):
             words = ".".join(args[:count])
-            if len(args) >= count and words in _all_words():
-                from netloom.questions.register import kind_of
-
+            if len(args) >= count and words in all_words():
                 below = self._below(ctx, f"{args[0]} ") if count == 1 else {}
                 return words.replace(".", " "), command_of(kind_of(words), below), args[count:]
             if len(args) >= count and (own := super().get_command(ctx, " ".join(args[:count]))):
                 return " ".join(args[:count]), own, args[count:]
-        if args and args[0] not in _heads() and not args[0].startswith("-"):
+        if args and args[0] not in heads() and not args[0].startswith("-"):
             raise _unknown(args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 
     def _below(self, ctx: Any, begin: str) -> dict[str, str]:
         """Return what the commands are for whose words begin so."""
-        below = {words.replace(".", " "): said for words, said in _all_words().items()}
+        below = {words.replace(".", " "): said for words, said in all_words().items()}
         for name in super().list_commands(ctx):
             below[name] = sentence(self.get_command(ctx, name))
         return {name: said for name, said in below.items() if name.startswith(begin)}
@@ -310,18 +308,6 @@ def all_groups() -> dict[str, list[str]]:
     return found
 
 
-def _all_words() -> dict[str, str]:
-    from netloom.questions.register import all_words
-
-    return all_words()
-
-
-def _heads() -> dict[str, Any]:
-    from netloom.questions.register import heads
-
-    return heads()
-
-
 def _unknown(word: str, known: list[str]) -> InputError:
     """Return the mistake of a command that there is not, with the nearest that there is."""
     near = get_close_matches(word, known, 1)
@@ -332,10 +318,10 @@ def _head(name: str) -> HelpedGroup:
     """Return what lists the questions whose words begin with one."""
     below = {
         words.partition(".")[2]: TyperCommand(words.partition(".")[2], help=summary)
-        for words, summary in _all_words().items()
+        for words, summary in all_words().items()
         if words.startswith(f"{name}.")
     }
-    said, usual = _heads()[name]
+    said, usual = heads()[name]
     if usual:
         said += f"\n\nnetloom {name} --on ... is short for netloom {name} {usual} --on ..."
     group = HelpedGroup(name=name, help=said)
@@ -349,9 +335,8 @@ def _today(args: list[str]) -> list[str]:
     args = [SPELLINGS.get(each, each) for each in args[:1]] + args[1:]
     if len(args) < 2 or not args[1].startswith("-") or args[1] in ("--help", "-h"):
         return args
-    if args[0] not in _heads() or not _heads()[args[0]].usual:
-        return args
-    return [args[0], _heads()[args[0]].usual, *args[1:]]
+    head = heads().get(args[0])
+    return [args[0], head.usual, *args[1:]] if head and head.usual else args
 
 
 def make_app(**options: Any) -> typer.Typer:
@@ -419,13 +404,11 @@ def command_of(kind: Kind, below: Mapping[str, str]) -> QuestionCommand:
 
 def _no_such_option(path: str, error: Any) -> InputError:
     """Return the mistake of an option that a command lacks: who has it, what is spelt like it."""
-    from netloom.questions.register import all_kinds
-
     flag = error.option_name
     spelt = [each.lstrip("-") for each in error.possibilities or () if each != flag]
     wanted = [listed([f"--{each}" for each in get_close_matches(flag.lstrip("-"), spelt)])]
     others = [
-        f"netloom {kind.words.replace('.', ' ')}"
+        kind.command
         for kind in all_kinds()
         if any(flag in option.opts for option in command_of(kind, {}).params)
     ]
@@ -462,7 +445,7 @@ def _explorer() -> Output:
 
 
 def _example_of(kind: Kind) -> str:
-    return kind.example or f"netloom {kind.words.replace('.', ' ')} --help"
+    return kind.example or f"{kind.command} --help"
 
 
 def _help(kind: Kind, below: Mapping[str, str]) -> str:
@@ -495,7 +478,7 @@ def _function(kind: Kind) -> Callable[..., None]:
 def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
     outputs = outputs_of(kind)
     asked = {each.asks for each in outputs}
-    taken = {f"--{each.name.replace('_', '-')}" for each in outputs}
+    taken = {flag_of(each.name) for each in outputs}
     own = vars(kind.question).get("__annotations__", {})
     fields = kind.question.model_fields.items()
     for name, field in sorted(
@@ -505,7 +488,7 @@ def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
         if plain is not None and name not in asked:
             yield _of_field(kind.question, name, field, plain, taken)
     for name in _arguments(kind):
-        by_name = typer.Option(f"--{name.replace('_', '-')}", hidden=True)
+        by_name = typer.Option(flag_of(name), hidden=True)
         yield _parameter(name + NAMED, Annotated[str | None, by_name], None)
     if _without_names(kind) != _arguments(kind):
         more = Annotated[list[str] | None, typer.Argument(hidden=True)]
@@ -547,11 +530,8 @@ def _named(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
     if len(words) < len(free):
         free = [name for name in free if kind.question.model_fields[name].is_required()]
     if len(words) > len(free):
-        where, wanted = (
-            f"netloom {kind.words.replace('.', ' ')}",
-            listed([each.upper() for each in _without_names(kind)]),
-        )
-        raise InputError(where, f"one word too many, '{words[-1]}'", f"{wanted}, each once")
+        wanted = listed([each.upper() for each in _without_names(kind)])
+        raise InputError(kind.command, f"one word too many, '{words[-1]}'", f"{wanted}, each once")
     return found | dict(zip(free, words, strict=False))
 
 
@@ -589,8 +569,8 @@ def _flags(told: Told, name: str, field: FieldInfo) -> tuple[str, ...]:
     """Return how an option is spelt: what is false without it has no way to say so."""
     if told.flags:
         return told.flags
-    own = f"--{name.replace('_', '-')}"
-    return (own,) if field.default is False or _plain_type(field.annotation) is not bool else ()
+    own = field.default is False or _plain_type(field.annotation) is not bool
+    return (flag_of(name),) if own else ()
 
 
 def _plain_type(annotation: Any) -> Any:
@@ -662,8 +642,8 @@ def _show(kind: Kind, answer: Answer, files: Mapping[Output, Path]) -> None:
 
     screen, found = console(), answer.verdict
     found = replace(found, of="; ".join(filter(None, (found.of, answer.inside))))
-    written = {f"--{each.name.replace('_', '-')}" for each in files}
-    again = found.next.startswith(f"netloom {kind.words.replace('.', ' ')} ")
+    written = {flag_of(each.name) for each in files}
+    again = found.next.startswith(f"{kind.command} ")
     if again and written & set(found.next.split()):
         found = replace(found, next="")
     first, rest = found.parted(MOST_BESIDE)

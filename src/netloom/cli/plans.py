@@ -64,7 +64,7 @@ def verify(
         result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
     writers: list[Writer] = []
     if perfetto is not None:
-        from netloom.questions.timelines import save_timeline
+        from netloom.questions.outputs import save_timeline
 
         writers.append(lambda: save_timeline(result.timeline(), perfetto))
     with files_written(writers, quiet=as_json):

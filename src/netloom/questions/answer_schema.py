@@ -8,6 +8,7 @@ from netloom.base.figures import TYPES, leaves, object_schema, places, schema, t
 from netloom.questions import former
 from netloom.questions.answers import Answer
 from netloom.questions.register import all_kinds
+from netloom.questions.verdicts import MARKS
 
 if TYPE_CHECKING:
     from netloom.base.figures import Figures
@@ -27,7 +28,7 @@ VERDICT: dict[str, Any] = {
     "type": "object",
     "title": "what it comes to",
     "properties": {
-        "mark": {"enum": ["fine", "limited", "act", "unknown"]},
+        "mark": {"enum": list(MARKS)},
         "sentence": {"type": "string"},
         "lines": {"type": "object", "additionalProperties": {"type": "string"}},
         "next": {"type": "string", "title": "the command that comes next"},
@@ -83,9 +84,10 @@ def _answer(answer: type[Answer], verb: str) -> dict[str, Any]:
         found["anyOf"] = [{"required": own}, {"required": ["points"]}]
     own_of_verdict = whole["properties"].get("verdict", {"properties": {}, "required": []})
     own_of_verdict = own_of_verdict.get("anyOf", [own_of_verdict])[0]  # one record, or None
-    verdict: dict[str, Any] = {**VERDICT}
-    verdict["properties"] = VERDICT["properties"] | own_of_verdict["properties"]
-    verdict["required"] = [*VERDICT["required"], *own_of_verdict["required"]]
+    verdict = VERDICT | {
+        "properties": VERDICT["properties"] | own_of_verdict["properties"],
+        "required": [*VERDICT["required"], *own_of_verdict["required"]],
+    }
     found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
     for old in former.old_places(verb):
         *path, last = old.split(".")

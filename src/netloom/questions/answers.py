@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from netloom.base.errors import InputError
 from netloom.base.figures import (
-    SHARE,
     Figures,
     frame,
     framed,
@@ -20,7 +19,7 @@ from netloom.base.figures import (
     unseen,
 )
 from netloom.base.provenance import Provenance
-from netloom.base.words import arrows, folded
+from netloom.base.words import arrows, folded, percent
 from netloom.questions import former, terminal
 from netloom.questions.register import by_verb, command_line, kind_of
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from netloom.questions.verdicts import Measure, Verdict
 
 A = TypeVar("A", bound="Answer")
+T = TypeVar("T")
 
 MOST_ROWS = 5
 """Rows of a list of records that a terminal shows."""
@@ -70,8 +70,13 @@ class Answer(Figures):
         def interrupted(self) -> bool:
             """Whether it was stopped from outside: what was known by then is the answer."""
 
-    else:
-        interrupted = False  # which answers may have as a figure
+        @property
+        def inside_nodes(self) -> float | None:
+            """The share of the traffic that stays inside nodes, if that is known."""
+
+    else:  # which answers may have as figures
+        interrupted = False
+        inside_nodes = None
 
     # What a question says of its own answers.
 
@@ -188,7 +193,8 @@ class Answer(Figures):
     @classmethod
     def tables(cls) -> dict[str, type[Figures]]:
         """Return the columns of each table, by the method that returns it. ``table`` first."""
-        found: dict[str, type[Figures]] = {"table": cls.ROWS or _row_kind(cls) or cls}
+        point = next((each.nested for each in places(cls) if each.name == "points"), None)
+        found: dict[str, type[Figures]] = {"table": cls.ROWS or point or cls}
         for base in reversed(cls.__mro__):
             for name, each in vars(base).items():
                 if callable(each) and (rows := getattr(each, "rows", None)) is not None:
@@ -197,9 +203,7 @@ class Answer(Figures):
 
     def table(self) -> pl.DataFrame:
         """Return one row per load, rate or size, or the only one."""
-        return self._told(
-            "table", lambda: framed(self.ROWS or _row_kind(type(self)) or type(self), self.rows)
-        )
+        return self._told("table", lambda: framed(self.tables()["table"], self.rows))
 
     def _told(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         """Return a table as it was kept, or else made now, with the last release's columns."""
@@ -219,9 +223,9 @@ class Answer(Figures):
         It stays inside nodes. If messages inside nodes are counted, only that of a host to itself
         does.
         """
-        share = getattr(self, "inside_nodes", None)
         where = "on its host" if self.asked.get("count_inside_nodes") else "inside nodes"
-        return f"{say(share, SHARE)} of the traffic stays {where}" if share else ""
+        share = self.inside_nodes
+        return f"{percent(share)} of the traffic stays {where}" if share else ""
 
     def picture(self) -> Any:
         """Return its picture: its parts under one sentence. None if it has none.
@@ -248,14 +252,13 @@ class Answer(Figures):
         beside = [getattr(self, each.name) for each in places(type(self)) if not each.path]
         for owner in dict.fromkeys((self, *filter(None, beside), *last)):
             for each in places(type(owner)):
-                rows = getattr(owner, each.name) if each.several and each.nested else ()
-                if rows and each.name != "points":
-                    listed = terminal.table(
-                        rows[:MOST_ROWS], self, width, each.nested, self.plainly
-                    )
-                    if listed:
-                        found += ["", f"{each.title[:1].upper()}{each.title[1:]}:", *listed]
-                        found += [f"… {len(rows) - MOST_ROWS} more"] * (len(rows) > MOST_ROWS)
+                if each.name == "points" or not (each.several and each.nested):
+                    continue
+                rows = getattr(owner, each.name) or ()
+                listed = terminal.table(rows[:MOST_ROWS], self, width, each.nested, self.plainly)
+                if listed:
+                    found += ["", f"{each.title[:1].upper()}{each.title[1:]}:", *listed]
+                    found += [f"… {len(rows) - MOST_ROWS} more"] * (len(rows) > MOST_ROWS)
         return found
 
     def remark_lines(self, width: int = 80) -> list[str]:
@@ -309,13 +312,8 @@ def table(
     return declare
 
 
-def only(answer: Answer, found: str) -> Figures:
+def only(answer: Answer, points: Sequence[T], found: str) -> T:
     """Return the one point. InputError, with what was found, if several were asked for."""
     if answer.several:
-        raise InputError("simulation", found, "one of its points")
-    return answer.rows[0]
-
-
-def _row_kind(kind: type[Answer]) -> type[Figures] | None:
-    """Return the class of its points, if it has such."""
-    return next((each.nested for each in places(kind) if each.name == "points"), None)
+        raise InputError(answer.provenance.verb, found, "one of its points")
+    return points[0]

@@ -51,7 +51,6 @@ MOST = 1e9
 
 MOST_SEED = 2**63 - 1
 MOST_DIMENSIONS = 28
-MOST_WORDS = 2**40
 
 if TYPE_CHECKING:
     InstanceOf = Annotated[Thing, ...]
@@ -398,9 +397,6 @@ def _plain(value: Any) -> Any:
 MOST_NUMBERS = 1000
 """Most numbers of one question."""
 
-MOST_VALUE = 1e9
-"""Numbers of bytes or µs from which on they are taken for a mistake."""
-
 AUTO, AUTO_STEPS = "auto", 20
 """The end of a range of rates that is to be where the network saturates, and its usual steps."""
 
@@ -451,8 +447,8 @@ def parse_positive(
     wanted = f"{kind} {'of at least' if zero else 'above'} 0, with commas, or START:STOP:STEP"
     values = _parse(given, field, wanted)
     for value in values:
-        if value >= MOST_VALUE:
-            raise InputError(field, f"{value:g}", f"below {MOST_VALUE:,.0f}")
+        if value >= MOST:
+            raise InputError(field, f"{value:g}", f"below {MOST:,.0f}")
         fits = value > 0 or (zero and value == 0)
         if not fits or (whole and value % 1):
             raise InputError(field, f"{value:g}", wanted)
@@ -527,7 +523,7 @@ def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
     else:
         values = [real_number(word.strip(), where=field) for word in given.split(",")]
     if not 0 < len(values) <= MOST_NUMBERS:
-        raise InputError(field, f"{len(values)} {field.rstrip('s')}s", f"1 to {MOST_NUMBERS}")
+        raise InputError(field, f"{len(values)} numbers", f"1 to {MOST_NUMBERS}")
     return tuple(sorted(set(values)))
 
 

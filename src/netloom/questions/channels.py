@@ -43,26 +43,17 @@ def channel_uses(
 
     listed = list(runs)
     many = len(listed)
-    ends, named = channel_ends(topology)
-    return {
-        load: np.repeat([value for value, _ in listed], topology.num_network_channels),
-        "channel": np.tile(np.arange(topology.num_network_channels), many),
-        "utilisation": np.concatenate([used for _, used in listed]) if many else [],
-        **{name: np.tile(values, many) for name, values in (ends | named).items()},
-    }
-
-
-def channel_ends(topology: Topology) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what tables say of the channels between routers: their nodes. Names and bandwidths.
-
-    The latter only if hosts hang on routers.
-    """
     inside = topology.num_network_channels
-    ends = {
+    alike: dict[str, Any] = {
         "source_node": topology.source_end[:inside],
         "target_node": topology.target_end[:inside],
     }
-    if topology.direct:
-        return ends, {}
-    names = [topology.channel_name(channel) for channel in range(inside)]
-    return ends, {"name": names, "bandwidth": topology.channel_bandwidth[:inside]}
+    if not topology.direct:
+        alike["name"] = [topology.channel_name(channel) for channel in range(inside)]
+        alike["bandwidth"] = topology.channel_bandwidth[:inside]
+    return {
+        load: np.repeat([value for value, _ in listed], inside),
+        "channel": np.tile(np.arange(inside), many),
+        "utilisation": np.concatenate([used for _, used in listed]) if many else [],
+        **{name: np.tile(values, many) for name, values in alike.items()},
+    }

@@ -34,13 +34,13 @@ from netloom.questions.outputs import (
     SAVE_MAPPING,
     Output,
     check_in_folder,
+    perfetto_output,
     rank_file_output,
     table_output,
 )
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, ended, order_named, size_of, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
-from netloom.questions.timelines import perfetto_output
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.collectives import MOST_LISTED, Algorithm, Runner, Timed
 from netloom.simulation.crossed import crossed_links
@@ -246,7 +246,7 @@ class CollectiveTimes(Answer):
     ready: PreparedCollective | None = unseen(default=None)
 
     @property
-    def topology(self) -> Topology:
+    def network(self) -> Topology:
         """The network. Of an answer that was asked just now."""
         return self._ready.network
 
@@ -260,7 +260,7 @@ class CollectiveTimes(Answer):
         """The ranks, for rank files."""
         return ring(self.num_ranks)
 
-    @property
+    @cached_property
     def node_of(self) -> Ints:
         """int32[num_ranks], the host of each rank: in the better order, if one was found."""
         found: Ints = self._ready.host_of

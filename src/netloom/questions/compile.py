@@ -20,16 +20,16 @@ from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
 from netloom.drawing.save import check_writable, make_folder
+from netloom.phases.plan.plans import MOST_WORDS
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table as table_of
-from netloom.questions.base import MOST, MOST_WORDS, option
+from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
-from netloom.questions.outputs import Output, picture_output
+from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
 from netloom.questions.shown import size_of, subject
-from netloom.questions.timelines import PERFETTO
 from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -32,11 +32,10 @@ from netloom.questions.fields import (
     refuse,
 )
 from netloom.questions.named import check_apart, network_of, provenance_of
-from netloom.questions.outputs import PLOT, Output
+from netloom.questions.outputs import PERFETTO, PLOT, Output
 from netloom.questions.plans import NEAR, ScheduleSpeed, part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
 from netloom.questions.shown import size_of, subject
-from netloom.questions.timelines import PERFETTO
 from netloom.questions.verdicts import Verdict
 from netloom.workload.programs.collectives.algorithms import ROOTED
 

@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     import polars as pl
 
@@ -136,15 +136,16 @@ Of several new names, it is the first that a table declares.
 
 def old_places(verb: str) -> Iterator[str]:
     """Yield the old places of a question's JSON, in whichever units. Rows of lists have none."""
-    for old in FORMER.get(verb, {}):
-        if "[]" not in old:
-            units = product(("cycles", "seconds"), ("flits", "bytes"))
-            yield from dict.fromkeys(old.format(unit=unit, size=size) for unit, size in units)
+    return _in_units(old for old in FORMER.get(verb, {}) if "[]" not in old)
 
 
 def old_columns(verb: str) -> Iterator[str]:
     """Yield the old names of a question's columns, in whichever units."""
-    for old in COLUMNS.get(verb, {}):
+    return _in_units(COLUMNS.get(verb, {}))
+
+
+def _in_units(names: Iterable[str]) -> Iterator[str]:
+    for old in names:
         units = product(("cycles", "seconds"), ("flits", "bytes"))
         yield from dict.fromkeys(old.format(unit=unit, size=size) for unit, size in units)
 

@@ -383,13 +383,12 @@ def find_network(
     if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
         raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
     if isinstance(on, str) and ":" not in on:
-        machines = ", ".join(machine_names())
-        known = [*SPECS, *machine_names()]
-        wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
         if on in SPECS:
             wanted = f"a network with its size, such as {SPECS[on].forms[0]}"
         else:
-            wanted = or_near(on, known, wanted)
+            machines = ", ".join(machine_names())
+            wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
+            wanted = or_near(on, [*SPECS, *machine_names()], wanted)
         raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):

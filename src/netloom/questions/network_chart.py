@@ -17,6 +17,7 @@ from netloom.base.errors import InputError
 from netloom.drawing.colours import COLOURS, HEAT_COLOURS
 from netloom.drawing.frame import room
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
+from netloom.questions.channels import USED
 from netloom.questions.named import find_network
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ WIDTH = 700.0
 ON = " on the channel"
 """What a unit of loads ends in."""
 
-PATHS = "paths on the channel"
+PATHS = "paths" + ON
 """Loads that are counted by paths."""
 
-USE = "flits/cycle on the channel"
+USE = USED + ON
 """Loads that are shares of what channels can carry."""
 
 LOAD = "weighted_channel_load"
@@ -56,32 +57,22 @@ def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
     Parameters
     ----------
     records
-        The answers that stand on one page.
-    """
-    found = scales_of(records)
-    before = _SCALES.set({title: (mean, most) for title, (mean, most, many) in found.items()
-                          if many > 1})  # fmt: skip
-    try:
-        yield
-    finally:
-        _SCALES.reset(before)
-
-
-def scales_of(records: Iterable[Recorded]) -> dict[str, tuple[float, float, int]]:
-    """Return the mean and the largest load of answers by what loads are, and how many answers.
-
-    They are the answers that have ``channel_loads``.
+        The answers that stand on one page. Those with ``channel_loads`` count.
     """
     found: dict[str, list[Floats]] = {}
     for record in records:
         if (told := record.answer.channel_loads()) is not None:
             unit, loads = told
             found.setdefault(unit + ON, []).append(loads)
-    joined = {title: (np.concatenate(each), len(each)) for title, each in found.items()}
-    return {
-        title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0, many)
-        for title, (loads, many) in joined.items()
-    }
+    joined = {title: np.concatenate(each) for title, each in found.items() if len(each) > 1}
+    before = _SCALES.set({
+        title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0)
+        for title, loads in joined.items()
+    })  # fmt: skip
+    try:
+        yield
+    finally:
+        _SCALES.reset(before)
 
 
 def times_of(channels: pl.DataFrame) -> Floats:
@@ -116,26 +107,22 @@ def network_again(
     >>> network_again(None, {"on": "mesh:2x2", "failed_channels": "0-1"})
     <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
     """
-    found = net or _network(
+    if net is not None:
+        return net
+    found = _network(
         asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
         count_inside_nodes=asked.get("count_inside_nodes", False),
     )  # fmt: skip
-    if net is not None or found is None or channels is None or channels.is_empty():
+    if found is None or channels is None or channels.is_empty():
         return found
     listed = np.arange(channels.height)  # as the last release had them
     if "channel" in channels.columns:
         listed = channels["channel"].to_numpy()
-    ends = zip(
-        (channels["source_node"], channels["target_node"]),
-        (found.source_end, found.target_end),
-        strict=True,
+    same = listed.max() < found.num_channels and all(
+        np.array_equal(channels[name], ends[listed])
+        for name, ends in (("source_node", found.source_end), ("target_node", found.target_end))
     )
-    known = listed.max() < found.num_channels
-    return (
-        found
-        if known and all(np.array_equal(end, ends_of[listed]) for end, ends_of in ends)
-        else None
-    )
+    return found if same else None
 
 
 @lru_cache(maxsize=16)
@@ -204,8 +191,9 @@ def network_chart(
     title
         What the load is, with its unit: ``bytes on the channel``.
     scale
-        The mean load and the one that has the last color, for networks to be compared. By default
-        that of ``one_scale``, or else this network's own. The first color is that of no load.
+        The mean load and the one that has the last color, for networks to be compared. That of
+        ``one_scale`` goes before it. By default this network's own. The first color is that of no
+        load.
     width
         Pixels of the picture. By default what a page has room for.
     paths
@@ -226,26 +214,16 @@ def network_chart(
         return _profile(load, title, None if scale is None else scale[1])
     if topology.broken:
         at = topology.whole_channel[: len(load)]
-        given = (_whole(topology, at, each) for each in (load, paths, before))
-        known, counted, start = given
-        assert known is not None
-        return network_chart(
-            topology.whole,
-            known,
-            title,
-            scale=scale,
-            width=width,
-            paths=counted,
-            before=start,
-            when=when,
-            marked=None
-            if marked is None
-            else replace(
-                marked, words={int(at[each]): said for each, said in marked.words.items()}
-            ),
-            tips=None if tips is None else replace(tips, words=_whole_words(topology, at, tips)),
-            delays=delays,
+        load = _whole(topology, at, load)
+        paths, before = (
+            None if each is None else _whole(topology, at, each) for each in (paths, before)
         )
+        if marked is not None:
+            words = {int(at[each]): said for each, said in marked.words.items()}
+            marked = replace(marked, words=words)
+        if tips is not None:
+            tips = replace(tips, words=_whole_words(topology, at, tips))
+        topology = topology.whole
     shown: Shown = "use" if title == USE else "load" if before is None else "change"
     shown = shown if marked is None else "marked"
     traffic = Traffic.of_load(
@@ -259,10 +237,8 @@ def network_chart(
     return _profile(traffic.time, traffic.measure, None if scale is None else scale[1])
 
 
-def _whole(topology: Topology, channel: Ints, values: Floats | None) -> Floats | None:
+def _whole(topology: Topology, channel: Ints, values: Floats) -> Floats:
     """Return values of the channels of the network before anything broke. NaN for those."""
-    if values is None:
-        return None
     known = np.full(topology.whole.num_channels, np.nan)
     known[channel] = values[: len(channel)]
     return known
@@ -276,17 +252,13 @@ def _whole_words(topology: Topology, channel: Ints, tips: Tips) -> list[str]:
     return words
 
 
-def _format(load: Floats) -> str:
-    """How numbers up to the largest load are written: with k and M, but not with m."""
-    return "~s" if np.nanmax(load, initial=0) >= 10 else "~g"
-
-
 def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
     """All loads in falling order, thinned to a thousand points."""
     domain = alt.Undefined if most is None else [0, most]
     falling = np.sort(load[~np.isnan(load)])[::-1]
     shown = np.unique(np.linspace(0, max(len(falling) - 1, 0), 1000).astype(int))
     share = 100 * (shown + 1) / max(len(falling), 1)
+    form = "~s" if np.nanmax(load, initial=0) >= 10 else "~g"  # with k and M, but not with m
     table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
     profile: alt.Chart = (
         alt.Chart(table)
@@ -296,7 +268,7 @@ def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
             y=alt.Y(
                 "load:Q",
                 title=title,
-                axis=alt.Axis(format=_format(load)),
+                axis=alt.Axis(format=form),
                 scale=alt.Scale(domain=domain),
             ),
         )

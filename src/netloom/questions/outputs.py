@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import plain
 from netloom.base.textfiles import write_text
+from netloom.base.words import counted
 from netloom.drawing.save import check_picture, check_table, check_writable, save_chart, save_table
+from netloom.drawing.timelines import check_timeline, write_timeline
 from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_mapping
 from netloom.mapping.allocation import computer_names
 from netloom.mapping.placements import ranks_on_computers
@@ -22,11 +25,15 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from netloom.base.arrays import Ints
+    from netloom.drawing.timelines import Timeline
     from netloom.topology import Topology
 
 
 Writer: TypeAlias = Callable[[Any, Path, Mapping[str, str]], str]
 """Writes an answer to a file with some settings, and returns the line that says so."""
+
+Refuse: TypeAlias = Callable[[Any, Any, Mapping[str, str]], None]
+"""Raises InputError if what the question has made ready cannot be written so: see ``Output``."""
 
 PICTURES = ".png, .svg, .pdf or .html"
 
@@ -67,7 +74,7 @@ class Output:
     said: str
     write: Writer
     check: Callable[[Path], object] = check_writable
-    refuse: Callable[[Any, Any, Mapping[str, str]], None] | None = None
+    refuse: Refuse | None = None
     settings: tuple[Setting, ...] = ()
     asks: str = ""
 
@@ -111,14 +118,8 @@ FROM_FILES = ("graph:", "fabric:")
 
 
 def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_mapping(path, _applied(answer), _network(answer).name)
+    write_mapping(path, _applied(answer), answer.network.name)
     return f"Mapping: {path}{_kept(answer)}"
-
-
-def _network(answer: Any) -> Topology:
-    """Return the network of an answer whose mapping is written."""
-    found: Topology = answer.network if isinstance(answer.topology, str) else answer.topology
-    return found
 
 
 def _applied(answer: Any) -> Ints:
@@ -164,7 +165,7 @@ def rank_file_output(
 
     def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
         form = settings["rankfile_format"]
-        topology, allocated = _network(answer), nodes_of(answer)
+        topology, allocated = answer.network, nodes_of(answer)
         names = _host_names(answer.provenance.configuration["hosts"], topology)
         computers, slots = ranks_on_computers(_applied(answer), topology)
         if allocated is not None:
@@ -191,7 +192,7 @@ def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequenc
 def _numbered(answer: Any, names: Sequence[str] | None) -> str:
     """Return what to say of names that netloom gave the hosts, "" if they have their own."""
     given = answer.provenance.configuration["hosts"] is not None
-    if given or _network(answer).name.startswith(FROM_FILES):
+    if given or answer.network.name.startswith(FROM_FILES):
         return ""
     letter = "n" if names is None else names[0][:1]
     if names is not None and list(names) != [f"{letter}{at}" for at in range(len(names))]:
@@ -200,3 +201,25 @@ def _numbered(answer: Any, names: Sequence[str] | None) -> str:
         f"has the host names {letter}0, {letter}1 … Add --hosts FILE for yours: "
         "line n names the host of node n, from 0 on."
     )
+
+
+def save_timeline(timeline: Timeline, path: Path, **about: Any) -> str:
+    """Write a timeline, with what else there is to say, and return the line that says so."""
+    write_timeline(path, replace(timeline, about=plain({**timeline.about, **about})))
+    shown, messages = len(timeline.arrows.begin), timeline.about["messages"]
+    many = counted(messages, "message", ",")
+    said = many if shown == messages else f"{shown:,} of {many}"
+    return f"Timeline: {path}, {said}; open it in ui.perfetto.dev"
+
+
+def perfetto_output(refuse: Refuse | None = None, asks: str = "") -> Output:
+    """Return the output of an answer's ``timeline``. Parameters as in ``Output``."""
+
+    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+        return save_timeline(answer.timeline(), path, provenance=answer.provenance.to_dict())
+
+    said = "Timeline for Perfetto, .json or .json.gz."
+    return Output("perfetto", said, write, check_timeline, refuse, asks=asks)
+
+
+PERFETTO = perfetto_output()

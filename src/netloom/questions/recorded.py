@@ -57,17 +57,6 @@ class Recorded:
         found: Mapping[str, Any] = self.figures["provenance"]["configuration"]
         return found
 
-    @property
-    def points(self) -> list[dict[str, Any]]:
-        """The figures of each load, rate or size. Of the only one, if there is one."""
-        several: list[dict[str, Any]] | None = self.figures.get("points")
-        return [dict(self.figures)] if several is None else several
-
-    @property
-    def several(self) -> bool:
-        """Whether the question was of several loads, rates, sizes or techniques."""
-        return "points" in self.figures
-
 
 def record(answer: Answer) -> Recorded:
     """Return what a verb answered as plain data and tables.

@@ -125,6 +125,11 @@ class Kind:
     outputs: tuple[Output, ...] = ()
     repeatable: Callable[[dict[str, Any]], dict[str, Any]] = dict
 
+    @property
+    def command(self) -> str:
+        """The command that asks it, without options: ``netloom predict latency``."""
+        return f"netloom {self.words.replace('.', ' ')}"
+
     def ask(self, **fields: Any) -> Any:
         """Ask it, and return the answer."""
         from netloom.questions.base import ask
@@ -192,7 +197,7 @@ def asks(
     >>> list(inspect.signature(find_mapping).parameters)[:2]
     ['app', 'on']
     """
-    from netloom.questions.base import ask, fields_in_words, positional_fields, signature_of
+    from netloom.questions.base import fields_in_words, positional_fields, signature_of
 
     question_kind = cast("type[Question]", kind)
 
@@ -204,8 +209,7 @@ def asks(
             given = dict(zip(names, values, strict=False))
             if len(values) > len(names) or given.keys() & fields.keys():
                 signature.bind(*values, **fields)
-            question = ask(question_kind, given | fields)
-            return made.find(question, made.prepare(question))
+            return made.ask(**given | fields)
 
         about_it: About = {"words": _words_of(find), **about}
         made = Kind(
@@ -385,6 +389,11 @@ def _with_fields(text: str, fields: str) -> str:
     return f"{said}\n\n{fields}\n\n{RAISES}{REFUSED}{others}{sections.removeprefix(RAISES)}"
 
 
+def flag_of(name: str) -> str:
+    """Return how commands spell a field or a file, unless it declares flags of its own."""
+    return f"--{name.replace('_', '-')}"
+
+
 def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
     """Return the command that asks a question with these fields. "" if no command can.
 
@@ -403,7 +412,6 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
     """
     from netloom.questions.base import told_of
 
-    words = ["netloom", *kind.words.split(".")]
     known, arguments, options = kind.question.model_fields, list[str](), list[str]()
     for name, value in (dict(fields) | {n: v for n, v in more.items() if n in known}).items():
         if name not in known or value is None or value == known[name].default:
@@ -413,7 +421,7 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
             return ""
         told = told_of(kind.question, name)
         flag = next((each for each in told.flags if each.startswith("--")), "")
-        flag = flag.partition("/")[0] or f"--{name.replace('_', '-')}"
+        flag = flag.partition("/")[0] or flag_of(name)
         if told.argument:
             arguments += said
         elif value is True:
@@ -426,8 +434,8 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
             options += [flag, ",".join(said)]
     for name, value in more.items():
         if name not in known:
-            options += [f"--{name.replace('_', '-')}", str(value)]
-    return shlex.join([*words, *arguments, *options])
+            options += [flag_of(name), str(value)]
+    return f"{kind.command} {shlex.join([*arguments, *options])}".rstrip()
 
 
 def _said(value: Any) -> list[str] | None:

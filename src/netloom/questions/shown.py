@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from netloom.base.words import counted, give_or_take, number
+from netloom.base.words import counted, give_or_take, number, percent
 from netloom.drawing.names import base_names
 from netloom.topology.names import short_channel_name
 from netloom.topology.parse import spec_in_words
@@ -123,6 +123,32 @@ def size_of(topology: Topology) -> str:
 def interval(mean: float | None, half: float | None) -> str:
     """Return a mean with the half-width of its interval. ``–`` where there is none."""
     return give_or_take(mean, half) if mean is None or half else f"{number(mean)}\u00a0±\u00a0?"
+
+
+def rough(share: float | None) -> str:
+    r"""Return a share in per cent with two digits, near 1 with three.
+
+    Examples
+    --------
+    >>> [rough(each).replace("\u00a0", " ") for each in (0.347, 0.0148, 0.9967, 0)]
+    ['35 %', '1.5 %', '99.7 %', '0 %']
+    """
+    if share is None or abs(share) > 0.95:
+        return percent(share)
+    return percent(float(f"{share:.2g}"))
+
+
+def around(value: float | None, half: float | None) -> str:
+    r"""Return a value of three digits with half of its interval in one, as sentences have it.
+
+    Examples
+    --------
+    >>> around(0.67084, 0.001919).replace("\u00a0", " "), around(0.67084, None)
+    ('0.671 ± 0.002', '0.671')
+    """
+    if value is None or not half:
+        return number(value)
+    return f"{number(value)}\u00a0±\u00a0{number(float(f'{half:.1g}'))}"
 
 
 def ended(words: str) -> str:

@@ -384,8 +384,7 @@ class HotSpotSimulation(Answer):
     @property
     def point(self) -> HotSpotLoad:
         """The one point. InputError if several rates were asked for, or none was come to."""
-        only(self, f"{len(self.points)} rates")
-        return self.points[0]
+        return only(self, self.points, f"{len(self.points)} rates")
 
     @property
     def several(self) -> bool:
@@ -605,7 +604,7 @@ BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THRO
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
     """Return an answer of one rate. The picture of several is of them all."""
-    return None if record.several else record
+    return None if record.answer.several else record
 
 
 CURVE = CurveKind(

@@ -185,7 +185,7 @@ class Schedule:
         begin, lasting = self.start[message], self.sending[message]
         rate = (self.program.message_size * self.size_bytes)[message] / lasting
         used = mean_rates(begin, begin + lasting, rate, edges) / self.network.rate[channel]
-        return np.minimum(used, 1.0)
+        return np.asarray(np.minimum(used, 1.0), np.float64)
 
     @property
     def padded_bytes(self) -> int:

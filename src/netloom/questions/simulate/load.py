@@ -22,9 +22,9 @@ from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, subject
+from netloom.questions.shown import around, arrow, rough, subject
 from netloom.questions.simulate.fields import OpenLoad
-from netloom.questions.simulate.said import SLOW, around, rough
+from netloom.questions.simulate.network import SLOW
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound, FailureCost  # noqa: TC001 (types of figures)
 
@@ -478,8 +478,7 @@ class Simulation(Answer):
     @property
     def point(self) -> Point:
         """The one point, or InputError if several loads or techniques were asked for."""
-        only(self, "several loads or techniques")
-        return self.points[0]
+        return only(self, self.points, "several loads or techniques")
 
     @property
     def offered(self) -> float:
@@ -688,14 +687,13 @@ class Simulation(Answer):
         if self.several:
             curves = self._curves()
             return {"latency": curves.latency(), "accepted": curves.accepted()}
-        from netloom.questions.network_chart import loaded_chart, network_again
-        from netloom.questions.simulate.drawn import ON_CHANNEL
+        from netloom.questions.network_chart import USE, loaded_chart, network_again
 
         channels = self.channels()
         at_hand = self.network.topology if self.kept is None else None
         net = network_again(at_hand, self.asked, channels)
         return {
-            "channels": loaded_chart(net, channels, "utilisation", ON_CHANNEL),
+            "channels": loaded_chart(net, channels, "utilisation", USE),
             "latencies": self._latency_spread(),
         }
 
@@ -918,7 +916,7 @@ def one_point(found: Answer, setup: UnderLoad, point: Point) -> Recorded:
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what a simulation says of one load."""
-    if not record.several:
+    if not record.answer.several:
         return record
     found = Simulation.from_json(record.figures, kept=record.tables)
     here = (each for each in found.points if (each.offered, each.switching) == (load, technique))

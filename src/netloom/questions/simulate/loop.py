@@ -19,14 +19,12 @@ from netloom.questions.channels import ChannelUse, channel_uses
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
 from netloom.questions.named import mapping_name, provenance_of
-from netloom.questions.outputs import PLOT
+from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
-from netloom.questions.shown import order_named, subject
+from netloom.questions.shown import order_named, rough, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program
-from netloom.questions.simulate.said import rough
-from netloom.questions.timelines import perfetto_output
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import LoopRun, beside_alone, run_loop
@@ -209,8 +207,7 @@ class LoopSimulation(Answer):
     @property
     def point(self) -> LoopRun:
         """The one run that there is, or InputError if several applied traffics were asked for."""
-        only(self, "several applied traffics")
-        return self.runs[0]
+        return only(self, self.runs, "several applied traffics")
 
     def judged(self) -> Verdict:
         """Return what share of their sending rate ranks lose, at the highest applied traffic."""
@@ -292,8 +289,7 @@ class LoopSimulation(Answer):
 
         from netloom.drawing.axes import axis
         from netloom.drawing.load_curves import AVERAGE, BY_NODE, LIMIT, WORST, shares, thresholds
-        from netloom.questions.network_chart import loaded_chart, network_again
-        from netloom.questions.simulate.drawn import ON_CHANNEL
+        from netloom.questions.network_chart import USE, loaded_chart, network_again
 
         lines = [
             (each.applied, got / each.applied, name)
@@ -325,7 +321,7 @@ class LoopSimulation(Answer):
         net = network_again(self.network.topology if self.network else None, self.asked, last)
         return {
             "traffic": drawn,
-            "channels": loaded_chart(net, last, "utilisation", ON_CHANNEL),
+            "channels": loaded_chart(net, last, "utilisation", USE),
         }
 
 

@@ -25,7 +25,7 @@ from netloom.questions.answers import Answer
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow
+from netloom.questions.shown import around, arrow, rough
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load import (
     CURVE as OF_LOADS,
@@ -41,7 +41,6 @@ from netloom.questions.simulate.load import (
     point_of,
     prepare,
 )
-from netloom.questions.simulate.said import around, rough
 from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:

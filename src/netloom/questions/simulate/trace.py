@@ -21,7 +21,7 @@ from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, clock_of, known_clock, refuse
 from netloom.questions.named import computing, mapping_name, network_of, provenance_of
-from netloom.questions.outputs import PLOT, table_output
+from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, order_named, subject
 from netloom.questions.simulate.engines import (
@@ -37,7 +37,6 @@ from netloom.questions.simulate.engines import (
 )
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.flows import LONG, estimated, trusted
-from netloom.questions.timelines import PERFETTO
 from netloom.questions.verdicts import Grade, Mark, Measure, Verdict
 from netloom.simulation.figures import (
     SIZE,

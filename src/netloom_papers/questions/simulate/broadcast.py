@@ -20,10 +20,11 @@ from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternT
 from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
+from netloom.questions.shown import rough
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import Backlog, longer, note_of, state_of
-from netloom.questions.simulate.said import SLOW, rough
+from netloom.questions.simulate.network import SLOW
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube
@@ -176,8 +177,7 @@ class BroadcastSimulation(Answer):
     @property
     def point(self) -> BroadcastRun:
         """The one run, or InputError if several rates were asked for, or it never began."""
-        only(self, f"{len(self.points)} rates")
-        return self.runs[0]
+        return only(self, self.runs, f"{len(self.points)} rates")
 
     def judged(self) -> Verdict:
         """Return whether the network carries the rate, and how long both kinds of messages take."""
@@ -274,8 +274,7 @@ class BroadcastSimulation(Answer):
         import polars as pl
 
         from netloom.drawing.axes import DASHED, Look, axis, panel
-        from netloom.questions.network_chart import loaded_chart, network_again
-        from netloom.questions.simulate.drawn import ON_CHANNEL
+        from netloom.questions.network_chart import USE, loaded_chart, network_again
 
         last = "broadcast, last target"
         looks = {"unicast": Look(BEST, DASHED), last: Look(THIS)}
@@ -304,7 +303,7 @@ class BroadcastSimulation(Answer):
         net = network_again(at_hand, self.asked, shown)
         return {
             "latency": where.drawn(layers, said),
-            "channels": loaded_chart(net, shown, "utilisation", ON_CHANNEL),
+            "channels": loaded_chart(net, shown, "utilisation", USE),
         }
 
 

@@ -21,10 +21,9 @@ from netloom.questions.base import InstanceOf, Numbers, Question, argument, opti
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import subject
+from netloom.questions.shown import rough, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.said import rough
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.node_costs import NodeCosts  # noqa: TC001 (Pydantic reads it)

@@ -18,14 +18,12 @@ from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.channels import ChannelUse, channel_uses
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import entering, placed, program_on, provenance_of
-from netloom.questions.outputs import PLOT
+from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
-from netloom.questions.shown import subject
+from netloom.questions.shown import rough, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.programs import left_out
-from netloom.questions.simulate.said import rough
-from netloom.questions.timelines import perfetto_output
 from netloom.questions.verdicts import Verdict
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda import LAST_CYCLE
@@ -227,8 +225,7 @@ class TransactionSimulation(Answer):
     def parts(self) -> dict[str, Any]:
         """Return where a context's time goes between transactions, and the channels."""
         from netloom.drawing.bars import Bar, stacked
-        from netloom.questions.network_chart import loaded_chart, network_again
-        from netloom.questions.simulate.drawn import ON_CHANNEL
+        from netloom.questions.network_chart import USE, loaded_chart, network_again
 
         run, waits = self.run_cycles, self.transaction_latency
         said = f"A context waits {percent(waits / (run + waits))} of its time for transactions"
@@ -241,7 +238,7 @@ class TransactionSimulation(Answer):
         net = network_again(at_hand, self.asked, channels)
         return {
             "time": stacked(rows, said, "time from transaction to transaction (cycles)"),
-            "channels": loaded_chart(net, channels, "utilisation", ON_CHANNEL),
+            "channels": loaded_chart(net, channels, "utilisation", USE),
         }
 
 
