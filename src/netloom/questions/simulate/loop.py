@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from netloom.questions.shown import order_named, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program
-from netloom.questions.simulate.said import rough
+from netloom.questions.simulate.said import rough, suffers
 from netloom.questions.timelines import perfetto_output
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.routing import VirtualChannelRouting
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from netloom.workload.programs.shared import SharedProgram
 
 LOST = Grade("share of their sending rate that ranks lose", fine=0.1, act=0.5)
-
-NOTABLE_SLOWDOWN = 1.005
-"""Time of a loop beside other programs, in times that alone, that is worth a word."""
 
 NOTABLE = 0.05
 """Share of a loop from which waiting for other messages is worth another mapping."""
@@ -100,6 +97,15 @@ class Actual(Figures):
     worst_node: float = figure("worst node", FLITS, head="slowest", lead=True, key=True)
     accepted: float = figure("mean of the tasks", FLITS, key=True)
 
+    @classmethod
+    def of(cls, times: LoopTimes | None) -> Actual | None:
+        """Return what tasks got through, if that is known."""
+        if times is None:
+            return None
+        return cls(
+            average_node=times.average_node, worst_node=times.worst_node, accepted=times.accepted
+        )
+
 
 class LoopCycles(Figures):
     """What a loop takes."""
@@ -107,12 +113,26 @@ class LoopCycles(Figures):
     mean: float = figure("loop", CYCLES, lead=True, key=True)
     max: float = figure("slowest task's loop", CYCLES, head="longest", lead=True, key=True)
 
+    @classmethod
+    def of(cls, times: LoopTimes | None) -> Self | None:
+        """Return what loops took, if that is known."""
+        if times is None:
+            return None
+        return cls(mean=float(times.cycles.mean()), max=float(times.cycles.max()))
+
+
+class CyclesAlone(LoopCycles):
+    """What a loop takes without other programs. A terminal shows its mean only."""
+
+    mean: float = figure("loop alone", CYCLES, head="alone", lead=True)
+    max: float = figure("slowest task's loop alone", CYCLES)
+
 
 class Times(Figures):
     """The loops of a program that runs alone."""
 
     actual: Actual = figure()
-    loop_cycles: LoopCycles = figure("alone", flat="", lead=True)
+    loop_cycles: CyclesAlone = figure(flat="", lead=True)
 
 
 class OneProgram(Figures):
@@ -123,9 +143,9 @@ class OneProgram(Figures):
     tasks: int = figure()
     actual: Actual | None = figure(flat="", lead=True)
     loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True)
-    alone: Times | None = figure()
+    alone: Times | None = figure(flat="alone_", lead=True)
     slowdown: float | None = figure(
-        "loop over that alone", "times", lead=True, half="slowdown_ci95"
+        "loop over that alone", "times", head="slow-down", lead=True, half="slowdown_ci95"
     )
     slowdown_ci95: float | None = figure("± 95 %")
 
@@ -346,13 +366,8 @@ def _why(point: Point) -> str:
 
 
 def _shared(point: Point) -> str:
-    slower = [(each.slowdown, each.name) for each in point.programs if each.slowdown]
-    if not slower:
-        return ""
-    times, name = max(slower)
-    if times < NOTABLE_SLOWDOWN:
-        return "no program delays another"
-    return f"{name} suffers most: its loops take {number(times)} times as long as alone"
+    slower = [(each.slowdown, each.name) for each in point.programs]
+    return suffers(slower, "its loops take {} times as long as alone")
 
 
 BY_APPLIED = Axes(
@@ -499,8 +514,8 @@ def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:
 def _point(run: LoopRun) -> Point:
     return Point(
         applied=run.applied,
-        actual=_actual(run.times),
-        loop_cycles=_cycles(run.times),
+        actual=Actual.of(run.times),
+        loop_cycles=LoopCycles.of(run.times),
         message_latency=known(run.message_latency),
         unhindered_latency=known(run.unhindered),
         utilisation_max=known(run.busiest),
@@ -514,28 +529,14 @@ def _point(run: LoopRun) -> Point:
 
 
 def _program(speed: ProgramSpeed) -> OneProgram:
-    actual, cycles = _actual(speed.alone), _cycles(speed.alone)
+    actual, cycles = Actual.of(speed.alone), CyclesAlone.of(speed.alone)
     return OneProgram(
         name=speed.name,
         nodes=speed.nodes,
         tasks=speed.tasks,
-        actual=_actual(speed.times),
-        loop_cycles=_cycles(speed.times),
+        actual=Actual.of(speed.times),
+        loop_cycles=LoopCycles.of(speed.times),
         alone=Times(actual=actual, loop_cycles=cycles) if actual and cycles else None,
         slowdown=speed.slowdown,
         slowdown_ci95=speed.slowdown_ci95,
     )
-
-
-def _actual(times: LoopTimes | None) -> Actual | None:
-    if times is None:
-        return None
-    return Actual(
-        average_node=times.average_node, worst_node=times.worst_node, accepted=times.accepted
-    )
-
-
-def _cycles(times: LoopTimes | None) -> LoopCycles | None:
-    if times is None:
-        return None
-    return LoopCycles(mean=float(times.cycles.mean()), max=float(times.cycles.max()))

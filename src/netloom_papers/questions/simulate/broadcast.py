@@ -22,10 +22,12 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.load import Backlog, longer, note_of
-from netloom.questions.simulate.said import SLOW, rough
+from netloom.questions.simulate.load import longer
+from netloom.questions.simulate.said import rough
 from netloom.questions.verdicts import Verdict
+from netloom.simulation.network.figures import Backlog, note_of
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.steady import SLOW
 from netloom.topology import Cube
 from netloom.topology.alike import check_direct
 from netloom.workload import Lengths, parse_lengths
