@@ -387,34 +387,22 @@ class Simulation(LoadAnswer):
         if self.several:
             idle = [e.zero_load_latency for e in self.points if e.packet_latency_mean is not None]
             return self.curves(self.saturation_intervals(), idle)
+        from netloom.drawing.load_curves import accepted_by_node, latencies
         from netloom.questions.network_chart import loaded_chart, network_again
         from netloom.questions.simulate.drawn import ON_CHANNEL
 
-        channels = self.channels()
+        channels, point = self.channels(), self.points[0]
         at_hand = self.network.topology if self.kept is None else None
         net = network_again(at_hand, self.asked, channels)
+        if point.histogram is None:
+            when = "Interrupted" if point.stable else "Overloaded"
+            spread = accepted_by_node(self.nodes(), when)
+        else:
+            spread = latencies(point, point.histogram)
         return {
             "channels": loaded_chart(net, channels, "utilisation", ON_CHANNEL),
-            "latencies": self._latency_spread(),
+            "latencies": spread,
         }
-
-    def _latency_spread(self) -> Any:
-        """Return how long packets took. Past saturation, how much nodes get through."""
-        from netloom.drawing.load_curves import accepted_by_node, latencies
-
-        point = self.points[0]
-        if point.histogram is None:
-            nodes = self.nodes()
-            nodes = nodes.filter(nodes["node_offered"] > 0)
-            share = nodes["node_accepted"].to_numpy() / nodes["node_offered"].to_numpy()
-            return accepted_by_node(share, "Interrupted" if point.stable else "Overloaded")
-        bins = point.histogram
-        return latencies(
-            (bins.first_cycle, bins.bin_cycles, np.array(bins.packets)),
-            mean=point.packet_latency_mean or 0.0,
-            longest=point.packet_latency_max or 0.0,
-            marks={"p50": point.packet_latency_p50 or 0.0, "p99": point.packet_latency_p99 or 0.0},
-        )
 
     def saturation_intervals(self) -> dict[str, tuple[float, float]]:
         """Return between which loads each technique saturates: the last it carried, the first not.

@@ -308,43 +308,18 @@ class LoopSimulation(Answer):
 
     def parts(self) -> dict[str, Any]:
         """Return what share of the traffic gets through by load, and the channels at the last."""
-        import polars as pl
-
-        from netloom.drawing.axes import axis
-        from netloom.drawing.load_curves import AVERAGE, BY_NODE, LIMIT, WORST, shares, thresholds
+        from netloom.drawing.load_curves import applied_shares
         from netloom.questions.network_chart import loaded_chart, network_again
         from netloom.questions.simulate.drawn import ON_CHANNEL
 
-        lines = [
-            (each.applied, got / each.applied, name)
-            for each in self.points
-            if each.actual and each.applied > 0
-            for name, got in (
-                (AVERAGE, each.actual.average_node),
-                (WORST, each.actual.worst_node),
-            )
-        ]
-        tidy = pl.DataFrame(lines, ["applied", "share", "of"], orient="row").sort("applied")
-        highest, marks = max(self.applied_asked), dict[str, float]()
-        if (limit := self.saturation) is not None:
-            marks = {
-                "worst node*": limit.worst_node,
-                "average node*": limit.average_node,
-                LIMIT: limit.upper_bound,
-            }
-        marks = {name: at for name, at in marks.items() if at <= 1.3 * highest}
-        drawn = shares(
-            tidy,
-            axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
-            BY_NODE,
-            lambda where: thresholds(where, marks),
-            lambda _: marks.values(),
-        )
+        limit, estimates = self.saturation, None
+        if limit is not None:
+            estimates = limit.worst_node, limit.average_node, limit.upper_bound
         channels = self.channels()
         last = channels.filter(channels["applied"] == channels["applied"].max())
         net = network_again(self.network.topology if self.network else None, self.asked, last)
         return {
-            "traffic": drawn,
+            "traffic": applied_shares(self.table(), max(self.applied_asked), estimates),
             "channels": loaded_chart(net, last, "utilisation", ON_CHANNEL),
         }
 
