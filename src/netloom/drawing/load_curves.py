@@ -197,7 +197,7 @@ def _latency_said(table: pl.DataFrame) -> str:
 
 
 def applied_shares(
-    table: pl.DataFrame, highest: float, estimates: tuple[float, float, float] | None
+    table: pl.DataFrame, highest: float, limits: tuple[float | None, float | None, float] | None
 ) -> alt.LayerChart:
     """Return which share of the applied traffic gets through: of the average node and the worst.
 
@@ -207,14 +207,15 @@ def applied_shares(
         A row per run: ``applied``, ``average_node`` and ``worst_node``, null where not known.
     highest
         The highest applied traffic asked for.
-    estimates
-        Applied traffic at which the worst node and the average one saturate, and the limit.
+    limits
+        Applied traffic at which the worst node and the average one saturate, if that is estimated,
+        and the one that is never exceeded. None: nothing is known.
     """
     table = table.drop_nulls("average_node").filter(pl.col("applied") > 0)
     columns = {"average_node": AVERAGE, "worst_node": WORST}
     parts = [_share(table, name, pl.lit(of), "applied") for name, of in columns.items()]
-    named = zip(("worst node*", "average node*", LIMIT), estimates or (), strict=False)
-    marks = {name: at for name, at in named if at <= NEAR * highest}
+    named = zip(("worst node*", "average node*", LIMIT), limits or (), strict=False)
+    marks = {name: at for name, at in named if at is not None and at <= NEAR * highest}
     return shares(
         pl.concat(parts).sort("applied", maintain_order=True),
         axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),

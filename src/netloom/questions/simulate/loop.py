@@ -184,10 +184,13 @@ class Point(Figures):
 
 
 class Limit(Figures):
-    """The applied traffic at which static analysis says that nodes saturate."""
+    """The applied traffic at which static analysis says that nodes saturate.
 
-    average_node: float = figure(unit=FLITS)
-    worst_node: float = figure(unit=FLITS)
+    It has no estimates of nodes where channels differ in bandwidth.
+    """
+
+    average_node: float | None = figure(unit=FLITS)
+    worst_node: float | None = figure(unit=FLITS)
     upper_bound: float = figure(unit=FLITS)
 
 
@@ -254,7 +257,7 @@ class LoopSimulation(Answer):
 
     def _limits(self) -> str:
         limit = self.saturation
-        if limit is None:
+        if limit is None or limit.worst_node is None:
             return ""
         said = f"the slowest rank saturates at {number(limit.worst_node)}, the average one at "
         return f"{said}{number(limit.average_node)} {FLITS} (estimates)"
@@ -312,14 +315,14 @@ class LoopSimulation(Answer):
         from netloom.questions.network_chart import loaded_chart, network_again
         from netloom.questions.simulate.drawn import ON_CHANNEL
 
-        limit, estimates = self.saturation, None
+        limit, limits = self.saturation, None
         if limit is not None:
-            estimates = limit.worst_node, limit.average_node, limit.upper_bound
+            limits = limit.worst_node, limit.average_node, limit.upper_bound
         channels = self.channels()
         last = channels.filter(channels["applied"] == channels["applied"].max())
         net = network_again(self.network.topology if self.network else None, self.asked, last)
         return {
-            "traffic": applied_shares(self.table(), max(self.applied_asked), estimates),
+            "traffic": applied_shares(self.table(), max(self.applied_asked), limits),
             "channels": loaded_chart(net, last, "utilisation", ON_CHANNEL),
         }
 
@@ -480,8 +483,8 @@ def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:
     if found is None:
         return None
     return Limit(
-        average_node=found.average_node,
-        worst_node=found.worst_node,
+        average_node=known(found.average_node),
+        worst_node=known(found.worst_node),
         upper_bound=found.upper_bound,
     )
 
