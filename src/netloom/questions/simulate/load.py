@@ -29,6 +29,12 @@ from netloom.questions.simulate.said import around, rough, suffers
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound  # noqa: TC001 (for examples)
 from netloom.simulation.network.figures import Point, point_of
+from netloom.simulation.network.loaded import (
+    advice_of,
+    run_beside,
+    run_loads,
+    run_programs_alone,
+)
 from netloom.simulation.steady import SLOW
 
 if TYPE_CHECKING:
@@ -546,17 +552,17 @@ BY_LOAD = Axes(
 )  # fmt: skip
 
 
-def one_point(found: Answer, setup: UnderLoad, point: Point) -> Recorded:
+def one_point(found: LoadAnswer, point: Point) -> Recorded:
     """Return what an answer says of one run, as the answer of a simulation of that alone."""
     import polars as pl
 
     from netloom.questions.recorded import Recorded
 
     only = (pl.col("offered") == point.offered) & (pl.col("switching") == point.switching)
-    bounds = {point.switching: setup.throughput_bounds[point.switching]}
+    bounds = {point.switching: found.setup.throughput_bounds[point.switching]}
     kept = {name: rows.filter(only) for name, rows in (found.kept or {}).items()}
     one = Simulation(
-        setup=replace(setup, throughput_bounds=bounds, refused={}),
+        setup=replace(found.setup, throughput_bounds=bounds, refused={}),
         loads=(point.offered,),
         advice=None,
         interrupted=point.interrupted,
@@ -573,7 +579,7 @@ def detail(record: Recorded, load: float, technique: str) -> Recorded:
         return record
     found = Simulation.from_json(record.figures, kept=record.tables)
     here = (each for each in found.points if (each.offered, each.switching) == (load, technique))
-    return one_point(found, found.setup, next(here))
+    return one_point(found, next(here))
 
 
 CURVE = CurveKind(
@@ -615,8 +621,6 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     >>> simulate("mesh:4x4", load="0.1:0.3:0.1", cycles=500).table()["offered"].to_list()
     [0.1, 0.2, 0.3]
     """
-    from netloom.simulation.network.loaded import advice_of, run_loads
-
     loads = tuple(network.mean_load(load) for load in question.loads)
     if advice := advice_of(network.settings, loads):
         warnings.warn(advice, stacklevel=3)
@@ -640,8 +644,6 @@ def _alone(
     network: SimulatedNetwork, together: Sequence[tuple[Setting, NetworkRun]], limits: Limits
 ) -> Sequence[tuple[NetworkRun | None, ...]]:
     """Run each program alone at every load that all of them were run at. On Ctrl-C, some."""
-    from netloom.simulation.network.loaded import run_programs_alone
-
     assert network.programs is not None
     if any(run.interrupted for _, run in together):
         return [()] * len(together)
@@ -656,8 +658,6 @@ def _answer(
     runs: Sequence[tuple[Setting, NetworkRun]],
     alone: Sequence[tuple[NetworkRun | None, ...]],
 ) -> Simulation:
-    from netloom.simulation.network.loaded import advice_of
-
     loads = tuple(network.mean_load(load) for load in question.loads)
     points = tuple(
         point_of(network, setting, run, beside)
@@ -712,8 +712,6 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
     >>> ratio + half_width < 1
     True
     """
-    from netloom.simulation.network.loaded import run_beside
-
     if other.kept is not None:
         raise InputError("other", "a simulation that was read", "one that was run just now")
     given = dict(zip(positional_fields(SimulateQuestion), values, strict=False)) | fields

@@ -37,6 +37,7 @@ from netloom.questions.simulate.network import UnderLoad, prepare
 from netloom.questions.simulate.said import around, rough
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.network.figures import Point, point_of
+from netloom.simulation.network.loaded import advice_of, bracket_saturation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -282,7 +283,7 @@ def detail(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what a search says of one load."""
     found, search = _read(record, technique)
     assert search is not None, f"no search for {technique}"
-    return one_point(found, found.setup, next(run for run in search.runs if run.offered == load))
+    return one_point(found, next(run for run in search.runs if run.offered == load))
 
 
 CURVE = replace(OF_LOADS, besides=("alone",), found=found_at, detail=detail)
@@ -315,8 +316,6 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
     >>> found.points[0].saturation_offered < found.setup.bound.load
     True
     """
-    from netloom.simulation.network.loaded import advice_of, bracket_saturation
-
     if advice := advice_of(network.settings, ()):
         warnings.warn(advice, stacklevel=3)
     searches: list[Search] = []
