@@ -1,14 +1,16 @@
 """Programs that wait for each of their messages, as ``simulate_loop`` runs them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.questions.recorded import record
-from netloom.questions.simulate.loop import simulate_loop
+from netloom.questions.simulate.loop import LoopSimulation, simulate_loop
 from netloom.routing import UpDown
+from netloom.topology import mesh
 from netloom.workload import process_graph, read
 
 WORM = {"engine": "worm", "release_cycles": 0}
@@ -303,3 +305,17 @@ def test_what_a_program_gets_through_is_said_in_words():
     assert sentence == (
         "Not known at applied traffic 0.1: after 3,000 cycles some rank has too few loops."
     )
+
+
+def test_an_answer_without_estimates_is_read_and_drawn_again():
+    network = mesh(4, 4)
+    faster = np.where(np.arange(len(network.channel_bandwidth)) < 4, 2.0, 1.0)
+    network = replace(network, channel_bandwidth=faster)
+    found = simulate_loop(network, app="transpose:4", applied=0.5, loops=20, engine="flow")
+    limit = found.saturation
+    assert limit.average_node is None
+    assert limit.upper_bound > 0
+    assert "limits" not in found.verdict.lines
+    kept = record(found)
+    again = LoopSimulation.from_json(kept.figures, kept=kept.tables)
+    assert again.parts()["traffic"].to_dict() == found.parts()["traffic"].to_dict()

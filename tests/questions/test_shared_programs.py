@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom import find_saturation, simulate
+from netloom import find_saturation, simulate, simulate_loop
 from netloom.base.errors import InputError
 from netloom.questions.simulate.load import SimulateQuestion, simulate_beside
 from netloom.questions.simulate.network import prepare
@@ -233,3 +233,12 @@ def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
         assert abs(ratio - 1) <= max(half, 1e-3)
         assert point.latency_over(point) == (1.0, 0.0)
         assert other.latency_over(point)[0] != 1
+
+
+def test_a_terminal_shows_what_programs_take_alone():
+    options = {"on": "mesh:4x4", "app": ["ring:8@0-7", "ring:8@8-15"]}
+    loops = simulate_loop(**options, applied=0.3, loops=10, engine="flow")
+    packets = simulate(**options, load=0.2, cycles=500)
+    for found in (loops, packets):
+        side_by_side = "\n".join(found.lines(120)).split("Side by side:")[1]
+        assert side_by_side.split().count("alone") == 1

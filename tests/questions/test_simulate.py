@@ -10,8 +10,8 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.machines import machine
 from netloom.questions.base import parse_numbers
 from netloom.questions.recorded import record
-from netloom.questions.simulate.load import note_of
 from netloom.routing import DimensionOrder, table
+from netloom.simulation.network.figures import note_of
 from netloom.simulation.network.routers import Router
 from netloom.topology import mesh
 from netloom.workload import parse_lengths, parse_traffic, read

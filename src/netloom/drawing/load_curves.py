@@ -33,7 +33,8 @@ from netloom.drawing.names import NARROW_BAND, band_named
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Floats
+    from netloom.simulation.network.figures import Histogram, Point
 
 AVERAGE, WORST = "average node", "worst node"
 LATENCY = "packet latency (cycles)"
@@ -48,6 +49,9 @@ BY_NODE = {AVERAGE: MINE._replace(width=3.2), WORST: MINE._replace(width=1.3)}
 
 MOST_TIMES = 6.0
 """Times the latency of an idle network, up to which curves beyond saturation are drawn."""
+
+NEAR = 1.3
+"""Times the highest load of a curve, up to which limits are drawn."""
 
 TAIL = 1.5
 """Times the 99th percentile, up to which latencies of packets are drawn."""
@@ -133,7 +137,7 @@ class LoadCurves:
     def _loads(self) -> Axis:
         """The axis of loads, up to the bound where that is near."""
         reached = max(self.table["offered"])
-        near = self.bound if self.bound <= 1.3 * reached else None
+        near = self.bound if self.bound <= NEAR * reached else None
         return replace(axis("offered", OFFERED, [reached, near]), steps=LOAD_STEPS)
 
     def _carried(self, table: pl.DataFrame) -> pl.DataFrame:
@@ -172,8 +176,8 @@ class LoadCurves:
         return [each for each in found if each <= where.x.high]
 
 
-def _share(table: pl.DataFrame, column: str, of: pl.Expr) -> pl.DataFrame:
-    return table.select("offered", share=pl.col(column) / pl.col("offered"), of=of)
+def _share(table: pl.DataFrame, column: str, of: pl.Expr, load: str = "offered") -> pl.DataFrame:
+    return table.select(load, share=pl.col(column) / pl.col(load), of=of)
 
 
 def _latency_said(table: pl.DataFrame) -> str:
@@ -192,7 +196,36 @@ def _latency_said(table: pl.DataFrame) -> str:
     return f"{said}, {number(last['latency'])} at {at}"
 
 
-def thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
+def applied_shares(
+    table: pl.DataFrame, highest: float, limits: tuple[float | None, float | None, float] | None
+) -> alt.LayerChart:
+    """Return which share of the applied traffic gets through: of the average node and the worst.
+
+    Parameters
+    ----------
+    table
+        A row per run: ``applied``, ``average_node`` and ``worst_node``, null where not known.
+    highest
+        The highest applied traffic asked for.
+    limits
+        Applied traffic at which the worst node and the average one saturate, if that is estimated,
+        and the one that is never exceeded. None: nothing is known.
+    """
+    table = table.drop_nulls("average_node").filter(pl.col("applied") > 0)
+    columns = {"average_node": AVERAGE, "worst_node": WORST}
+    parts = [_share(table, name, pl.lit(of), "applied") for name, of in columns.items()]
+    named = zip(("worst node*", "average node*", LIMIT), limits or (), strict=False)
+    marks = {name: at for name, at in named if at is not None and at <= NEAR * highest}
+    return shares(
+        pl.concat(parts).sort("applied", maintain_order=True),
+        axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
+        BY_NODE,
+        lambda where: _thresholds(where, marks),
+        lambda _: marks.values(),
+    )
+
+
+def _thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
     """Return upright lines: where contention is estimated to begin, and the limit as a bound."""
     seen = {name: at for name, at in marks.items() if at <= where.x.high}
     layers = where.above({f"{name} {number(at)}": (at, at) for name, at in seen.items()})
@@ -239,33 +272,28 @@ def _shares_said(table: pl.DataFrame, load: str) -> str:
     return f"At load {at}, {' to '.join([said[0], *said[1:][-1:]])} gets through"
 
 
-def latencies(
-    bins: tuple[int, int, Ints], *, mean: float, longest: float, marks: Mapping[str, float]
-) -> alt.LayerChart:
-    """Return how many packets took how long.
-
-    Parameters
-    ----------
-    bins
-        The first cycle, the cycles of a bin, and the packets in each.
-    mean, longest
-        Of all latencies.
-    marks
-        Percentiles by name, the last of them the one whose tail is drawn.
-    """
-    first, width, packets = bins
-    edges = first + width * np.arange(len(packets) + 1.0)
-    seen = max(int(np.searchsorted(edges, TAIL * [*marks.values()][-1])), 1)
+def latencies(point: Point, bins: Histogram) -> alt.LayerChart:
+    """Return how many packets of a run took how long, up to behind the 99th percentile."""
+    packets = np.array(bins.packets)
+    marks = {"p50": point.packet_latency_p50 or 0.0, "p99": point.packet_latency_p99 or 0.0}
+    edges = bins.first_cycle + bins.bin_cycles * np.arange(len(packets) + 1.0)
+    seen = max(int(np.searchsorted(edges, TAIL * marks["p99"])), 1)
     edges, heights = edges[: seen + 1], (packets / packets.sum())[:seen]
     y = axis("height", "share of the packets", heights.tolist(), share=True, full=False)
     x = axis("from", LATENCY, edges.tolist(), whole=True, room=0.02)
-    said = f"Packets took {number(mean)} cycles on average, the longest {number(longest)}"
+    mean, longest = number(point.packet_latency_mean), number(point.packet_latency_max)
+    said = f"Packets took {mean} cycles on average, the longest {longest}"
     named = {f"{name} {number(value)}": value for name, value in marks.items()}
     return _histogram(edges, heights, x, y, said, named)
 
 
-def accepted_by_node(share: Floats, when: str) -> alt.LayerChart:
-    """Return how many nodes get which share of their traffic through."""
+def accepted_by_node(nodes: pl.DataFrame, when: str) -> alt.LayerChart:
+    """Return how many nodes get which share of their traffic through.
+
+    ``nodes`` has a row per node: ``node_offered`` and ``node_accepted``.
+    """
+    nodes = nodes.filter(nodes["node_offered"] > 0)
+    share = nodes["node_accepted"].to_numpy() / nodes["node_offered"].to_numpy()
     most = max(1.0, share.max(initial=0))
     counts, edges = np.histogram(share, bins=20, range=(0, most))
     x = axis("from", "share of its traffic that a node gets through", [1.0], share=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.simulation.agenda import run_program
 from netloom.simulation.intervals import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
@@ -129,9 +130,10 @@ class LoopRun:
         if self.ending.interrupted:
             return "interrupted: some task had not gone round often enough"
         if not self.ending.enough:
+            times = counted(int(self.loops.min()), "time")
             return (
-                f"after {self.ending.cycle} cycles some task had gone round {self.loops.min()} "
-                "times only: it starves, or loops and most_cycles do not go together"
+                f"after {self.ending.cycle} cycles some task had gone round {times} only: it "
+                "starves, or loops and most_cycles do not go together"
             )
         return None
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
 
 
+SLOW = 3.0
+"""Latency, in times that of the idle network, from which a network counts as saturated."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a run ends.

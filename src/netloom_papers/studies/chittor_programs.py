@@ -377,6 +377,8 @@ def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
     times = point.times
     assert times is not None, point.note
     thinking = think_cycles(point.applied, flits)
+    limits = (limit.average_node, limit.worst_node) if limit else (None, None)
+    average, worst = (None if share is None else 100 * share for share in limits)
     return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
         "app": simulated.program,
         "mapping": simulated.mapping,
@@ -384,8 +386,8 @@ def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
         "average_node": 100 * times.average_node,
         "worst_node": 100 * times.worst_node,
         "accepted": 100 * times.accepted,
-        "theory_average": None if limit is None else 100 * limit.average_node,
-        "theory_worst": None if limit is None else 100 * limit.worst_node,
+        "theory_average": average,
+        "theory_worst": worst,
     }
 
 

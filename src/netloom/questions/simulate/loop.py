@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from netloom.questions.register import asks
 from netloom.questions.shown import order_named, rough, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
-from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program
+from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program, suffers
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import LoopRun, beside_alone, run_loop
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from netloom.workload.programs.shared import SharedProgram
 
 LOST = Grade("share of their sending rate that ranks lose", fine=0.1, act=0.5)
-
-NOTABLE_SLOWDOWN = 1.005
-"""Time of a loop beside other programs, in times that alone, that is worth a word."""
 
 NOTABLE = 0.05
 """Share of a loop from which waiting for other messages is worth another mapping."""
@@ -98,6 +95,15 @@ class Actual(Figures):
     worst_node: float = figure("worst node", FLITS, head="slowest", lead=True, key=True)
     accepted: float = figure("mean of the tasks", FLITS, key=True)
 
+    @classmethod
+    def of(cls, times: LoopTimes | None) -> Actual | None:
+        """Return what tasks got through, if that is known."""
+        if times is None:
+            return None
+        return cls(
+            average_node=times.average_node, worst_node=times.worst_node, accepted=times.accepted
+        )
+
 
 class LoopCycles(Figures):
     """What a loop takes."""
@@ -105,12 +111,26 @@ class LoopCycles(Figures):
     mean: float = figure("loop", CYCLES, lead=True, key=True)
     max: float = figure("slowest task's loop", CYCLES, head="longest", lead=True, key=True)
 
+    @classmethod
+    def of(cls, times: LoopTimes | None) -> Self | None:
+        """Return what loops took, if that is known."""
+        if times is None:
+            return None
+        return cls(mean=float(times.cycles.mean()), max=float(times.cycles.max()))
+
+
+class CyclesAlone(LoopCycles):
+    """What a loop takes without other programs. A terminal shows its mean only."""
+
+    mean: float = figure("loop alone", CYCLES, head="alone", lead=True)
+    max: float = figure("slowest task's loop alone", CYCLES)
+
 
 class Times(Figures):
     """The loops of a program that runs alone."""
 
     actual: Actual = figure()
-    loop_cycles: LoopCycles = figure("alone", flat="", lead=True)
+    loop_cycles: CyclesAlone = figure(flat="", lead=True)
 
 
 class OneProgram(Figures):
@@ -121,9 +141,9 @@ class OneProgram(Figures):
     tasks: int = figure()
     actual: Actual | None = figure(flat="", lead=True)
     loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True)
-    alone: Times | None = figure()
+    alone: Times | None = figure(flat="alone_", lead=True)
     slowdown: float | None = figure(
-        "loop over that alone", "times", lead=True, half="slowdown_ci95"
+        "loop over that alone", "times", head="slow-down", lead=True, half="slowdown_ci95"
     )
     slowdown_ci95: float | None = figure("± 95 %")
 
@@ -162,10 +182,13 @@ class Point(Figures):
 
 
 class Limit(Figures):
-    """The applied traffic at which static analysis says that nodes saturate."""
+    """The applied traffic at which static analysis says that nodes saturate.
 
-    average_node: float = figure(unit=FLITS)
-    worst_node: float = figure(unit=FLITS)
+    It has no estimates of nodes where channels differ in bandwidth.
+    """
+
+    average_node: float | None = figure(unit=FLITS)
+    worst_node: float | None = figure(unit=FLITS)
     upper_bound: float = figure(unit=FLITS)
 
 
@@ -231,7 +254,7 @@ class LoopSimulation(Answer):
 
     def _limits(self) -> str:
         limit = self.saturation
-        if limit is None:
+        if limit is None or limit.worst_node is None:
             return ""
         said = f"the slowest rank saturates at {number(limit.worst_node)}, the average one at "
         return f"{said}{number(limit.average_node)} {FLITS} (estimates)"
@@ -279,48 +302,23 @@ class LoopSimulation(Answer):
         highest = number(max((each.applied for each in self.points), default=None))
         return [
             f"{self.program} on {self.setup.topology}, {order_named(self.mapping)}; messages of "
-            f"{self.message_flits} flits, each waited for; {self.setup.routing}, "
+            f"{counted(self.message_flits, 'flit')}, each waited for; {self.setup.routing}, "
             f"{self.setup.router['name']}; channels at applied traffic {highest}"
         ]
 
     def parts(self) -> dict[str, Any]:
         """Return what share of the traffic gets through by load, and the channels at the last."""
-        import polars as pl
-
-        from netloom.drawing.axes import axis
-        from netloom.drawing.load_curves import AVERAGE, BY_NODE, LIMIT, WORST, shares, thresholds
+        from netloom.drawing.load_curves import applied_shares
         from netloom.questions.network_chart import USE, loaded_chart, network_again
 
-        lines = [
-            (each.applied, got / each.applied, name)
-            for each in self.points
-            if each.actual and each.applied > 0
-            for name, got in (
-                (AVERAGE, each.actual.average_node),
-                (WORST, each.actual.worst_node),
-            )
-        ]
-        tidy = pl.DataFrame(lines, ["applied", "share", "of"], orient="row").sort("applied")
-        highest, marks = max(self.applied_asked), dict[str, float]()
-        if (limit := self.saturation) is not None:
-            marks = {
-                "worst node*": limit.worst_node,
-                "average node*": limit.average_node,
-                LIMIT: limit.upper_bound,
-            }
-        marks = {name: at for name, at in marks.items() if at <= 1.3 * highest}
-        drawn = shares(
-            tidy,
-            axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
-            BY_NODE,
-            lambda where: thresholds(where, marks),
-            lambda _: marks.values(),
-        )
+        limit, limits = self.saturation, None
+        if limit is not None:
+            limits = limit.worst_node, limit.average_node, limit.upper_bound
         channels = self.channels()
         last = channels.filter(channels["applied"] == channels["applied"].max())
         net = network_again(self.network.topology if self.network else None, self.asked, last)
         return {
-            "traffic": drawn,
+            "traffic": applied_shares(self.table(), max(self.applied_asked), limits),
             "channels": loaded_chart(net, last, "utilisation", USE),
         }
 
@@ -342,13 +340,8 @@ def _why(point: Point) -> str:
 
 
 def _shared(point: Point) -> str:
-    slower = [(each.slowdown, each.name) for each in point.programs if each.slowdown]
-    if not slower:
-        return ""
-    times, name = max(slower)
-    if times < NOTABLE_SLOWDOWN:
-        return "no program delays another"
-    return f"{name} suffers most: its loops take {number(times)} times as long as alone"
+    slower = [(each.slowdown, each.name) for each in point.programs]
+    return suffers(slower, "its loops take {} times as long as alone")
 
 
 BY_APPLIED = Axes(
@@ -486,8 +479,8 @@ def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:
     if found is None:
         return None
     return Limit(
-        average_node=found.average_node,
-        worst_node=found.worst_node,
+        average_node=known(found.average_node),
+        worst_node=known(found.worst_node),
         upper_bound=found.upper_bound,
     )
 
@@ -495,8 +488,8 @@ def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:
 def _point(run: LoopRun) -> Point:
     return Point(
         applied=run.applied,
-        actual=_actual(run.times),
-        loop_cycles=_cycles(run.times),
+        actual=Actual.of(run.times),
+        loop_cycles=LoopCycles.of(run.times),
         message_latency=known(run.message_latency),
         unhindered_latency=known(run.unhindered),
         utilisation_max=known(run.busiest),
@@ -510,28 +503,14 @@ def _point(run: LoopRun) -> Point:
 
 
 def _program(speed: ProgramSpeed) -> OneProgram:
-    actual, cycles = _actual(speed.alone), _cycles(speed.alone)
+    actual, cycles = Actual.of(speed.alone), CyclesAlone.of(speed.alone)
     return OneProgram(
         name=speed.name,
         nodes=speed.nodes,
         tasks=speed.tasks,
-        actual=_actual(speed.times),
-        loop_cycles=_cycles(speed.times),
+        actual=Actual.of(speed.times),
+        loop_cycles=LoopCycles.of(speed.times),
         alone=Times(actual=actual, loop_cycles=cycles) if actual and cycles else None,
         slowdown=speed.slowdown,
         slowdown_ci95=speed.slowdown_ci95,
     )
-
-
-def _actual(times: LoopTimes | None) -> Actual | None:
-    if times is None:
-        return None
-    return Actual(
-        average_node=times.average_node, worst_node=times.worst_node, accepted=times.accepted
-    )
-
-
-def _cycles(times: LoopTimes | None) -> LoopCycles | None:
-    if times is None:
-        return None
-    return LoopCycles(mean=float(times.cycles.mean()), max=float(times.cycles.max()))

@@ -1,4 +1,4 @@
-"""A network made ready to be simulated under a load: what the fields of a question add up to."""
+"""A network made ready to be simulated under a load, and what answers say of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.words import counted
+from netloom.base.figures import FLITS, Figures, figure
+from netloom.base.words import counted, number
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import (
     entering,
@@ -17,7 +18,9 @@ from netloom.questions.named import (
     program_on,
     read_traffic,
 )
+from netloom.questions.shown import subject
 from netloom.questions.simulate.programs import only_program, share_programs
+from netloom.simulation.capacity import Bound, FailureCost  # noqa: TC001 (types of figures)
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.loaded import (
     LoadedNetwork,
@@ -28,15 +31,17 @@ from netloom.simulation.network.loaded import (
     techniques_of,
 )
 from netloom.simulation.network.routers import with_lanes
+from netloom.topology.faults import broken_parts
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from netloom.base.arrays import Ints
     from netloom.machines import Machine
     from netloom.questions.simulate.fields import OpenLoad
-    from netloom.simulation.capacity import FailureCost
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
@@ -75,15 +80,131 @@ class SimulatedNetwork(LoadedNetwork):
     inside_nodes: float
 
     @property
-    def compares(self) -> bool:
-        """Whether techniques are compared, possible or not."""
-        return len(self.settings) + len(self.refused) > 1
-
-    @property
     def router_fields(self) -> dict[str, Any]:
         """The router's name and its fields."""
         router = asdict(self.settings[0].router)
         return {"name": self.router_name} | {name: router[name] for name in ROUTER_FIELDS}
+
+
+class Failures(Figures):
+    """What is broken, and what that costs."""
+
+    channels: tuple[str, ...] = figure()
+    nodes: tuple[str, ...] = figure()
+    cost: FailureCost = figure(at=".")
+
+
+class UnderLoad(Figures):
+    """What answers say of a network and of the packets that come to it."""
+
+    topology: str = figure(table=False)
+    nodes: int = figure(table=False)
+    num_routers: int | None = figure("routers", at="routers", table=False, optional=True)
+    num_channels: int = figure("channels", at="channels", table=False)
+    failures: Failures | None = figure()
+    traffic: str = figure(table=False)
+    inside_nodes: float = figure(table=False)
+    arrivals: str = figure(table=False)
+    packet_law: str = figure(at="packet_flits.law", table=False)
+    packet_mean: float = figure(unit="flits", at="packet_flits.mean", table=False)
+    routing: str = figure(table=False)
+    router: dict[str, object] = figure(table=False)
+    throughput_bounds: dict[str, Bound] = figure("limit of each technique")
+    flit_bytes: float | None = figure(unit="bytes", table=False)
+    cycle_us: float | None = figure(unit="µs", table=False)
+    seed: int = figure(table=False)
+    notes: tuple[str, ...] = figure("remarks", at="remarks")
+    refused: dict[str, object] = figure("techniques that are not possible, and why", table=False)
+
+    @classmethod
+    def of(cls, network: SimulatedNetwork) -> UnderLoad:
+        """Return what is said of a network that is ready to be simulated."""
+        topology, machine = network.topology, network.machine
+        return cls(
+            topology=topology.name,
+            nodes=topology.num_hosts,
+            num_routers=None if topology.direct else topology.num_routers,
+            num_channels=topology.num_network_channels,
+            failures=_failures(network),
+            traffic=network.traffic.name,
+            inside_nodes=network.inside_nodes,
+            arrivals=network.arrivals.name,
+            packet_law=network.lengths.name,
+            packet_mean=network.lengths.mean,
+            routing=network.settings[0].routing.name,
+            router=network.router_fields,
+            throughput_bounds={each.router.switching: each.bound for each in network.settings},
+            flit_bytes=machine.flit_bytes if machine else None,
+            cycle_us=machine.cycle_us if machine else None,
+            seed=network.seed,
+            notes=network.remarks,
+            refused=dict(network.refused),
+        )
+
+    @property
+    def compares(self) -> bool:
+        """Whether techniques are compared, possible or not."""
+        return len(self.throughput_bounds) + len(self.refused) > 1
+
+    @property
+    def bound(self) -> Bound:
+        """What limits the technique that could carry most."""
+        return max(self.throughput_bounds.values(), key=lambda bound: bound.load)
+
+    def subject(self, asked: Mapping[str, Any]) -> str:
+        """Return what is simulated, in short."""
+        mapping = asked["mapping"] if asked["app"] is not None else None
+        return subject(self.traffic, self.topology, mapping)
+
+    @property
+    def _vcs(self) -> str:
+        buffers = counted(str(self.router["buffer_flits"]), "flit")
+        return f"{counted(str(self.router['vcs']), 'VC')} of {buffers}"
+
+    @property
+    def _packets(self) -> str:
+        return f"packets of {counted(self.packet_law, 'flit')}"
+
+    @property
+    def how(self) -> str:
+        """The routers, the packets and the size of the network, in words."""
+        size = counted(self.nodes, "node")
+        if self.num_routers is not None:
+            size = f"{counted(self.nodes, 'host')}, {counted(self.num_routers, 'router')}"
+        parts = [
+            str(self.router["name"]),
+            *([] if self.compares else self.throughput_bounds),
+            self._vcs,
+            self.routing,
+            self._packets,
+            self.arrivals,
+            *([f"{number(self.cycle_us)} µs per cycle"] if self.cycle_us else []),
+            f"{size}, {counted(self.num_channels, 'channel')}",
+        ]
+        return ", ".join(parts)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield how it was run, what was changed, and which techniques are not possible."""
+        yield self.how
+        yield from self.notes
+        yield from (f"{name} is not possible: {why}" for name, why in self.refused.items())
+
+    def footer(self) -> list[str]:
+        """Return what was simulated, on which routers, and what limits it."""
+        bound = self.bound
+        return [
+            f"{self.traffic} on {self.topology}; {self.routing}, {self.router['name']} router, "
+            f"{self._vcs}, {self._packets}",
+            f"Limit with {bound.whose}: {number(bound.load)} {FLITS}, by {bound.what}",
+        ]
+
+
+def _failures(network: SimulatedNetwork) -> Failures | None:
+    broken = broken_parts(network.topology)
+    if broken is None or network.cost is None:
+        return None
+    channels, nodes = tuple(broken["channels"]), tuple(broken["nodes"])
+    return Failures(channels=channels, nodes=nodes, cost=network.cost)
 
 
 def prepare(question: OpenLoad) -> SimulatedNetwork:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.words import counted
+from netloom.base.words import counted, number
 from netloom.mapping.allocation import named_hosts
 from netloom.questions.named import entering, placed, program_on, read_program
 from netloom.topology.faults import working_nodes
@@ -18,7 +18,7 @@ from netloom.workload import ProcessGraph
 from netloom.workload.programs.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from netloom.base.arrays import Ints
     from netloom.questions.simulate.fields import Programs
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""
+
+NOTABLE = 1.005
+"""How much slower than alone a program is beside others, in times, that is worth a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,3 +222,23 @@ def _placed(item: Any, topology: Topology | None) -> tuple[str | ProcessGraph, I
     if counts.max(initial=1) > 1:
         raise InputError("app", f"host {found[np.argmax(counts)]} twice", "each host once")
     return app, listed
+
+
+def suffers(slower: Iterable[tuple[float | None, str]], said: str) -> str:
+    """Return which of several programs suffers most from the others, "" if that is not known.
+
+    ``slower`` has how many times as long as alone each takes, and its name. ``said`` has ``{}`` for
+    these times.
+
+    Examples
+    --------
+    >>> suffers([(1.5, "ring:8"), (None, "star:8")], "{} times its latency alone")
+    'ring:8 suffers most: 1.5 times its latency alone'
+    """
+    known = [(times, name) for times, name in slower if times]
+    if not known:
+        return ""
+    times, name = max(known)
+    if times < NOTABLE:
+        return "no program delays another"
+    return f"{name} suffers most: {said.format(number(times))}"

@@ -16,12 +16,10 @@ from netloom.base.figures import (
     figure,
     framed,
     known,
-    unseen,
 )
 from netloom.base.progress import patience
 from netloom.base.words import counted, listed, number
-from netloom.questions import answers, terminal
-from netloom.questions.answers import Answer
+from netloom.questions import terminal
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
@@ -29,19 +27,16 @@ from netloom.questions.shown import around, arrow, rough
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load import (
     CURVE as OF_LOADS,
-    Channel,
-    Point,
-    UnderLoad,
+    LoadAnswer,
     begun,
-    channel_rows,
-    curves_of,
     limit_said,
     longer,
     one_point,
-    point_of,
-    prepare,
 )
+from netloom.questions.simulate.network import UnderLoad, prepare
 from netloom.questions.verdicts import Verdict
+from netloom.simulation.network.figures import Point, point_of
+from netloom.simulation.network.loaded import advice_of, bracket_saturation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,23 +115,19 @@ class Search(Figures):
         return self.saturation_offered - half, self.saturation_offered + half
 
 
-class NetworkSaturation(Answer):
+class NetworkSaturation(LoadAnswer):
     """What ``find_saturation`` found: a point for each switching technique.
 
     Attributes
     ----------
     advice
         What was better known before the runs, or None where nothing is amiss.
-    network
-        The network, of an answer that was asked just now.
     """
 
     ROWS: ClassVar = Point
 
-    setup: UnderLoad = figure(at=".")
     advice: str | None = figure(table=False)
     points: tuple[Search, ...] = figure()
-    network: SimulatedNetwork = unseen(default=None)
 
     @property
     def interrupted(self) -> bool:
@@ -147,16 +138,6 @@ class NetworkSaturation(Answer):
     def several(self) -> bool:
         """Whether several techniques were asked for."""
         return self.setup.compares
-
-    @property
-    def inside_nodes(self) -> float:
-        """Share of the traffic that stays inside nodes."""
-        return self.setup.inside_nodes
-
-    @property
-    def of(self) -> str:
-        """Traffic, network and mapping."""
-        return self.setup.subject(self.asked)
 
     @property
     def runs(self) -> tuple[Point, ...]:
@@ -243,21 +224,10 @@ class NetworkSaturation(Answer):
         """Return one row per run of each search."""
         return self._told("table", lambda: framed(Point, self.runs))
 
-    @answers.table(Channel)
-    def channels(self) -> dict[str, Any]:
-        """Return one row per run of the search and channel, as ``Simulation.channels``."""
-        return channel_rows(self.runs, self.network.topology)
-
-    def footer(self) -> list[str]:
-        """Return what was simulated, on which routers, and what limits it."""
-        return self.setup.footer()
-
     def parts(self) -> dict[str, Any]:
         """Return latency and what gets through by load."""
         saturates = {each.switching: each.interval for each in self.points if each.saturates}
-        idle = [each.zero_load_latency for each in self.points]
-        curves = curves_of(self.table(), self.setup, saturates, idle)
-        return {"latency": curves.latency(), "accepted": curves.accepted()}
+        return self.curves(saturates, [each.zero_load_latency for each in self.points])
 
 
 def _interrupted(found: Search) -> str:
@@ -312,7 +282,7 @@ def detail(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what a search says of one load."""
     found, search = _read(record, technique)
     assert search is not None, f"no search for {technique}"
-    return one_point(found, found.setup, next(run for run in search.runs if run.offered == load))
+    return one_point(found, next(run for run in search.runs if run.offered == load))
 
 
 CURVE = replace(OF_LOADS, besides=("alone",), found=found_at, detail=detail)
@@ -345,8 +315,6 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
     >>> found.points[0].saturation_offered < found.setup.bound.load
     True
     """
-    from netloom.simulation.network.loaded import advice_of, bracket_saturation
-
     if advice := advice_of(network.settings, ()):
         warnings.warn(advice, stacklevel=3)
     searches: list[Search] = []

@@ -23,6 +23,7 @@ from netloom.simulation.network.program import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import NetworkRun, Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
+from netloom.simulation.steady import SLOW
 from netloom.workload import PacketStream
 
 if TYPE_CHECKING:
@@ -290,15 +291,10 @@ def _made(
     return Setting(router, routing, reservation, bound, idle)
 
 
-def largest_bound(settings: tuple[Setting, ...]) -> Bound:
-    """Return the bound of the technique that could carry most."""
-    return max((setting.bound for setting in settings), key=lambda bound: bound.load)
-
-
 def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | None:
     """Return what to know before the runs: what cannot work well, why, and what to change."""
     lines = []
-    bound = largest_bound(settings)
+    bound = max((each.bound for each in settings), key=lambda bound: bound.load)
     if loads and loads[0] > bound.load:
         lines.append(
             f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with "
@@ -443,9 +439,7 @@ def bracket_saturation(
     limits: Limits,
     *,
     below: float = 1.0,
-    latency_factor: float = 3.0,
     width: float = 0.01,
-    tell: Callable[[int], None] = lambda _: None,
 ) -> SaturationPoint:
     """Find the offered load at which a network saturates, by bracketing.
 
@@ -453,12 +447,10 @@ def bracket_saturation(
 
     Parameters
     ----------
-    make_run, limits, tell
+    make_run, limits
         As for ``run_loads``.
     below
         The highest load to look at: a proven limit, or all that it can be offered.
-    latency_factor
-        How many times the latency of the idle network is too much.
     width
         Width of the bracket, as a fraction of the load, at which to stop.
     """
@@ -481,11 +473,10 @@ def bracket_saturation(
                 stop.set()
                 raise
             runs.extend(found)
-            tell(len(runs))
             return found
 
         idle, last = both((min(ZERO_LOAD, below / 10), below), float("inf"))
-        beyond = latency_factor * idle.measured.packet_latency
+        beyond = SLOW * idle.measured.packet_latency
         low, high = idle, last
 
         def too_much(run: NetworkRun) -> bool:
@@ -512,7 +503,7 @@ def bracket_saturation(
         accepted_worst_node=last_kept.accepted_worst_node,
         peak_accepted=max(kept_up, default=0.0),
         zero_load_latency=idle.measured.packet_latency,
-        latency_factor=latency_factor,
+        latency_factor=SLOW,
         interrupted=stop.is_set(),
         runs=runs,
     )

@@ -23,10 +23,11 @@ from netloom.questions.register import asks
 from netloom.questions.shown import rough
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.simulate.load import Backlog, longer, note_of, state_of
-from netloom.questions.simulate.network import SLOW
+from netloom.questions.simulate.load import longer
 from netloom.questions.verdicts import Verdict
+from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.steady import SLOW
 from netloom.topology import Cube
 from netloom.topology.alike import check_direct
 from netloom.workload import Lengths, parse_lengths
