@@ -23,7 +23,7 @@ ROOT = HERE.parents[1]
 SAID = HERE / "said"
 
 MASKED = re.compile(
-    r"(?<=searched for )\S+\s\S+(?= of processor)|(?<=compiled in )\S+\s\S+|\S+(?= CPU s)"
+    r"(?<=earched for )\S+\s\S+(?= of processor)|(?<=compiled in )\S+\s\S+|\S+(?= CPU s)"
 )
 """What a terminal shows of the machine."""
 

@@ -121,8 +121,7 @@ def test_the_table_shows_what_the_json_has(netloom):
     data = json.loads(plain)
     assert " ".join(data["verdict"]["sentence"].split()) in " ".join(out.split())
     assert "lammps-64 on mesh:8x8" in out
-    assert "max-channel-load by bytes: searched for " in out
-    assert "1 round, from " in " ".join(out.split())
+    assert "max-channel-load by bytes: 1 round, from " in " ".join(out.split())
     lines = out.splitlines()
     for name, row in (("rank order", data["starts"][0]), ("found", data["starts"][-1])):
         line = next(line for line in lines if line.startswith(name))
@@ -219,7 +218,7 @@ def test_ctrl_c_keeps_the_best(netloom, monkeypatch):
     )
     code, out, _ = netloom("map ring:16 --on mesh:4x4 --rounds 1 --simulate")
     assert code == 130
-    assert "max-channel-load by bytes: interrupted after " in out
+    assert "Interrupted after " in out
     assert "Interrupted: the best mapping found by then." in out
     assert "simulated" not in out
     code, out, _ = netloom("map ring:16 --on mesh:4x4 --rounds 1 --json")

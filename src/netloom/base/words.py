@@ -226,3 +226,14 @@ def load_share(value: float | None) -> str:
     ('28 %', '–')
     """
     return percent(None) if value is None else shares(value)[0]
+
+
+def begun(words: str) -> str:
+    """Return words that begin a sentence, with a capital letter.
+
+    Examples
+    --------
+    >>> begun("channel s1-1->leaf1 carries most"), begun("")
+    ('Channel s1-1->leaf1 carries most', '')
+    """
+    return words[:1].upper() + words[1:]

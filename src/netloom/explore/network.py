@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.words import begun
 from netloom.drawing.networks.columns import every_curve, in_columns
 from netloom.drawing.networks.cubes import (
     MOST_SIDE,
@@ -76,7 +77,7 @@ def ways_of(topology: Topology, routing: Routing, flows: Flows) -> tuple[Table |
     try:
         found = paths(topology, routing, sources, targets).whole(topology)
     except InputError as error:
-        return None, f"{error.found[:1].upper()}{error.found[1:]}: more than a page follows."
+        return None, f"{begun(error.found)}: more than a page follows."
     if len(found.channels) > MOST_HOPS:
         return None, f"All paths have {len(found.channels):,} hops: more than a page follows."
     return found, ""

@@ -19,7 +19,7 @@ from netloom.base.figures import (
     unseen,
 )
 from netloom.base.provenance import Provenance
-from netloom.base.words import arrows, folded, percent
+from netloom.base.words import arrows, begun, folded, percent
 from netloom.questions import former, terminal
 from netloom.questions.register import by_verb, command_line, kind_of
 
@@ -257,7 +257,7 @@ class Answer(Figures):
                 rows = getattr(owner, each.name) or ()
                 listed = terminal.table(rows[:MOST_ROWS], self, width, each.nested, self.plainly)
                 if listed:
-                    found += ["", f"{each.title[:1].upper()}{each.title[1:]}:", *listed]
+                    found += ["", f"{begun(each.title)}:", *listed]
                     found += [f"… {len(rows) - MOST_ROWS} more"] * (len(rows) > MOST_ROWS)
         return found
 

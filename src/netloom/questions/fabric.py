@@ -13,7 +13,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
-from netloom.base.words import counted, listed, number, percent
+from netloom.base.words import begun, counted, listed, number, percent
 from netloom.fabrics.figures import (
     PROVED,
     Cable,
@@ -416,7 +416,7 @@ class FabricCheck(Answer):
                 f"bandwidth on average; no tables give more than {percent(half.bound)}"
             )
         told += [*self.missing, *map(_job_said, self.jobs)]
-        return [ended(each[:1].upper() + each[1:]) for each in told if each]
+        return [ended(begun(each)) for each in told if each]
 
     @table(Channel)
     def channels(self) -> Mapping[str, Any]:

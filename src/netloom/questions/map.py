@@ -155,7 +155,7 @@ CHANGES = {
     "path_contention_mean": "paths met (ν), mean",
     "path_contention_max": "paths met (ν), most",
     "saturation_worst_node": "delays from (more is better)",
-    "saturation_upper_bound": "these paths carry at most (more is better)",
+    "saturation_upper_bound": "most carried (more is better)",
 }
 """Figures that a picture compares, beside the objective."""
 
@@ -728,6 +728,9 @@ class ProgramMapping(Answer):
             yield f"{what}, {self.routing}."
         objective = self.objective
         yield f"{objective.name} by {self.weight}: {self._how()}, seed {self.seed}."
+        if self.layout is None:
+            ended = "Interrupted after" if self.interrupted else "Searched for"
+            yield f"{ended} {in_seconds(self.seconds, 2)} of processor time."
         if self.times:
             whose = "of all channels, those of hosts included" if objective.hosts else "of channels"
             yield f"max-channel-load is the largest load over bandwidth {whose}."
@@ -763,10 +766,8 @@ class ProgramMapping(Answer):
         """How the mapping came about, in words."""
         if self.layout is not None:
             return f"layout {self.layout.name} ({self.layout.source})"
-        ended = "interrupted after" if self.interrupted else "searched for"
         rounds = counted(self.rounds, "round") if self.rounds else "less than a whole round"
-        effort = f"{in_seconds(self.seconds, 2)} of processor time, {rounds}"
-        return f"{ended} {effort}, {self._began()}"
+        return f"{rounds}, {self._began()}"
 
     def _began(self) -> str:
         """Return what the mapping was made from."""

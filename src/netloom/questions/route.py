@@ -11,7 +11,7 @@ from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import real_number
 from netloom.base.units import size
-from netloom.base.words import counted, number, percent
+from netloom.base.words import begun, counted, number, percent
 from netloom.drawing.names import base_names
 from netloom.fabrics.balancing import Candidate, balanced
 from netloom.fabrics.figures import (
@@ -260,7 +260,7 @@ class RoutedFabric(Answer):
             fewer = f"the busiest cable carries {percent(self.less)} less ({was} → {now})"
             return mark, f"{use} {fewer}; {limit}.", True
         if gain and more:
-            gain = f"{gain[:1].upper()}{gain[1:]}"
+            gain = begun(gain)
             return "limited", f"{gain}, but the busiest cable carries more: {now}, not {was}.", True
         if gain:
             return mark, f"{use} {gain}. The busiest cable carries {now} by both.", True
@@ -318,7 +318,7 @@ class RoutedFabric(Answer):
             return mark, f"{use} {busiest} {less}; {limit}.", True
         if new > old * PROVED:
             by = f"{size(new)}, {size(old)} by the installed tables"
-            return "limited", f"{busiest[:1].upper()}{busiest[1:]} more: {by}; {limit}.", False
+            return "limited", f"{begun(busiest)} more: {by}; {limit}.", False
         return mark, f"{keep} {busiest} {size(new)} by both; {limit}.", False
 
     def _lines(self) -> dict[str, str]:
@@ -390,7 +390,7 @@ class RoutedFabric(Answer):
     def explained(self) -> list[str]:
         """Return the verdict, and what goes with it."""
         told = (self.verdict.sentence, *self.verdict.lines.values(), *self._remarks())
-        return [ended(each[:1].upper() + each[1:]) for each in told]
+        return [ended(begun(each)) for each in told]
 
     @table(Channel)
     def channel_table(self) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from netloom.base.figures import SHARE, Figures, figure, framed, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
-from netloom.base.words import counted, give_or_take, number, percent
+from netloom.base.words import begun, counted, give_or_take, number, percent
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_positive
@@ -403,7 +403,7 @@ class HotSpotSimulation(Answer):
             return Verdict("unknown", said)
         point, mark, said = self._worst()
         note = point.note or ""
-        note = f"{note[:1].upper()}{note[1:]}." if note else ""
+        note = f"{begun(note)}." if note else ""
         return Verdict(mark, said, "", self._why(point), self._next(point), note)
 
     def _worst(self) -> tuple[HotSpotLoad, Mark, str]:

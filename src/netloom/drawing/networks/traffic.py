@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.units import size
-from netloom.base.words import counted, number
+from netloom.base.words import begun, counted, number
 from netloom.contention.ties import tie_named
 from netloom.drawing.colours import DELAYED
 from netloom.topology import Cube
@@ -415,7 +415,7 @@ class Traffic:
         if len(equal) > 1:
             together = tie_named(self.topology, np.sort(equal))
             who = together or f"{len(equal):,} of {many:,} channels"
-            who = who[:1].upper() + who[1:]
+            who = begun(who)
             return f"{who} take longest, {times}" if slow else f"{who} {carry} {said}, {times}"
         longest = " and takes longest" if slow else ""
         return f"{self.name(last)} {carries} {said}{longest}, {times}"

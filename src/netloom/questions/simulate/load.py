@@ -13,7 +13,7 @@ from pydantic import model_validator
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, FLITS, Figures, figure, unseen
 from netloom.base.progress import counting, counting_runs, patience
-from netloom.base.words import counted, listed, number
+from netloom.base.words import begun, counted, listed, number
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
@@ -442,11 +442,6 @@ def limit_said(bound: Bound) -> str:
     """
     what = arrow(bound.what or "").replace("channel", "link")
     return f"no router can carry more than {number(bound.load)} with {bound.whose}: {what}"
-
-
-def begun(words: str) -> str:
-    """Return words as a sentence begins."""
-    return f"{words[0].upper()}{words[1:]}"
 
 
 def _too_short(point: Point) -> str:

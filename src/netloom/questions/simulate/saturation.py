@@ -18,7 +18,7 @@ from netloom.base.figures import (
     known,
 )
 from netloom.base.progress import patience
-from netloom.base.words import counted, listed, number
+from netloom.base.words import begun, counted, listed, number
 from netloom.questions import terminal
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
@@ -28,7 +28,6 @@ from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load import (
     CURVE as OF_LOADS,
     LoadAnswer,
-    begun,
     limit_said,
     longer,
     one_point,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.base.words import counted, give_or_take, listed, number, percent, share
+from netloom.base.words import begun, counted, give_or_take, listed, number, percent, share
 from netloom.questions.verdicts import Verdict
 from netloom.report.page.curves import deviations, name_fields, runs_said
 from netloom.report.page.figure import table_of
@@ -322,7 +322,7 @@ def model_sentence(group: CurveGroup) -> str:
 
 def capital(words: str) -> str:
     """Return words as they begin a sentence: names of networks stay as they are."""
-    return words if ":" in words else words[:1].upper() + words[1:]
+    return words if ":" in words else begun(words)
 
 
 WORTH = 1.1

@@ -10,7 +10,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves
-from netloom.base.words import counted, listed, number, percent
+from netloom.base.words import begun, counted, listed, number, percent
 from netloom.questions.answers import Answer
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
 from netloom.questions.fields import (
@@ -480,7 +480,7 @@ def whose(name: str) -> str:
     if name.startswith("random, "):
         return f"A random mapping ({name.removeprefix('random, ')})"
     said = order_named(name)
-    return said[:1].upper() + said[1:]
+    return begun(said)
 
 
 def _times(gain: float) -> str:
