@@ -107,7 +107,10 @@ def wiring(topology: Topology, router: Router) -> Wiring:
     def lines(first: int, after: int | None, source: Ints, target: Ints) -> Lines:
         part = slice(first, after)
         lanes = wired.lanes[part]
-        channel, lane = each_lane(lanes)
+        channel: Ints | slice = slice(None)
+        lane: Ints | int = 0
+        if (lanes != 1).any():
+            channel, lane = each_lane(lanes)
         rate, cycles = topology.channel_bandwidth[part], topology.channel_cycles[part]
         if not len(rate):  # nobody says how fast hosts' channels are
             rate, cycles = lanes.astype(np.float64), np.ones_like(lanes)
@@ -115,7 +118,8 @@ def wiring(topology: Topology, router: Router) -> Wiring:
         return Lines(
             source[channel].astype(np.int64), wired.out_port[part][channel] + lane,
             target[channel].astype(np.int64), wired.in_port[part][channel] + lane,
-            channel + first, cycles[channel].astype(np.int64), share[channel], whole[channel],
+            np.arange(first, first + len(lanes))[channel], cycles[channel].astype(np.int64),
+            share[channel], whole[channel],
         )  # fmt: skip
 
     return Wiring(
@@ -154,13 +158,14 @@ def _shares(topology: Topology, rate: Floats) -> tuple[Ints, Ints]:
     if 0 in parts:
         found = f"a channel of bandwidth {rate.min():g}"
         raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
-    each = np.array([part.as_integer_ratio() for part in parts], np.int64).reshape(-1, 2)[place]
-    return each[:, 0], each[:, 1]
+    share, whole = np.array([part.as_integer_ratio() for part in parts], np.int64).reshape(-1, 2).T
+    return share[place], whole[place]
 
 
 def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
     """Return the different rates of lines, rising, as these keep to them, and which each has."""
-    rates = np.unique(rate)
+    alike = len(rate) and rate.min() == rate.max()  # no need to sort a million
+    rates = rate[:1] if alike else np.unique(rate)
     kept = [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()]
     return kept, np.searchsorted(rates, rate)
 
