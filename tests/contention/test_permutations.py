@@ -1,3 +1,4 @@
+from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -69,23 +70,27 @@ def test_uneven(monkeypatch):
         assert (found.largest_load[number], found.longest_time[number]) == (load, time)
 
 
-def test_shares_are_those_of_the_definition():
+@pytest.mark.parametrize("ports", [0, 3])
+def test_shares_are_those_of_the_definition(ports):
     rng = np.random.default_rng(2)
-    bandwidth = np.array([1.0, 2.0, 0.5, 1.0, 4.0, 1.0])
-    groups = [
-        [[int(c) for c in rng.permutation(6)[: rng.integers(0, 5)]] for _ in range(many)]
-        for many in (3, 1, 6)
-    ]
-    every = [path for group in groups for path in group]
-    offsets = np.append(0, np.cumsum([len(path) for path in every]))
-    channels = np.array([channel for path in every for channel in path], np.int32)
-    firsts = np.append(0, np.cumsum([len(group) for group in groups]))
-    total, load = np.zeros((2, 6), np.int64)
-    found = permutation_figures(channels, offsets, firsts, bandwidth, 4, total, load)
-    for number, group in enumerate(groups):
-        expected = figures(group, bandwidth, 4)
+    bandwidth = np.array([1.0, 2.0, 0.5, 1.0, *[4.0, 1.0, 0.5, 2.0, 1.0, 3.0][: 2 * ports]])
+    inside = [rng.permutation(4)[: rng.integers(0, 5)].tolist() for _ in range(10)]
+    port, sink = rng.integers(0, ports or 9, (2, 10))
+    every = inside
+    if ports:
+        every = [[4 + port[at], *path, 7 + sink[at]] for at, path in enumerate(inside)]
+    firsts = np.array([0, 3, 4, 10])
+    offsets = np.append(0, np.cumsum([len(path) for path in inside]))
+    channels = np.array([channel for path in inside for channel in path], np.int32)
+    total, load = np.zeros((2, len(bandwidth)), np.int64)
+    found = permutation_figures(channels, offsets, port, sink, firsts, bandwidth, 4, total, load)
+    for number, (first, last) in enumerate(pairwise(firsts)):
+        expected = figures(every[first:last], bandwidth, 4)
         assert tuple(each[number] for each in found) == pytest.approx(expected)
-    assert total.tolist() == np.bincount(channels, minlength=6).tolist()
+    assert (
+        total.tolist()
+        == np.bincount(np.concatenate(every).astype(int), minlength=len(bandwidth)).tolist()
+    )
     assert not load.any()
 
 

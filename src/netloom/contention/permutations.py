@@ -250,10 +250,10 @@ def _counted(
             has = reached(source, target)
             firsts = np.append(0, np.cumsum(has, dtype=np.int64))[firsts]
             source, target = source[has], target[has]
-        routed = draw_paths(topology, routing, source, target, seed + number).whole(topology)
+        routed = draw_paths(topology, routing, source, target, seed + number)
         found.append(
             permutation_figures(
-                routed.channels, routed.offsets, firsts, bandwidth,
+                routed.channels, routed.offsets, *routed.ports, firsts, bandwidth,
                 topology.num_network_channels, total, load,
             )
         )  # fmt: skip

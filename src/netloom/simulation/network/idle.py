@@ -380,10 +380,12 @@ def _by_distance(
         hops = _hops(topology, entry, goal) + _hops(topology, goal, leave)
     else:
         hops = _hops(topology, entry, leave)
+    shape = int(kind_of.max()) + 1, int(hops.max(initial=0)) + 1, int(kind_of.max()) + 1
     ends = kind_of[inside + port], hops, kind_of[inside + ports + sink]
-    known, one = np.unique(np.stack(ends, axis=1), axis=0, return_inverse=True)
-    every = [(into, *[int(kind_of[0])] * many, out_of) for into, many, out_of in known.tolist()]
-    return every, np.bincount(one.ravel(), weight).astype(np.float64), exact
+    known, one = np.unique(np.ravel_multi_index(ends, shape), return_inverse=True)
+    ways = np.stack(np.unravel_index(known, shape), axis=1).tolist()
+    every = [(into, *[int(kind_of[0])] * many, out_of) for into, many, out_of in ways]
+    return every, np.bincount(one, weight).astype(np.float64), exact
 
 
 def _hops(topology: Topology, source: Ints, target: Ints) -> Ints:
