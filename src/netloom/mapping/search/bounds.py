@@ -450,7 +450,8 @@ def _at_routers(
     ):
         ports = np.bincount(channels, minlength=topology.num_routers)[own[port]]
         beside = np.bincount(others[port], minlength=topology.num_routers)[own[port]]
-        near = int((np.maximum(beside, 1) + np.bincount(node)[node] - 1).max())
+        beside += own[port] != others[port]  # itself, too, if it is not among these
+        near = int((beside + np.bincount(node)[node] - 1).max())
         for number in np.unique(np.maximum(1, ports)).tolist():
             busiest = undivided(task, weights, number, near * tasks_per_node - 1)[0]
             elsewhere = int(np.count_nonzero(ports > number)) * tasks_per_node

@@ -814,9 +814,9 @@ def search_mapping(
         first = identity
     value_of = measure_by(wanted, app, topology, routed, carried, first, tasks_per_node)
     value_of = replace(value_of, most_between=value_of.between(first))
-    arrays = search_arrays(
-        app, topology, routed, carried, allowed, tasks_per_node, value_of.counted
-    )
+    exponent = np.frexp(carried.max())[1]  # a power of 2 rounds nothing, and nothing underflows
+    even = np.ldexp(carried, -exponent)
+    arrays = search_arrays(app, topology, routed, even, allowed, tasks_per_node, value_of.counted)
     bound = least(value_of, allowed, tasks_per_node)
     known, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed, first)
     best, ended = known[0], 0
