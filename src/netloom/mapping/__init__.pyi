@@ -11,8 +11,6 @@ from .placements import (
     check_mapping as check_mapping,
     check_rank_file as check_rank_file,
     how_to_apply as how_to_apply,
-    identity as identity,
-    place as place,
     random_mapping as random_mapping,
     rank_file as rank_file,
     read_hosts as read_hosts,

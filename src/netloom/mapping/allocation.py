@@ -14,9 +14,15 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import real_number
-from netloom.base.textfiles import read_lines
+from netloom.base.textfiles import file_kind, read_lines
 from netloom.mapping.layouts.catalogue import find_layout, gray, layout_table
-from netloom.mapping.placements import check_capacity, check_room, place, random_places
+from netloom.mapping.placements import (
+    check_capacity,
+    check_mapping,
+    check_room,
+    random_places,
+    read_mapping,
+)
 from netloom.topology import Omega, Topology, hop_distances, working_nodes
 from netloom.topology.faults import check_working
 from netloom.topology.names import (
@@ -404,10 +410,10 @@ def place_program(
     Parameters
     ----------
     mapping
-        Any value of ``place``, the name of a layout (see ``mapping.layouts``), or ``distance:4``
-        for an average path length of 4 hops (see ``mapping_with_distance``). Under a layout,
-        packets take the routes of the network, not the layout's. Named mappings use only working
-        nodes.
+        ``identity``, ``random``, the path of a mapping file, or the node of each task. The name of
+        a layout (see ``mapping.layouts``), or ``distance:4`` for an average path length of 4 hops
+        (see ``mapping_with_distance``). Under a layout, packets take the routes of the network, not
+        the layout's. Named mappings use only working nodes.
     tasks_per_node
         Most tasks of a host. Of a computer, where one owns several and it is above 1.
     hosts
@@ -500,17 +506,20 @@ def _given(
     hosts: Sequence[str] | None,
 ) -> Ints:
     """Return the mapping of a file, or one that is given as it is, checked."""
-    names: dict[str, int | Sequence[int]] = {}
-    if isinstance(mapping, str | Path):
-        names = {**hosts_of_computers(network, hosts), **node_names(network, hosts)}
     several = tasks_per_node > 1 and network.num_nodes < network.num_hosts
+    most, where, given = max(num_tasks, 1) if several else tasks_per_node, "mapping", mapping
+    check_room(num_tasks, network.num_hosts, most, network.name)
+    if isinstance(mapping, str | Path):
+        where = str(mapping)
+        if (kind := file_kind(mapping)) != "a file":
+            wanted = "identity, random, a layout such as gray, or a mapping file"
+            missing = "no such name or file" if kind == "no such file" else kind
+            raise InputError(f"mapping '{mapping}'", missing, wanted)
+        names = {**hosts_of_computers(network, hosts), **node_names(network, hosts)}
+        given = read_mapping(mapping, names)
     called = partial(vertex_word, network)
-    placed = place(
-        mapping, num_tasks, network.num_hosts, topology_name=network.name, names=names,
-        tasks_per_node=max(num_tasks, 1) if several else tasks_per_node, called=called,
-    )  # fmt: skip
+    placed = check_mapping(given, num_tasks, network.num_hosts, most, where, called)
     if several:  # a computer takes so many, on whatever hosts of its own
-        where = str(mapping) if isinstance(mapping, str | Path) else "mapping"
         own = network.node_of_host[placed]
         check_capacity(own, tasks_per_node, where, network.computer_name)
     return placed
