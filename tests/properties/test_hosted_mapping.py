@@ -12,7 +12,7 @@ from netloom.mapping import OBJECTIVES, check_mapping, search_mapping
 from netloom.mapping.kernels.search import anneal, fill, gather
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.generations import Held, nodes_of, room, search_arrays
-from netloom.mapping.search.objectives import Measure, hops, hosts_count, measure_by, objective_of
+from netloom.mapping.search.objectives import Measure, hops, hosts_count, objective_of
 from netloom.mapping.search.starts import partitioned
 from netloom.routing import Minimal, ShortestPath, paths
 from netloom.topology import Topology, mesh, topology, torus
@@ -125,15 +125,15 @@ def test_no_mapping_is_below_a_bound(problem):
     names = [name for name in OBJECTIVES if name != "saturation" or (between == between[:1]).all()]
     objectives = {name: objective_of(name) for name in names}
     measures = {
-        name: Measure(app, network, ROUTING, app.bytes, each, {}, places)
+        name: Measure(app, network, ROUTING, app.bytes, each, nodes, places)
         for name, each in objectives.items()
     }
-    bounds = {name: least(measure, nodes, places) for name, measure in measures.items()}
+    bounds = {name: least(measure) for name, measure in measures.items()}
     spread = {
-        name: Measure(app, network, Minimal(), app.bytes, objective_of(name), {}, places)
+        name: Measure(app, network, Minimal(), app.bytes, objective_of(name), nodes, places)
         for name in OBJECTIVES[:2]
     }
-    least_spread = {name: least(measure, nodes, places) for name, measure in spread.items()}
+    least_spread = {name: least(measure) for name, measure in spread.items()}
     for node_of in all_mappings(app, nodes, places):
         for name, measure in spread.items():
             assert least_spread[name] <= measure(node_of) * (1 + 1e-9)
@@ -153,8 +153,8 @@ def test_no_mapping_is_below_a_bound(problem):
 @settings(max_examples=60, deadline=None)
 def test_annealing_counts_what_a_recount_counts(problem, objective, routing, seed):
     app, network, nodes, places = problem
-    first = np.repeat(nodes, places)[: app.num_tasks]
-    value_of = measure_by(objective_of(objective), app, network, routing, app.bytes, first, places)
+    asked = objective_of(objective)
+    value_of = Measure(app, network, routing, app.bytes, asked, nodes, places)
     arrays = search_arrays(app, network, routing, app.bytes, nodes, places, value_of.counted)
     rng, loads = np.random.default_rng(seed), np.zeros(network.num_channels)
     place_of = rng.permutation(len(arrays.place_node))
@@ -186,7 +186,8 @@ def test_a_search_finds_the_best_of_all_mappings(problem, objective):
     if not app.bytes.sum() > 0:
         return
     first = np.repeat(nodes, places)[: app.num_tasks]
-    value_of = measure_by(objective_of(objective), app, network, ROUTING, app.bytes, first, places)
+    asked = objective_of(objective)
+    value_of = Measure(app, network, ROUTING, app.bytes, asked, nodes, places)
     most = value_of.between(first)
     best = min(
         value_of(node_of)

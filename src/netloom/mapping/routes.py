@@ -14,8 +14,7 @@ from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.placements import check_mapping
 from netloom.mapping.search.bounds import least
-from netloom.mapping.search.generations import FoundMapping
-from netloom.mapping.search.starts import random_starts
+from netloom.mapping.search.generations import FoundMapping, beside_random
 from netloom.routing import (
     DimensionOrder,
     Paths,
@@ -551,34 +550,23 @@ def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:
 
 
 def judged_layout(
-    layout: Layout,
-    value_of: Measure,
-    routes: SourceRoutes | None,
-    *,
-    objective: str,
-    identity: Ints,
-    nodes: Ints,
-    tasks_per_node: int,
-    seed: int,
+    layout: Layout, value_of: Measure, routes: SourceRoutes | None, *, identity: Ints, seed: int
 ) -> FoundMapping:
     """Return a layout as if a search had found it, beside identity and random mappings.
 
     ``value_of`` measures mappings by the objective, and this one on its own ``routes`` if it has
-    any. Nodes, tasks and seed are those of the random mappings and of the bound.
+    any. ``seed`` is that of the random mappings.
     """
     began = thread_time()
-    drawn = list(random_starts(len(identity), nodes, tasks_per_node, seed))
-    values = [value_of(node_of) for node_of in drawn]
-    best = drawn[int(np.argmin(values))]
-    mappings = {"identity": identity, "random_best": best, layout.name: layout.node_of}
-    starts = {name: value_of(node_of) for name, node_of in mappings.items()}
+    mappings = {"identity": identity, layout.name: layout.node_of}
+    _, mappings, starts = beside_random(value_of, mappings, seed)
     on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
     return FoundMapping(
         node_of=layout.node_of,
-        objective=objective,
+        objective=value_of.objective.name,
         value=on_own_routes(layout.node_of),
-        bound=least(value_of, nodes, tasks_per_node),
-        starts=starts | {"random": float(np.mean(values))},
+        bound=least(value_of),
+        starts=starts,
         mappings=mappings,
         found_by=layout.name,
         rounds=0,

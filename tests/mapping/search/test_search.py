@@ -21,7 +21,7 @@ from netloom.mapping.search.generations import (
     room,
     search_arrays,
 )
-from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.mapping.search.starts import near_hosts
 from netloom.routing import parse_routing
 from netloom.topology import (
@@ -204,12 +204,18 @@ def test_no_swap_shortens_what_was_shortened_below_the_lid(mapped):
         assert max(loads.values(), default=0.0) > lid or sum(loads.values()) >= after
 
 
+def value_by(objective, app, topology, first):
+    routing, nodes = parse_routing("default", topology), np.arange(topology.num_hosts)
+    plain = Measure(app, topology, routing, app.bytes, objective_of(objective), nodes)
+    return plain.scaled(first)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_small_programs_get_the_best_mapping_there_is(objective):
     app = process_graph(6, [0, 1, 2, 3, 4, 5, 0, 2], [3, 4, 5, 1, 2, 0, 1, 3],
                         bytes=[5, 1, 7, 2, 9, 4, 3, 8])  # fmt: skip
-    topology, routing = mesh(2, 3), parse_routing("default", mesh(2, 3))
-    value_of = measure_by(objective_of(objective), app, topology, routing, app.bytes, np.arange(6))
+    topology = mesh(2, 3)
+    value_of = value_by(objective, app, topology, np.arange(6))
     best = min(value_of(np.array(order)) for order in itertools.permutations(range(6)))
     found = search_mapping(app, topology, objective=objective, rounds=12, seed=3)
     assert found.value == pytest.approx(best)
@@ -220,8 +226,7 @@ def test_small_programs_get_the_best_mapping_there_is(objective):
 def test_no_start_is_better_and_the_value_is_what_is_measured(objective):
     app, topology = read("random-regular:24,3"), torus(5, 5)
     found = search_mapping(app, topology, objective=objective, rounds=6, seed=1)
-    routing = parse_routing("default", topology)
-    value_of = measure_by(objective_of(objective), app, topology, routing, app.bytes, np.arange(24))
+    value_of = value_by(objective, app, topology, np.arange(24))
     assert found.value == pytest.approx(value_of(found.node_of))
     assert found.value <= min(found.starts.values()) + 1e-12
     for name, node_of in found.mappings.items():

@@ -19,7 +19,7 @@ from netloom.mapping.allocation import nodes_for_tasks
 from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
-from netloom.mapping.search.objectives import HOP_BYTES, Measure, measure_by, objective_of, on_paths
+from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
 from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables
@@ -809,16 +809,17 @@ def search_mapping(
     if seed < 0:
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
     wanted = objective_of(objective)
-    first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
-    if identity is not None:
-        first = identity
-    value_of = measure_by(wanted, app, topology, routed, carried, first, tasks_per_node)
-    value_of = replace(value_of, most_between=value_of.between(first))
+    first = identity
+    if first is None:
+        first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
+    plain = Measure(app, topology, routed, carried, wanted, allowed, tasks_per_node)
+    value_of = replace(plain.scaled(first), most_between=plain.between(first))
     exponent = np.frexp(carried.max())[1]  # a power of 2 rounds nothing, and nothing underflows
     even = np.ldexp(carried, -exponent)
     arrays = search_arrays(app, topology, routed, even, allowed, tasks_per_node, value_of.counted)
-    bound = least(value_of, allowed, tasks_per_node)
-    known, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed, first)
+    bound = least(value_of)
+    begun = dict(starts_of(value_of, seed)) | {"identity": first}
+    known, mappings, starts = beside_random(value_of, begun, seed)
     best, ended = known[0], 0
     clock = Clock(np.inf if rounds is not None else seconds, bound * (1 + CLOSE))
     clock.spent[-1] = thread_time() - began
@@ -849,16 +850,18 @@ def _allowed(nodes: ArrayLike | None, topology: Topology) -> Ints:
     return given.astype(np.int32)
 
 
-def _starts(
-    value_of: Measure, weights: Floats, nodes: Ints, tasks_per_node: int, seed: int, identity: Ints
+def beside_random(
+    value_of: Measure, mappings: dict[str, Ints], seed: int
 ) -> tuple[list[Round], dict[str, Ints], dict[str, float]]:
-    """Return the mappings to start from, as rounds, the best first. By name, and their values."""
-    app, topology = value_of.app, value_of.topology
-    drawn = list(random_starts(app.num_tasks, nodes, tasks_per_node, seed))
+    """Return mappings and the best random one: as rounds, the best first. By name, their values.
+
+    The values have the mean of random ones, too.
+    """
+    drawn = list(
+        random_starts(value_of.app.num_tasks, value_of.nodes, value_of.tasks_per_node, seed)
+    )
     values = [value_of(node_of) for node_of in drawn]
-    mappings = dict(starts_of(app, topology, weights, nodes, tasks_per_node, seed))
-    mappings["identity"] = identity
-    mappings["random_best"] = drawn[int(np.argmin(values))]
+    mappings = mappings | {"random_best": drawn[int(np.argmin(values))]}
     known = []
     for name, node_of in mappings.items():
         value, rank = value_of.ranked(node_of)

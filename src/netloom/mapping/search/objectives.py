@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -226,9 +226,31 @@ class Measure:
     routing: Routing
     weights: Floats
     objective: Objective  # what counts
-    scale: Mapping[str, float]  # what each of several objectives is divided by
+    nodes: Ints  # int32[], the hosts that may be used, ascending
     tasks_per_node: int = 1  # most tasks of a host
+    # What each of several objectives is divided by.
+    scale: Mapping[str, float] = field(default_factory=dict)
     most_between: float = np.inf  # bytes between nodes that a mapping may have
+
+    def scaled(self, first: Ints) -> Measure:
+        """Return the same. If there are several objectives, each is 1 for a first mapping.
+
+        Raises
+        ------
+        InputError
+            If what is asked is not known of several paths per pair, or of channels that differ.
+        """
+        shares = self.objective.shares
+        for name in ("path-contention", "saturation"):
+            if name in shares and self.routing.several:
+                found = f"{name} under {self.routing}, which has several paths per pair"
+                wanted = "hop-bytes or max-channel-load, by expected loads"
+                raise InputError("objective", found, wanted)
+        between = self.topology.routers.channel_bandwidth
+        if "saturation" in shares and not (between == between[:1]).all():
+            found = f"saturation on {self.topology.name}, whose channels differ in bandwidth"
+            raise InputError("objective", found, "max-channel-load, hop-bytes or path-contention")
+        return replace(self, scale={name: by or 1.0 for name, by in self.each(first).items()})
 
     @cached_property
     def pace(self) -> Floats:
@@ -308,37 +330,3 @@ class Measure:
             return values[self.objective.single]
         shares = self.objective.shares
         return sum(share * values[name] / self.scale[name] for name, share in shares.items())
-
-
-def measure_by(
-    objective: Objective,
-    app: ProcessGraph,
-    topology: Topology,
-    routing: Routing,
-    weights: Floats,
-    first: Ints,
-    tasks_per_node: int = 1,
-) -> Measure:
-    """Return what measures mappings by an objective. Several are scaled by a first mapping.
-
-    Raises
-    ------
-    InputError
-        If the objective is not one of this network or routing.
-    """
-    _check(objective, topology, routing)
-    plain = Measure(app, topology, routing, weights, objective, {}, tasks_per_node)
-    scale = {name: value or 1.0 for name, value in plain.each(first).items()}
-    return replace(plain, scale=scale)
-
-
-def _check(objective: Objective, topology: Topology, routing: Routing) -> None:
-    """Refuse what is not known of several paths per pair, or of channels that differ."""
-    for name in ("path-contention", "saturation"):
-        if name in objective.shares and routing.several:
-            found = f"{name} under {routing}, which has several paths per pair"
-            raise InputError("objective", found, "hop-bytes or max-channel-load, by expected loads")
-    between = topology.routers.channel_bandwidth
-    if "saturation" in objective.shares and not (between == between[:1]).all():
-        found = f"saturation on {topology.name}, whose channels differ in bandwidth"
-        raise InputError("objective", found, "max-channel-load, hop-bytes or path-contention")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.mapping.search.objectives import JointWeights
+    from netloom.mapping.search.objectives import JointWeights, Measure
     from netloom.workload import ProcessGraph
 
     Program: TypeAlias = tuple[Ints, Ints, Ints]
@@ -699,35 +699,25 @@ RANDOM_MAPPINGS = 25
 """Random mappings that a result is compared with."""
 
 
-def starts_of(
-    app: ProcessGraph,
-    topology: Topology,
-    weights: Floats,
-    nodes: Ints,
-    tasks_per_node: int,
-    seed: int,
-) -> Iterator[tuple[str, Ints]]:
+def starts_of(value_of: Measure, seed: int) -> Iterator[tuple[str, Ints]]:
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or
     every heavy one, at most one channel long), and layouts of programs with a recognized shape. An
     embedding or layout that does not exist is left out.
     """
-    places = np.repeat(nodes, tasks_per_node)
-    yield "identity", places[: app.num_tasks].astype(np.int32)
+    app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
+    each, weights = value_of.tasks_per_node, value_of.weights
+    yield "identity", np.repeat(nodes, each)[: app.num_tasks].astype(np.int32)
     for name, layout in fitting_layouts(app, topology).items():
         if name != "identity" and np.isin(layout.node_of, nodes).all():
             yield name, layout.node_of
-    if tasks_per_node == 1:
+    if each == 1:
         found = embed(app, topology, nodes=nodes, weights=weights, seed=seed)
         if found is not None:
             yield "embedding", found
-    yield (
-        "partition",
-        partitioned(
-            app, topology, nodes=nodes, tasks_per_node=tasks_per_node, weights=weights, seed=seed
-        ),
-    )
+    found = partitioned(app, topology, nodes=nodes, tasks_per_node=each, weights=weights, seed=seed)
+    yield "partition", found
 
 
 def random_starts(num_tasks: int, nodes: Ints, tasks_per_node: int, seed: int) -> Iterator[Ints]:
