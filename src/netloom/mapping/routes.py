@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from threading import Event
 from time import thread_time
@@ -229,14 +230,7 @@ def _rounds(
 
 def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> State:
     """Return the state with the paths over a busiest channel chosen anew, if that is no worse."""
-    changed = State(
-        state.load.copy(),
-        state.routes.copy(),
-        state.lengths.copy(),
-        state.layer.copy(),
-        state.graph._replace(uses=state.graph.uses.copy(), rank=state.graph.rank.copy()),
-        state.closed.copy(),
-    )
+    changed = deepcopy(state)
     busiest = rng.choice(np.flatnonzero(state.load >= state.load.max() * (1 - CLOSE)))
     crossing = (state.routes == busiest) & _within(state)
     turn = rng.permutation(np.flatnonzero(crossing.any(axis=1)))
@@ -309,40 +303,53 @@ ROUNDS = 200
 """Rounds from each start, unless told otherwise."""
 
 
-@dataclass(frozen=True, eq=False)
-class JointRoutes:
-    """Routes chosen together, and what they bought.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Choice:
+    """Paths between routers chosen together, and what they bought.
 
     Attributes
     ----------
-    routes
-        One for each pair of nodes between which the program sends.
+    between
+        The paths, none of them empty.
+    layer
+        int32[len(between.channels)], the virtual channel, or layer of them, of each hop with which
+        they are free of deadlock. With one, any may be used.
     before, after
-        The maximum weighted channel load under the routing itself, and on these routes.
+        The maximum weighted channel load under the routing itself, and on these paths.
     bound
         Below which no choice of minimal paths comes.
-    virtual_channels
-        How many a channel needs for these routes to be free of deadlock.
-    layer
-        int32[len(routes.routes.channels)], the virtual channel, or layer of them, of each hop with
-        which they are. With one, any may be used.
-    moved
-        How many of the routes are not the routing's own.
     rounds
         How many there were.
     interrupted
         Whether Ctrl-C ended them.
     """
 
-    routes: SourceRoutes
-    before: float
-    after: float
-    bound: float
-    virtual_channels: int
+    between: Paths
     layer: Ints
+    before: float = 0.0
+    after: float = 0.0
+    bound: float = 0.0
+    rounds: int = 0
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointRoutes(Choice):
+    """Routes chosen together.
+
+    Attributes
+    ----------
+    routes
+        One for each pair of nodes between which the program sends.
+    virtual_channels
+        How many a channel needs for these routes to be free of deadlock.
+    moved
+        How many of the routes are not the routing's own.
+    """
+
+    routes: SourceRoutes
+    virtual_channels: int
     moved: int
-    rounds: int
-    interrupted: bool
 
 
 def joint_routes(
@@ -440,33 +447,16 @@ def joint_routes(
             topology.routers, routed, own, weight[apart], virtual_channels, rounds, seconds, seed
         )
     lengths = np.zeros(len(between), np.int64)
-    lengths[apart] = found.routes.lengths
+    lengths[apart] = found.between.lengths
     offsets = np.append(0, np.cumsum(lengths))
-    routes = replace(between, offsets=offsets, channels=found.routes.channels)
+    routes = replace(between, offsets=offsets, channels=found.between.channels)
     pairs = source.astype(np.int64) * topology.num_ends + target
     return JointRoutes(
+        **vars(found),
         routes=SourceRoutes("joint", pairs, routes),
-        before=found.before,
-        after=found.after,
-        bound=found.bound,
         virtual_channels=int(found.layer.max(initial=0)) + 1,
-        layer=found.layer,
-        moved=sum(not np.array_equal(found.routes[one], own[one]) for one in range(len(own))),
-        rounds=found.rounds,
-        interrupted=found.interrupted,
+        moved=sum(not np.array_equal(found.between[one], own[one]) for one in range(len(own))),
     )
-
-
-class _Chosen(NamedTuple):
-    """Routes between routers, as ``JointRoutes`` has them."""
-
-    routes: Paths
-    layer: Ints
-    before: float
-    after: float
-    bound: float
-    rounds: int
-    interrupted: bool
 
 
 def _chosen(
@@ -478,7 +468,7 @@ def _chosen(
     rounds: int,
     seconds: float,
     seed: int,
-) -> _Chosen:
+) -> Choice:
     """Choose the routes of paths of routers, none of them empty."""
     source = routers.channel_source[own.channels[own.offsets[:-1]]]
     target = routers.channel_target[own.channels[own.offsets[1:] - 1]]
@@ -486,7 +476,7 @@ def _chosen(
     most = _most_layers(routers, routing, int(own_layer.max(initial=0)) + 1, virtual_channels)
     sends = weight > 0
     if not sends.any():
-        return _Chosen(own, own_layer, 0.0, 0.0, 0.0, 0, interrupted=False)
+        return Choice(between=own, layer=own_layer)
     task = task_of(routers, source, target, weight, most)
     bound = least_load(routers, task.net, source[sends], target[sends], weight[sends])
     before = float(load_of(task, own).max())
@@ -506,7 +496,15 @@ def _chosen(
     known = np.unique(layer, return_inverse=True)[1].astype(np.int32)
     other = layers(routers, best)
     layer = other if other.max() < known.max() else known
-    return _Chosen(best, layer, before, value, bound, ended, stop.is_set())
+    return Choice(
+        between=best,
+        layer=layer,
+        before=before,
+        after=value,
+        bound=bound,
+        rounds=ended,
+        interrupted=stop.is_set(),
+    )
 
 
 def _merged(
