@@ -169,14 +169,8 @@ def _counted(
     load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
     for first in range(0, len(sources), BLOCK):
         block = slice(first, first + BLOCK)
-        routed, weight = paths(topology, routing, sources[block], targets[block]), weights[block]
-        count_loads(routed.channels, routed.offsets, weight, load, weighted)
-        if topology.ports_listed:
-            (port, sink), moving = routed.ports, sources[block] != targets[block]
-            each, inside = np.arange(np.count_nonzero(moving) + 1), topology.num_network_channels
-            at_ports = load[inside:], weighted[inside:]
-            for used in (port, topology.num_ports + sink):
-                count_loads(used[moving], each, weight[moving], *at_ports)
+        routed = paths(topology, routing, sources[block], targets[block]).whole(topology)
+        count_loads(routed.channels, routed.offsets, weights[block], load, weighted)
     return load, weighted
 
 

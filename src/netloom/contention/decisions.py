@@ -161,10 +161,8 @@ def sequences(
 
 def _arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     """Return the arcs of some stages, one stage after the other, and the place of the stage."""
-    lengths = np.diff(stages.first)[at]
-    each = np.repeat(np.arange(len(at)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return np.arange(len(each)) + np.repeat(stages.first[at] - before, lengths), each
+    each, place = _repeated(np.diff(stages.first)[at])
+    return stages.first[at][each] + place, each
 
 
 MOST_STAGES = 2**21
@@ -342,7 +340,8 @@ class Follower:
         start = tables.detour_start[row + tables.detour_class[self.to.exit[goal]]].astype(np.int64)
         many = np.where(router == self.to.exit[goal], 0, tables.detours[start]).astype(np.int64)
         after = np.where(many == 0, tables.none[state], tables.keep[state]).astype(np.int64)
-        if self.idle and tables.detour != ALWAYS and not self._detours_when_idle():
+        waits = tables.threshold > 0 or (tables.threshold == 0 and not tables.even_by_coin)
+        if self.idle and tables.detour != ALWAYS and waits:  # for queues that are not empty
             many[:] = 0
         if many.sum() > MOST_STAGES:
             return None
@@ -351,7 +350,7 @@ class Follower:
             np.full(none.sum(), DECIDED), after[none],
             router[none], goal[none], np.full(none.sum(), -1),
         )  # fmt: skip
-        kept = _Arcs(tail[none], straight, *_plain(none.sum()))
+        kept = _Arcs(tail[none], straight, np.full(none.sum(), -1), np.ones(none.sum()))
         each, place = _repeated(many)
         aux = tables.detours[start[each] + 1 + place].astype(np.int64)
         always = tables.detour == ALWAYS
@@ -386,11 +385,6 @@ class Follower:
             )
             for some, head in ((stays, refused), (away, taken))
         ]
-
-    def _detours_when_idle(self) -> bool:
-        """Whether packets make some detours where all queues are empty."""
-        tables = self.tables
-        return tables.threshold < 0 or (tables.threshold == 0 and tables.even_by_coin != 0)
 
     def _going(self, at: _At, decided: Bools, kind: NDArray[np.int8]) -> list[_Arcs] | None:
         """Return the arcs of packets that go on, and set their kinds. None where one cannot."""
@@ -438,7 +432,10 @@ class Follower:
         tables = self.tables
         each, place = _repeated(count)
         if tables.choice == HASHED:
-            each, place = np.arange(len(count)), self._hashed(router, goal, count)
+            salted = self.to.pair[goal] ^ tables.salts[router]
+            with np.errstate(over="ignore"):
+                picked = mixed.py_func(salted) % count.astype(np.uint64)
+            each, place = np.arange(len(count)), picked.astype(np.int64)
             count = np.ones_like(count)
         port = tables.ports[start[each] + 1 + place].astype(np.int64)
         at = (router[each] << tables.port_shift) | port
@@ -450,13 +447,6 @@ class Follower:
         )  # fmt: skip
         share = 1 / count[each]
         return _Arcs(tail[each], head, self.channel_at[router[each], port], share)
-
-    def _hashed(self, router: Numbers, goal: Numbers, count: Numbers) -> Numbers:
-        """Return which port of each list the hash picks."""
-        salted = self.to.pair[goal] ^ self.tables.salts[router]
-        with np.errstate(over="ignore"):
-            found = mixed.py_func(salted) % count.astype(np.uint64)
-        return np.asarray(found.astype(np.int64))
 
 
 def can_follow(tables: HopTables) -> bool:
@@ -510,11 +500,6 @@ def forks(stages: Stages) -> Bools:
     for field in (stages.head, stages.channel):
         found[stage[field != field[begin]]] = True
     return found
-
-
-def _plain(count: int) -> tuple[Numbers, Floats]:
-    """Return the channels and shares of arcs that take no channel, and all of what comes."""
-    return np.full(count, -1), np.ones(count)
 
 
 def _repeated(count: Numbers) -> tuple[Numbers, Numbers]:

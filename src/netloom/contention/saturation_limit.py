@@ -141,36 +141,28 @@ def saturation(
     sent = np.bincount(source, weight, minlength=num_nodes)
     mean_sent = float(sent.sum() / np.count_nonzero(sent))
     upper_bound = mean_sent / float(found.channel_time.max())
-    unknown = np.full(num_nodes, np.nan)
-    limit = Saturation(
-        average_node=np.nan,
-        worst_node=np.nan,
+    average_node = worst_node = lemma_3 = np.nan
+    estimate = bound = np.full(num_nodes, np.nan)
+    if isinstance(found, Contention):
+        least = _least(1 / found.heaviest_channel[kept], source, num_nodes) * sent
+        bound = np.where(sent == 0, np.nan, least)
+        if rate := found.common_bandwidth:
+            contending = found.contending_weight[kept] / rate
+            most = float(contending.max())
+            alone = 1 - (contending - weight / rate) / most
+            estimate = np.minimum(_least(alone / weight, source, num_nodes) * sent * rate, bound)
+            lemma_3 = mean_sent / float(np.average(contending, weights=weight))
+            average_node, worst_node = min(lemma_3, upper_bound), mean_sent / most
+            if found.hosted:  # elsewhere, no path meets less than what is on its channels
+                worst_node = min(worst_node, upper_bound)
+    return Saturation(
+        average_node=average_node,
+        worst_node=worst_node,
         upper_bound=upper_bound,
-        node_estimate=unknown,
-        node_bound=unknown,
+        node_estimate=estimate,
+        node_bound=bound,
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
-        lemma_3=np.nan,
-    )
-    if not isinstance(found, Contention):
-        return limit
-    idle = sent == 0
-    bound = _least(1 / found.heaviest_channel[kept], source, num_nodes) * sent
-    limit = replace(limit, node_bound=np.where(idle, np.nan, bound))
-    if found.common_bandwidth is None:
-        return limit
-    contending = found.contending_weight[kept] / found.common_bandwidth
-    most = float(contending.max())
-    alone = 1 - (contending - weight / found.common_bandwidth) / most
-    estimate = _least(alone / weight, source, num_nodes) * sent * found.common_bandwidth
-    lemma_3 = mean_sent / float(np.average(contending, weights=weight))
-    worst_node = mean_sent / most
-    return replace(
-        limit,
-        average_node=min(lemma_3, upper_bound),
-        # without channels of hosts, no path meets less than what is on its channels
-        worst_node=min(worst_node, upper_bound) if found.hosted else worst_node,
-        node_estimate=np.where(idle, np.nan, np.minimum(estimate, bound)),
         lemma_3=lemma_3,
     )
 

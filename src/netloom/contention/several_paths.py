@@ -245,7 +245,10 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
     to_ports = isinstance(routing, MinimalGroup | Spread) or (
         isinstance(routing, DimensionOrder) and is_hyperx(topology)
     )
-    demand = _to_ports(topology, blocks) if to_ports else _to_routers(topology, blocks)
+    # what goes from router to router, or to port: port r is router r's if not listed
+    shape = topology.num_ports if to_ports else topology.num_routers, topology.num_routers
+    goals = ((ends.target_port if to_ports else ends.exit, ends, sent) for ends, sent in blocks)
+    demand = summed(shape, ((goal, ends.entry, sent) for goal, ends, sent in goals))
     try:
         if to_ports:
             _walk_to_ports(topology, routing, demand, inside)
@@ -274,18 +277,6 @@ def _by_leg(
                 sent += np.bincount(used[apart], weight[apart], len(sent))
         moving = ends.entry != ends.exit
         yield Legs(*(each[moving] for each in ends)), weight[moving]
-
-
-def _to_routers(topology: Topology, blocks: Blocks) -> Any:
-    """Return what goes from router to router: a csr_array, [exit, entry]."""
-    shape = (topology.num_routers,) * 2
-    return summed(shape, ((ends.exit, ends.entry, sent) for ends, sent in blocks))
-
-
-def _to_ports(topology: Topology, blocks: Blocks) -> Any:
-    """Return what goes from router to port, [port, entry]. Port r is router r's if not listed."""
-    rows = ((ends.target_port, ends.entry, sent) for ends, sent in blocks)
-    return summed((topology.num_ports, topology.num_routers), rows)
 
 
 def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
