@@ -8,12 +8,12 @@ from hypothesis import given, strategies as st
 
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.mapping import check_mapping, random_mapping, write_mapping
-from netloom.mapping.allocation import place_tasks
+from netloom.mapping.allocation import place_program
 from netloom.topology import mesh
 
 
 def placed(mapping, tasks, nodes, *, seed=1, tasks_per_node=1):
-    return place_tasks(mapping, tasks, mesh(nodes), seed=seed, tasks_per_node=tasks_per_node)
+    return place_program(mapping, tasks, mesh(nodes), seed=seed, tasks_per_node=tasks_per_node)
 
 
 @given(st.integers(1, 30), st.integers(1, 5), st.integers(0, 10**6), st.data())
@@ -88,7 +88,7 @@ def test_what_is_no_mapping(node_of, per_node, message):
     ("call", "message"),
     [
         (
-            lambda: place_tasks("identity", 64, mesh(4, 4), seed=1, tasks_per_node=1),
+            lambda: place_program("identity", 64, mesh(4, 4), seed=1, tasks_per_node=1),
             "mesh:4x4: found 16 nodes for 64 tasks; expected .* 64 nodes, or tasks_per_node=4",
         ),
         (

@@ -155,7 +155,7 @@ def test_annealing_counts_what_a_recount_counts(problem, objective, routing, see
     app, network, nodes, places = problem
     asked = objective_of(objective)
     value_of = Measure(app, network, routing, app.bytes, asked, nodes, places)
-    arrays = search_arrays(app, network, routing, app.bytes, nodes, places, value_of.counted)
+    arrays = search_arrays(value_of)
     rng, loads = np.random.default_rng(seed), np.zeros(network.num_channels)
     place_of = rng.permutation(len(arrays.place_node))
     held = Held(arrays.place_row[place_of], place_of, np.argsort(place_of), loads)

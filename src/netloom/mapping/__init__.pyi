@@ -1,4 +1,4 @@
-from .allocation import allocated_nodes as allocated_nodes
+from .allocation import allocated_hosts as allocated_hosts
 from .layouts.catalogue import (
     find_layout as find_layout,
     fitting_layouts as fitting_layouts,

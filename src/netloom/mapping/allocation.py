@@ -106,25 +106,6 @@ def allocated_hosts(
     return allocated
 
 
-def allocated_nodes(
-    nodes: str | Path | ArrayLike | None, topology: Topology, hosts: Sequence[str] | None = None
-) -> Ints:
-    """Return the hosts of an allocation that work, int32[], ascending. See ``allocated_hosts``.
-
-    Raises
-    ------
-    InputError
-        As ``allocated_hosts`` does.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh, without
-    >>> allocated_nodes("n7,0-2,(1,1)", without(mesh(2, 4), nodes="2"))
-    array([0, 1, 5, 7], dtype=int32)
-    """
-    return np.sort(allocated_hosts(nodes, topology, hosts))
-
-
 def nodes_for_tasks(topology: Topology) -> Ints:
     """Return the working hosts that run tasks where no allocation is given: all, or all PEs.
 
@@ -385,9 +366,6 @@ def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | No
 DISTANCE = "distance:"
 """How the name of a mapping of a wished average path length begins."""
 
-ANY_PROGRAM = ("identity", "gray")
-"""Layouts that as mappings are for any program, whatever its edges."""
-
 MOST_NODES = 4_096
 """Largest network: the distances of all pairs of nodes are held in memory."""
 
@@ -397,7 +375,7 @@ TRIES = 200
 
 def place_program(
     mapping: Any,
-    graph: ProcessGraph,
+    program: ProcessGraph | int,
     network: Topology,
     *,
     seed: int,
@@ -414,6 +392,8 @@ def place_program(
         a layout (see ``mapping.layouts``), or ``distance:4`` for an average path length of 4 hops
         (see ``mapping_with_distance``). Under a layout, packets take the routes of the network, not
         the layout's. Named mappings use only working nodes.
+    program
+        What has the tasks, or their number if edges are not known.
     tasks_per_node
         Most tasks of a host. Of a computer, where one owns several and it is above 1.
     hosts
@@ -436,65 +416,41 @@ def place_program(
     >>> broken = without(mesh(2, 2), nodes="1")
     >>> place_program("identity", ring(3), broken, seed=1, tasks_per_node=1)
     array([0, 2, 3], dtype=int32)
-    """
-    if isinstance(mapping, str) and mapping.startswith(DISTANCE):
-        if tasks_per_node > 1:
-            found = f"{tasks_per_node} for mapping '{mapping}'"
-            raise InputError("tasks_per_node", found, "1: one task per node")
-        wished = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
-        allocated = allocated_hosts(nodes, network, hosts)
-        return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
-    if isinstance(mapping, str) and mapping in layout_table() and mapping not in ANY_PROGRAM:
-        laid_out = find_layout(mapping, graph, network).node_of
-        _check_allocated(network, laid_out, nodes, hosts)
-        return laid_out
-    return place_tasks(
-        mapping, graph.num_tasks, network,
-        seed=seed, tasks_per_node=tasks_per_node, hosts=hosts, nodes=nodes,
-    )  # fmt: skip
-
-
-def place_tasks(
-    mapping: Any,
-    num_tasks: int,
-    network: Topology,
-    *,
-    seed: int,
-    tasks_per_node: int,
-    hosts: Sequence[str] | None = None,
-    nodes: str | Path | ArrayLike | None = None,
-) -> Ints:
-    """Return int32[num_tasks], the host of each of so many tasks. See ``place_program``.
-
-    Raises
-    ------
-    InputError
-        As ``place_program`` does.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh, without
-    >>> broken = without(mesh(2, 2), nodes="1")
-    >>> place_tasks("identity", 3, broken, seed=1, tasks_per_node=1)
-    array([0, 2, 3], dtype=int32)
-    >>> place_tasks("identity", 3, mesh(2, 2), seed=1, tasks_per_node=2, nodes="3,n1")
+    >>> place_program("identity", 3, mesh(2, 2), seed=1, tasks_per_node=2, nodes="3,n1")
     array([3, 3, 1], dtype=int32)
     """
-    if isinstance(mapping, str) and mapping.startswith(DISTANCE):
-        wanted = "another: these tasks have no process graph, with distances"
-        raise InputError("mapping", f"'{mapping}'", wanted)
-    if isinstance(mapping, str) and mapping == "gray":
-        laid_out = gray(num_tasks, network)
-        _check_allocated(network, laid_out, nodes, hosts)
-        return laid_out
-    if isinstance(mapping, str) and mapping in ("identity", "random"):
+    graph = None if isinstance(program, int) else program
+    num_tasks = program if isinstance(program, int) else program.num_tasks
+    name = mapping if isinstance(mapping, str) else ""
+    if name.startswith(DISTANCE):
+        if graph is None:
+            wanted = "another: these tasks have no process graph, with distances"
+            raise InputError("mapping", f"'{name}'", wanted)
+        if tasks_per_node > 1:
+            found = f"{tasks_per_node} for mapping '{name}'"
+            raise InputError("tasks_per_node", found, "1: one task per node")
+        wished = real_number(name.removeprefix(DISTANCE), where=f"mapping '{name}'")
+        allocated = allocated_hosts(nodes, network, hosts)
+        return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
+    if name in ("identity", "random"):
         places = places_of(allocated_hosts(nodes, network, hosts), network, tasks_per_node)
         check_room(num_tasks, places.num_groups, tasks_per_node, network.name)
-        if mapping == "identity":
+        if name == "identity":
             return places.at(np.arange(num_tasks))
         return places.at(random_places(num_tasks, places.count, seed))
-    placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
-    _check_allocated(network, placed, nodes, hosts)
+    if name == "gray":
+        placed = gray(num_tasks, network)
+    elif graph is not None and name in layout_table():
+        placed = find_layout(name, graph, network).node_of
+    else:
+        placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
+    check_working(network, placed)
+    if nodes is not None:
+        outside = ~np.isin(placed, allocated_hosts(nodes, network, hosts))
+        if outside.any():
+            task = int(np.argmax(outside))
+            found = f"task {task} on host {vertex_word(network, int(placed[task]))}"
+            raise InputError("mapping", f"{found}, which is not allocated", "allocated hosts only")
     return placed
 
 
@@ -523,23 +479,6 @@ def _given(
         own = network.node_of_host[placed]
         check_capacity(own, tasks_per_node, where, network.computer_name)
     return placed
-
-
-def _check_allocated(
-    network: Topology,
-    node_of: Ints,
-    nodes: str | Path | ArrayLike | None,
-    hosts: Sequence[str] | None,
-) -> None:
-    """Refuse a mapping that puts a task on a node that is broken, or not allocated."""
-    check_working(network, node_of)
-    if nodes is None:
-        return
-    outside = ~np.isin(node_of, allocated_hosts(nodes, network, hosts))
-    if outside.any():
-        task = int(np.argmax(outside))
-        found = f"task {task} on host {vertex_word(network, int(node_of[task]))}"
-        raise InputError("mapping", f"{found}, which is not allocated", "allocated hosts only")
 
 
 def mapping_with_distance(

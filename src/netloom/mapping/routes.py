@@ -22,7 +22,6 @@ from netloom.routing import (
     Routing,
     SourceRoutes,
     find_deadlock,
-    parse_routing,
     paths,
 )
 from netloom.routing.dimension_order import cube_tables
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from netloom.mapping.layouts.parts import Layout
     from netloom.mapping.search.objectives import Measure
     from netloom.routing.forwarding.lanes import DependencyGraph
-    from netloom.workload import ProcessGraph
 
 
 CLOSE = 1e-9
@@ -132,27 +130,6 @@ class Task:
     weight: Floats
     net: tuple[NDArray[Any], ...]
     most_layers: int
-
-
-def task_of(
-    topology: Topology, source: Ints, target: Ints, weight: Floats, most_layers: int
-) -> Task:
-    """Return what kernels need."""
-    number, num_channels = topology.num_hosts, topology.num_channels
-    if number > MOST_NODES:
-        raise InputError("topology", f"{number} nodes", f"at most {MOST_NODES} to choose routes")
-    firsts, leaving = topology.outgoing()
-    distance = np.minimum(hop_distances(topology, backwards=True), FAR).astype(np.int16)
-    ends = topology.channel_source, topology.channel_target
-    places = np.arange(num_channels), np.full(number, -1)
-    return Task(
-        topology=topology,
-        source=source,
-        target=target,
-        weight=weight,
-        net=(*ends, firsts, leaving, *places, distance),
-        most_layers=most_layers,
-    )
 
 
 def all_rounds(
@@ -353,12 +330,9 @@ class JointRoutes(Choice):
 
 
 def joint_routes(
-    app: ProcessGraph,
-    topology: Topology,
+    value_of: Measure,
     node_of: ArrayLike,
     *,
-    weights: Floats | None = None,
-    routing: str | Routing = "default",
     virtual_channels: int | None = None,
     rounds: int = ROUNDS,
     seconds: float = np.inf,
@@ -387,13 +361,11 @@ def joint_routes(
 
     Parameters
     ----------
-    app, topology, node_of
-        The program, the network, and int[num_tasks], the node of each task. Edges between the same
-        two nodes take the same path.
-    weights
-        float64[num_edges], what edges carry. Their bytes by default.
-    routing
-        Whose paths they are at first.
+    value_of
+        What measures mappings: of this program, on this network, with these weights of its edges,
+        by this routing, whose paths they are at first.
+    node_of
+        int[num_tasks], the node of each task. Edges between the same two nodes take the same path.
     virtual_channels
         Number per channel. By default, as many as the routing needs. These are the layers of its
         paths for this program. On k-ary n-cubes, they are at least those of dimension order (1, or
@@ -418,16 +390,19 @@ def joint_routes(
     Each node of a mesh sends to the one mirrored at the diagonal: under dimension order, all of a
     row turn at the same node.
 
+    >>> from netloom.mapping.search.objectives import Measure, objective_of
     >>> from netloom.topology import mesh
     >>> from netloom.workload import process_graph
     >>> row, column = np.divmod(np.arange(16), 4)
     >>> sends = row != column
-    >>> transpose = process_graph(16, np.arange(16)[sends], (4 * column + row)[sends])
-    >>> found = joint_routes(transpose, mesh(4, 4), np.arange(16), seed=1)
+    >>> app = process_graph(16, np.arange(16)[sends], (4 * column + row)[sends])
+    >>> asked, nodes = objective_of("max-channel-load"), np.arange(16)
+    >>> value_of = Measure(app, mesh(4, 4), DimensionOrder(), app.bytes, asked, nodes)
+    >>> found = joint_routes(value_of, nodes, seed=1)
     >>> found.before, found.after, found.bound, found.virtual_channels
     (3.0, 1.0, 1.0, 1)
     """
-    routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
+    topology, routed = value_of.topology, value_of.routing
     if rounds < 0:
         raise InputError("rounds", f"{rounds}", "at least 0")
     # refuse what routes cannot be chosen for
@@ -438,7 +413,7 @@ def joint_routes(
     if (rate != rate[:1]).any():
         wanted = "channels of one bandwidth between routers, to choose routes"
         raise InputError(topology.name, "channels that differ in bandwidth", wanted)
-    source, target, weight = _merged(app, topology, node_of, weights)
+    source, target, weight = _merged(value_of, node_of)
     between = paths(topology, routed, source, target)
     apart = np.flatnonzero(between.lengths)
     own = between.taken(apart)
@@ -477,7 +452,13 @@ def _chosen(
     sends = weight > 0
     if not sends.any():
         return Choice(between=own, layer=own_layer)
-    task = task_of(routers, source, target, weight, most)
+    if routers.num_hosts > MOST_NODES:
+        wanted = f"at most {MOST_NODES} to choose routes"
+        raise InputError("topology", f"{routers.num_hosts} nodes", wanted)
+    distance = np.minimum(hop_distances(routers, backwards=True), FAR).astype(np.int16)
+    ends = routers.channel_source, routers.channel_target, *routers.outgoing()
+    places = np.arange(routers.num_channels), np.full(routers.num_hosts, -1)
+    task = Task(routers, source, target, weight, (*ends, *places, distance), most)
     bound = least_load(routers, task.net, source[sends], target[sends], weight[sends])
     before = float(load_of(task, own).max())
     best, layer, value, ended = own, own_layer, before, 0
@@ -507,12 +488,10 @@ def _chosen(
     )
 
 
-def _merged(
-    app: ProcessGraph, topology: Topology, node_of: ArrayLike, weights: Floats | None
-) -> tuple[Ints, Ints, Floats]:
+def _merged(value_of: Measure, node_of: ArrayLike) -> tuple[Ints, Ints, Floats]:
     """Return the pairs of different nodes between which the program sends, sorted. Their weight."""
+    app, topology, carried = value_of.app, value_of.topology, value_of.weights
     nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
-    carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
     moving = topology.crosses(source, target)
     if not carried[moving].sum() > 0:
@@ -583,21 +562,10 @@ def on_chosen_routes(
     if not value_of.crossing(found.node_of).any():
         return found, None
     rounds = 0 if found.interrupted else ROUNDS
-    chosen = chosen_routes(value_of, found.node_of, rounds=rounds, seed=seed, seconds=seconds)
+    chosen = joint_routes(value_of, found.node_of, rounds=rounds, seed=seed, seconds=seconds)
     found = replace(found, interrupted=found.interrupted or chosen.interrupted)
     value = replace(value_of, routing=chosen.routes)(found.node_of)
     if value > found.value:  # fewer bytes on the busiest channel, and yet a worse objective
-        own = chosen_routes(value_of, found.node_of, rounds=0, seed=seed, seconds=seconds)
+        own = joint_routes(value_of, found.node_of, rounds=0, seed=seed, seconds=seconds)
         return found, own.routes
     return replace(found, value=value), chosen.routes
-
-
-def chosen_routes(
-    value_of: Measure, node_of: Ints, *, rounds: int, seed: int, seconds: float
-) -> JointRoutes:
-    """Return routes chosen for a mapping. See ``joint_routes``."""
-    return joint_routes(
-        value_of.app, value_of.topology, node_of,
-        weights=value_of.weights, routing=value_of.routing, rounds=rounds, seed=seed,
-        seconds=seconds,
-    )  # fmt: skip

@@ -48,7 +48,7 @@ from netloom.mapping.gains import (
     relative_change,
 )
 from netloom.mapping.placements import check_room, ranks_on_computers
-from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout
+from netloom.mapping.routes import joint_routes, judged_layout, on_chosen_routes, routes_of_layout
 from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, hosts_count, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
@@ -1223,7 +1223,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
     routes = None if layout is None else routes_of_layout(layout, value_of)
     if question.routes and routes is None and task.crosses(task.node_of):
         # refused now rather than after a search
-        chosen_routes(value_of, task.node_of, rounds=0, seed=seed, seconds=seconds)
+        joint_routes(value_of, task.node_of, rounds=0, seed=seed, seconds=seconds)
     if layout is None:
         found = _search(task)
     else:

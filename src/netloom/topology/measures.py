@@ -140,7 +140,7 @@ def hop_distances(
     array([[0., 0., 2., 2.]])
     """
     begins = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
-    found = _host_distances(topology, begins, np.arange(topology.num_hosts), backwards=backwards)
+    found = host_distances(topology, begins, np.arange(topology.num_hosts), backwards=backwards)
     found[np.arange(len(begins)), begins] = 0  # whatever the way round through the network
     return found
 
@@ -250,7 +250,7 @@ def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = Fals
     return np.asarray(dijkstra(csr_array(channels, shape=size), indices=begins, unweighted=True))
 
 
-def _host_distances(
+def host_distances(
     topology: Topology, begins: Ints, ends: Ints, *, backwards: bool = False
 ) -> Floats:
     """Return float64[len(begins), len(ends)], hops between hosts. From a host to itself as well.
@@ -325,7 +325,7 @@ def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
     block = max(1, 2**22 // topology.num_routers)
     for first in range(0, len(hosts), block):
         some = slice(first, first + block)
-        rows = _host_distances(topology, hosts[some], hosts)
+        rows = host_distances(topology, hosts[some], hosts)
         weight = np.outer(counts[some], counts)
         own = np.arange(len(rows))
         weight[own, first + own] -= counts[some]

@@ -90,7 +90,10 @@ def random_mapping(task, routing_name, seed):
         if routing_name == "stepped":  # as on large networks, where no paths are looked up
             patch.setattr(search_arrays_module, "MOST_TABLED", 0)
             patch.setattr(search_arrays_module, "MOST_DISTANCES", 0)
-        arrays = search_arrays(app, topology, routing, app.bytes, nodes, tasks_per_node)
+        asked = objective_of("max-channel-load")
+        arrays = search_arrays(
+            Measure(app, topology, routing, app.bytes, asked, nodes, tasks_per_node)
+        )
     rng = np.random.default_rng(seed)
     place_of = rng.permutation(len(arrays.place_node))
     loads = np.zeros(topology.num_channels)
@@ -148,8 +151,9 @@ def test_what_all_pairs_send_alike_loads_channels_alike(mapped, alike):
     nodes, per_node = np.unique(arrays.place_node, return_counts=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_arrays_module, "SPARED", 0.0)
+        asked, nodes = objective_of("max-channel-load"), nodes.astype(np.int32)
         light = search_arrays(
-            dense, topology, routing, dense.bytes, nodes.astype(np.int32), per_node[0]
+            Measure(dense, topology, routing, dense.bytes, asked, nodes, per_node[0])
         )
     held = mapped.held
     if 2 * len(app.source) < len(source) // 2:

@@ -157,8 +157,6 @@ def is_binary_tree(app: ProcessGraph) -> bool:
     >>> is_binary_tree(generators.binary_tree(12)), is_binary_tree(generators.line(12))
     (True, False)
     """
-    if app.num_edges != 2 * (app.num_tasks - 1):
-        return False
     return _same_edges(app, generators.binary_tree(app.num_tasks))
 
 
@@ -177,7 +175,7 @@ def grid_of(app: ProcessGraph) -> TaskGrid | None:
     first = app.target[: int(np.searchsorted(app.source, 1))].tolist()
     for grid in _read_sides(first, app.num_tasks):
         make = generators.torus if grid.closed else generators.mesh
-        if app.num_edges == _num_edges(grid) and _same_edges(app, make(*grid.sides)):
+        if _same_edges(app, make(*grid.sides)):
             return grid
     return None
 
@@ -217,15 +215,6 @@ def _read_sides(first: list[int], num_tasks: int) -> Iterator[TaskGrid]:
             for following, after, ring in nexts
             if following % stride == 0
         ]
-
-
-def _num_edges(grid: TaskGrid) -> int:
-    num_tasks = int(np.prod(grid.sides))
-    links = (
-        num_tasks - (0 if grid.is_ring(axis) else num_tasks // side)
-        for axis, side in enumerate(grid.sides)
-    )
-    return 2 * sum(links)
 
 
 def _same_edges(app: ProcessGraph, pattern: ProcessGraph) -> bool:

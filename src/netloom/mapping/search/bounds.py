@@ -20,8 +20,9 @@ from netloom.bounds.cuts import undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
 from netloom.bounds.parts import grid_lines, of_hosts
 from netloom.mapping.layouts.parts import cube_of_hosts
-from netloom.mapping.search.objectives import hop_pace, hops, joint_weights, router_hops
+from netloom.mapping.search.objectives import hop_pace, hops, joint_weights
 from netloom.mapping.search.starts import ground_of, halves
+from netloom.topology import hop_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,17 +184,21 @@ def _groupings(value_of: Measure, between: Floats, ports: Floats) -> Iterator[Gr
     each: Ints = np.arange(len(nodes), dtype=np.int64)
     owner = np.unique(topology.local_group[nodes], return_inverse=True)[1]
     # what stays inside a node leaves its hosts without a channel
-    found = _around(value_of, each, between, ports, alone=True)
+    found = _around(value_of, each, between, ports)
     yield found._replace(places=value_of.tasks_per_node * np.bincount(owner)[owner])
     if not _tabled(topology, nodes):
         return
+    used = np.tile(np.isin(topology.port_host, nodes), 2)
+    entry = np.concatenate([topology.injection_router, topology.ejection_router])[used]
+    places, row = np.unique(entry, return_inverse=True)
+    rows = hop_distances(topology.routers, places)[row]
     for _, _, label in _levels(hops(topology, nodes, nodes)):
-        yield _around(value_of, label, between, ports)
+        yield _around(value_of, label, between, ports, rows)
     if len(nodes) > 1:
         first = halves(ground_of(topology, nodes), nodes, DEFAULT_SEED)[0]
         second = (~np.isin(nodes, first)).astype(np.int64)
         second = second[np.unique(owner, return_index=True)[1]][owner]  # nodes are whole
-        yield _around(value_of, second, between, ports)
+        yield _around(value_of, second, between, ports, rows)
 
 
 def _tabled(topology: Topology, nodes: Ints) -> bool:
@@ -213,18 +218,18 @@ def _cube(topology: Topology) -> Cube | None:
 
 
 def _around(
-    value_of: Measure, label: Ints, between: Floats, ports: Floats, *, alone: bool = False
+    value_of: Measure, label: Ints, between: Floats, ports: Floats, rows: Floats | None = None
 ) -> Groups:
     """Return groups with the channels around them: those of hosts and the routers nearest to them.
 
-    With ``alone``, of hosts without any router.
+    Without ``rows`` (see ``_nearest_group``), of hosts without any router.
     """
     topology = value_of.topology
     group = np.full(topology.num_hosts, -1, np.int64)
     group[value_of.nodes] = label
     near = np.full(topology.num_routers, -1, np.int64)
-    if not alone:
-        near = _nearest_group(topology, group)
+    if rows is not None:
+        near = _nearest_group(topology, group, rows)
     inside, first = topology.routers, topology.num_hosts
     used = group[topology.port_host] >= 0
     host = topology.port_host[used]
@@ -240,18 +245,17 @@ def _around(
     return Groups(np.bincount(label) * value_of.tasks_per_node, leaving, entering)
 
 
-def _nearest_group(topology: Topology, group: Ints) -> Ints:
+def _nearest_group(topology: Topology, group: Ints, rows: Floats) -> Ints:
     """Return the group of hosts that each router is nearest to, int64[num_routers].
 
     -1 if it is as near to several. ``group`` is int64[num_hosts], that of each host, or -1.
+    ``rows``: how far routers are from the ports of hosts in groups, both ways.
     """
     of = np.tile(group[topology.port_host], 2)
-    entry = np.concatenate([topology.injection_router, topology.ejection_router])[of >= 0]
     of = of[of >= 0]
-    places, row = np.unique(entry, return_inverse=True)
     order = np.argsort(of, kind="stable")
-    rows = router_hops(topology.routers, places)[row[order]]
-    apart = np.minimum.reduceat(rows, np.searchsorted(of[order], np.arange(int(of.max()) + 1)))
+    first = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
+    apart = np.minimum.reduceat(rows[order], first)
     nearest = apart == apart.min(axis=0)
     lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
     return np.where(lone, nearest.argmax(axis=0), -1)

@@ -126,27 +126,18 @@ class SearchArrays:
     num_channels: int
 
 
-def search_arrays(
-    app: ProcessGraph,
-    topology: Topology,
-    routing: Routing,
-    weights: Floats,
-    nodes: Ints,
-    tasks_per_node: int,
-    pace: Floats | None = None,
-) -> SearchArrays:
-    """Return the arrays of a search.
-
-    ``pace``: float64[num_channels], what a unit of load on each channel counts; 1 by default.
+def search_arrays(value_of: Measure) -> SearchArrays:
+    """Return the arrays of a search for mappings that are measured so.
 
     Raises
     ------
     InputError
         If the network is too large for its routing.
     """
+    app, topology, routing = value_of.app, value_of.topology, value_of.routing
+    nodes, tasks_per_node, counts = value_of.nodes, value_of.tasks_per_node, value_of.counted
     place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
-    counts = np.ones(topology.num_channels) if pace is None else pace
-    graph = _graph(app, weights, len(place_node))
+    graph = _graph(app, value_of.weights, len(place_node))
     net, row = _net(topology, routing, nodes, counts)
     light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
     base = np.zeros(topology.num_channels)
@@ -400,7 +391,8 @@ def warm_up() -> None:
     """Have the kernels compiled, or loaded, before time counts: once in a process."""
     app, topology = process_graph(2, [0], [1]), mesh(2)
     nodes = np.arange(2, dtype=np.int32)
-    arrays = search_arrays(app, topology, DimensionOrder(), app.bytes, nodes, 1)
+    objective = objective_of("max-channel-load")
+    arrays = search_arrays(Measure(app, topology, DimensionOrder(), app.bytes, objective, nodes))
     rng = np.random.default_rng(0)
     held = _held(arrays, nodes, rng)
     for aimed in (False, True):
@@ -815,8 +807,7 @@ def search_mapping(
     plain = Measure(app, topology, routed, carried, wanted, allowed, tasks_per_node)
     value_of = replace(plain.scaled(first), most_between=plain.between(first))
     exponent = np.frexp(carried.max())[1]  # a power of 2 rounds nothing, and nothing underflows
-    even = np.ldexp(carried, -exponent)
-    arrays = search_arrays(app, topology, routed, even, allowed, tasks_per_node, value_of.counted)
+    arrays = search_arrays(replace(value_of, weights=np.ldexp(carried, -exponent)))
     bound = least(value_of)
     begun = dict(starts_of(value_of, seed)) | {"identity": first}
     known, mappings, starts = beside_random(value_of, begun, seed)
@@ -884,36 +875,21 @@ def _search(
     the faster. The starts take turns with random mappings first, and then the best so far.
     """
     best, first, ended, number = known, known[:KNOWN], 0, 0
+
+    def work(one: int, best: list[Round]) -> Callable[[Callable[[], bool]], Round]:
+        turn, name, node_of = one // 2, "search", None
+        if one % 2:  # every other time from a mapping
+            start = first[turn] if turn < len(first) else best[turn % len(best)]
+            name, node_of = start.name, start.node_of
+        return lambda stopped: run_round(arrays, value_of, one, name, node_of, clock, stopped, seed)
+
     while rounds is None or number < rounds:
         last = number + GENERATION if rounds is None else min(rounds, number + GENERATION)
-        begun = [_begun(one, first, best) for one in range(number, last)]
-
-        def work(one: int, start: Round | None) -> Callable[[Callable[[], bool]], Round]:
-            name, node_of = ("search", None) if start is None else (start.name, start.node_of)
-            return lambda stopped: run_round(
-                arrays, value_of, one, name, node_of, clock, stopped, seed
-            )
-
-        found = run_all([work(*each) for each in begun])
+        found = run_all([work(one, best) for one in range(number, last)])
         ended += sum(one.finished for one in found)
-        best = _distinct([*best, *found])[:KNOWN]
-        number = last
-        if best[0].value <= clock.enough or len(found) < len(begun) or clock.over(lambda: False):
+        by_rank = {one.rank: one for one in reversed([*best, *found])}  # the first of each
+        best = [by_rank[rank] for rank in sorted(by_rank)][:KNOWN]
+        cut_short, number = len(found) < last - number, last
+        if best[0].value <= clock.enough or cut_short or clock.over(lambda: False):
             break
     return best[0], ended
-
-
-def _begun(number: int, first: list[Round], best: list[Round]) -> tuple[int, Round | None]:
-    """Return a round's number, and what it begins from: nothing, every other time."""
-    turn = number // 2
-    if number % 2 == 0:
-        return number, None
-    return number, first[turn] if turn < len(first) else best[turn % len(best)]
-
-
-def _distinct(found: list[Round]) -> list[Round]:
-    """Return mappings in their order, the best first, one of each rank."""
-    by_rank: dict[tuple[float, ...], Round] = {}
-    for one in found:
-        by_rank.setdefault(one.rank, one)
-    return [by_rank[rank] for rank in sorted(by_rank)]

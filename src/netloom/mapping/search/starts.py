@@ -14,8 +14,8 @@ import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts.catalogue import fitting_layouts
-from netloom.mapping.search.objectives import hops, joint_weights, router_hops
-from netloom.topology import Cube, Topology, working_nodes
+from netloom.mapping.search.objectives import hops, joint_weights
+from netloom.topology import Cube, Topology, hop_distances, working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -232,7 +232,7 @@ def apart(ground: Ground, sources: Ints, targets: Ints) -> Floats:
     if len(ground.table):
         return np.asarray(ground.table[np.ix_(ground.row[sources], ground.row[targets])])
     frame, router = ground.network.routers, ground.router
-    return router_hops(frame, router[sources])[:, router[targets]]
+    return hop_distances(frame, router[sources])[:, router[targets]]
 
 
 def compact_nodes(topology: Topology, ground: Ground, allowed: Ints, number: int) -> Ints:
@@ -317,12 +317,8 @@ def halves(ground: Ground, nodes: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
         weight = np.where(table[source, target] < 1, SAME_ROUTER, 1)
         first = bisect(Part(offsets, target, weight, np.zeros(len(nodes))), half, seed)
         parts = nodes[first], nodes[~first]
-    return *parts, np.array([_middle(ground, part) for part in parts])
-
-
-def _middle(ground: Ground, part: Ints) -> int:
-    """Return the node of a part with the fewest hops to all others."""
-    return int(part[np.argmin(apart(ground, part, part).sum(axis=1))])
+    middles = [part[np.argmin(apart(ground, part, part).sum(axis=1))] for part in parts]
+    return *parts, np.array(middles)  # those with the fewest hops to all others
 
 
 def _coordinates(frame: Cube, nodes: Ints) -> tuple[Ints, Floats]:
