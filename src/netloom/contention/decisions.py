@@ -345,21 +345,16 @@ class Follower:
             many[:] = 0
         if many.sum() > MOST_STAGES:
             return None
-        none = many == 0
-        straight = _At(
-            np.full(none.sum(), DECIDED), after[none],
-            router[none], goal[none], np.full(none.sum(), -1),
-        )  # fmt: skip
-        kept = _Arcs(tail[none], straight, np.full(none.sum(), -1), np.ones(none.sum()))
-        each, place = _repeated(many)
-        aux = tables.detours[start[each] + 1 + place].astype(np.int64)
-        always = tables.detour == ALWAYS
+        each, place = _repeated(np.maximum(many, 1))
+        drawn_at = np.minimum(start[each] + 1 + place, len(tables.detours) - 1)
+        straight, always = many[each] == 0, tables.detour == ALWAYS
+        aux = np.where(straight, -1, tables.detours[drawn_at]).astype(np.int64)
+        keep = np.where(straight, after[each], tables.keep[state[each]])
         away = tables.leave[state[each]] if always else state[each]
-        next_state = np.where(aux < 0, tables.keep[state[each]], away).astype(np.int64)
+        next_state = np.where(aux < 0, keep, away).astype(np.int64)
         step = np.where((aux < 0) | always, DECIDED, OFFERED)
-        drawn = _At(step, next_state, router[each], goal[each], aux)
-        share = 1 / many[each]
-        return [kept, _Arcs(tail[each], drawn, np.full(len(each), -1), share)]
+        head = _At(step, next_state, router[each], goal[each], aux)
+        return [_Arcs(tail[each], head, np.full(len(each), -1), 1 / np.maximum(many, 1)[each])]
 
     def _answers(self, at: _At, offered: Bools) -> list[_Arcs]:
         """Return the arcs of packets that have drawn a detour: not to make it, and to make it."""

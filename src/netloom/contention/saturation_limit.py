@@ -33,8 +33,6 @@ from netloom.base.figures import Figures, figure
 from netloom.contention.channel_loads import Contention, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
@@ -464,9 +462,8 @@ def verdict(
     found = partial(Verdict, beyond_capacity=over, senders=senders)
     if paths_meet is False:
         return found(level="contention-free")
-    if not limit.estimated:
-        return _by_bound(found, limit, offered)
-    pressure = limit.node_share / limit.node_estimate  # 1 / the load at which the node is delayed
+    # 1 / the load at which the node is delayed, or at the latest if nothing estimates it
+    pressure = limit.node_share / (limit.node_estimate if limit.estimated else limit.node_bound)
     if offered is None:
         never = limit.worst_node >= limit.upper_bound if hosted else limit.worst_node > 1
         if never:
@@ -475,25 +472,16 @@ def verdict(
     delayed = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
     level: Level = "good-enough"
     decides = limit.worst_node
-    if offered >= limit.average_node:
+    if not limit.estimated:
+        if offered <= limit.upper_bound:
+            return found(level="below-bound", margin=limit.upper_bound / offered)
+        level = "most-nodes" if 2 * len(delayed) > senders else "some-nodes"
+        decides = limit.upper_bound
+    elif offered >= limit.average_node:
         level, decides = "most-nodes", limit.average_node
     elif offered >= limit.worst_node:
         level = "some-nodes"
     return found(level=level, margin=decides / offered, affected_nodes=delayed)
-
-
-def _by_bound(found: Callable[..., Verdict], limit: Saturation, offered: float | None) -> Verdict:
-    """Return the verdict if there is a bound, but no estimate of where contention begins."""
-    pressure = limit.node_share / limit.node_bound
-    if offered is None:
-        return found(level="depends-on-load", affected_nodes=_largest(pressure, FIRST))
-    margin = limit.upper_bound / offered
-    if offered <= limit.upper_bound:
-        return found(level="below-bound", margin=margin)
-    beyond = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
-    most = 2 * len(beyond) > np.count_nonzero(limit.node_share)
-    level: Level = "most-nodes" if most else "some-nodes"
-    return found(level=level, margin=margin, affected_nodes=beyond)
 
 
 def _largest(values: np.ndarray[Any, np.dtype[np.float64]], count: int) -> tuple[int, ...]:

@@ -253,9 +253,9 @@ def host_flows(
     if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube):
         of_routers = virtual_channel_routing(topology.routers, routing, num_vcs=vcs)
         ends = legs(topology, source, target)
-        found = follow_flows(of_routers, ends.entry, ends.exit, rate)
-        begin, end = ends.source_port[found.pair], ends.target_port[found.pair]
-        return replace(found, source=begin, target=end, num_nodes=topology.num_ports)
+        flows = follow_flows(of_routers, ends.entry, ends.exit, rate)
+        begin, end = ends.source_port[flows.pair], ends.target_port[flows.pair]
+        return replace(flows, source=begin, target=end, num_nodes=topology.num_ports)
     routed = paths(topology, routing, source, target)
     if len(routed.channels) * vcs > most_hops:
         found = f"{len(routed.channels):,} hops with {vcs} VCs"
