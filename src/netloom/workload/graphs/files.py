@@ -613,12 +613,7 @@ def _write_matrix(graph: ProcessGraph, path: Path, weight: str = "bytes") -> Non
 def _write_table(graph: ProcessGraph, path: Path) -> None:
     import polars as pl
 
-    columns = {
-        "source": graph.source,
-        "target": graph.target,
-        "bytes": _plain(graph.bytes),
-        "messages": _plain(graph.messages),
-    }
+    columns = {name: _plain(values) for name, values in graph.columns.items()}
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     with path.open("wb") as stream:
         stream.write(f"# tasks: {graph.num_tasks}\n".encode())
@@ -627,14 +622,7 @@ def _write_table(graph: ProcessGraph, path: Path) -> None:
 
 def _write_npz(graph: ProcessGraph, path: Path) -> None:
     with path.open("wb") as stream:
-        np.savez(
-            stream,
-            num_tasks=np.int64(graph.num_tasks),
-            source=graph.source,
-            target=graph.target,
-            bytes=graph.bytes,
-            messages=graph.messages,
-        )
+        np.savez(stream, num_tasks=np.int64(graph.num_tasks), **graph.columns)
 
 
 def _write_graphml(graph: ProcessGraph, path: Path) -> None:
@@ -642,8 +630,8 @@ def _write_graphml(graph: ProcessGraph, path: Path) -> None:
 
     drawn: nx.DiGraph[int] = nx.DiGraph()
     drawn.add_nodes_from(range(graph.num_tasks))
-    columns = (graph.source, graph.target, graph.bytes, graph.messages)
-    for source, target, sent, counted in zip(*(c.tolist() for c in columns), strict=True):
+    columns = (values.tolist() for values in graph.columns.values())
+    for source, target, sent, counted in zip(*columns, strict=True):
         drawn.add_edge(source, target, bytes=sent, messages=counted)
     with path.open("wb") as stream:
         nx.write_graphml(drawn, stream)
