@@ -16,14 +16,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.placements import check_mapping
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.generations import FoundMapping, beside_random
-from netloom.routing import (
-    DimensionOrder,
-    Paths,
-    Routing,
-    SourceRoutes,
-    find_deadlock,
-    paths,
-)
+from netloom.routing import DimensionOrder, Paths, Routing, SourceRoutes, find_deadlock, paths
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.hosted import legs
@@ -182,7 +175,21 @@ def _rounds(
     task: Task, start: Paths, layer: Ints, rounds: int, rng: np.random.Generator
 ) -> Iterator[tuple[Paths, Ints]]:
     """Yield paths and layers after each round from one start. See ``joint_routes``."""
-    state, unit = _first_state(task, start, layer), float(load_of(task, start).max())
+    from netloom.mapping.kernels.joint_routes import enter_all
+
+    number, graph = len(start), dependency_graph(task.topology, task.most_layers)
+    hops = int(max(start.lengths.max(), task.net[6][task.target, task.source].max()))
+    state = State(
+        load=load_of(task, start),
+        routes=np.zeros((number, hops), np.int32),
+        lengths=start.lengths,
+        layer=np.zeros((number, hops), np.int32),
+        graph=graph,
+        closed=graph.uses.reshape(task.most_layers, -1, graph.uses.shape[1]) > 0,
+    )
+    state.routes[_within(state)], state.layer[_within(state)] = start.channels, layer
+    enter_all(tuple(state))
+    unit = float(state.load.max())
     turn = np.argsort(-task.weight, kind="stable")
     lowest, stuck, settled = np.inf, 0, False
     for number in range(rounds):
@@ -218,25 +225,6 @@ def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> 
     near = near[np.argsort(-highest[near], kind="stable")][:NEAR]
     assert _reroute(task, changed, rng.permutation(near), unit, together=False)
     return changed if _cost(changed, unit) <= _cost(state, unit) * (1 + CLOSE) else state
-
-
-def _first_state(task: Task, start: Paths, layer: Ints) -> State:
-    """Return the state of the paths of a start."""
-    from netloom.mapping.kernels.joint_routes import enter_all
-
-    number, graph = len(start), dependency_graph(task.topology, task.most_layers)
-    hops = int(max(start.lengths.max(), task.net[6][task.target, task.source].max()))
-    state = State(
-        load=load_of(task, start),
-        routes=np.zeros((number, hops), np.int32),
-        lengths=start.lengths,
-        layer=np.zeros((number, hops), np.int32),
-        graph=graph,
-        closed=graph.uses.reshape(task.most_layers, -1, graph.uses.shape[1]) > 0,
-    )
-    state.routes[_within(state)], state.layer[_within(state)] = start.channels, layer
-    enter_all(tuple(state))
-    return state
 
 
 def _reroute(task: Task, state: State, turn: Ints, unit: float, *, together: bool) -> bool:

@@ -9,8 +9,9 @@ Bisection width: the least bandwidth between two halves of the hosts.
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -251,19 +252,21 @@ def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = Fals
 
 
 def host_distances(
-    topology: Topology, begins: Ints, ends: Ints, *, backwards: bool = False
+    topology: Topology, begins: Ints, ends: Ints, *, backwards: bool = False, between: Any = None
 ) -> Floats:
     """Return float64[len(begins), len(ends)], hops between hosts. From a host to itself as well.
 
     A host that cannot reach itself by its own ports counts as any other two of its place.
+    ``between`` returns the hops from some routers to all, if they are kept somewhere.
     """
+    between = between or partial(_router_distances, backwards=backwards)
     leaving, entering = topology.injection_router, topology.ejection_router
     if backwards:
         leaving, entering = entering, leaving
     first, of_first = _ports(topology, begins)
     last, of_last = _ports(topology, ends)
     sources, row = np.unique(leaving[first], return_inverse=True)
-    hops = _router_distances(topology.routers, sources, backwards=backwards)
+    hops = between(topology.routers, sources)
     hops = _least(_taken(hops, row, 0), of_first, len(begins), 0)
     return _least(_taken(hops, entering[last], 1), of_last, len(ends), 1)
 

@@ -20,9 +20,8 @@ from netloom.bounds.cuts import undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
 from netloom.bounds.parts import grid_lines, of_hosts
 from netloom.mapping.layouts.parts import cube_of_hosts
-from netloom.mapping.search.objectives import hop_pace, hops, joint_weights
+from netloom.mapping.search.objectives import hop_pace, hops, joint_weights, router_hops
 from netloom.mapping.search.starts import ground_of, halves
-from netloom.topology import hop_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -191,7 +190,7 @@ def _groupings(value_of: Measure, between: Floats, ports: Floats) -> Iterator[Gr
     used = np.tile(np.isin(topology.port_host, nodes), 2)
     entry = np.concatenate([topology.injection_router, topology.ejection_router])[used]
     places, row = np.unique(entry, return_inverse=True)
-    rows = hop_distances(topology.routers, places)[row]
+    rows = router_hops(topology.routers, places)[row]
     for _, _, label in _levels(hops(topology, nodes, nodes)):
         yield _around(value_of, label, between, ports, rows)
     if len(nodes) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise, permutations, product
+from itertools import compress, islice, pairwise, permutations, product
 from math import factorial, prod
 from time import thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,11 +24,11 @@ from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import Cube, Topology, hop_distances, mesh
+from netloom.topology import Topology, hop_distances, mesh
 from netloom.workload import process_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -289,10 +289,8 @@ def _crossed(
     if routed.pair is not None:
         keys, at = np.unique(pair * topology.num_channels + channels, return_inverse=True)
         share = np.bincount(at, share, len(keys))
-        pair, channels = (
-            keys // topology.num_channels,
-            (keys % topology.num_channels).astype(np.int32),
-        )
+        pair, channel = np.divmod(keys, topology.num_channels)
+        channels = channel.astype(np.int32)
     return np.bincount(pair, minlength=pairs), hops, channels, share * pace[channels]
 
 
@@ -358,21 +356,6 @@ LEAST_SHARE = 1.0
 """Of hop-bytes in the cost of an aimed annealing: short paths load all channels less."""
 
 
-@dataclass
-class Clock:
-    """When a search is over: by the processor time of its threads, whatever else a machine does."""
-
-    seconds: float  # processor time that all rounds together may take
-    enough: float  # a value that cannot be made better
-    spent: dict[int, float] = field(default_factory=dict)  # processor time of each round so far
-    interrupted: bool = False
-
-    def over(self, stopped: Callable[[], bool]) -> bool:
-        """Whether to stop: the time is up, or Ctrl-C was pressed."""
-        self.interrupted |= stopped()
-        return self.interrupted or sum([*self.spent.values()]) >= self.seconds
-
-
 class Round(NamedTuple):
     """What a round found."""
 
@@ -398,63 +381,6 @@ def warm_up() -> None:
     for aimed in (False, True):
         next(_annealed(arrays, held, Stage(aimed, AIMED, 0, ASIDE, light=True), 0.0, rng))
         _polish(arrays, held, 1, aimed=aimed)
-
-
-def run_round(
-    arrays: SearchArrays,
-    value_of: Measure,
-    number: int,
-    name: str,
-    start: Ints | None,
-    clock: Clock,
-    stopped: Callable[[], bool],
-    seed: int,
-) -> Round:
-    """Return the best mapping of one round of annealing: from a start, or from nowhere.
-
-    From nowhere, tasks that communicate are first brought together (hop-bytes), whatever the
-    objective. Then it is the objective's turn. At last swaps are tried in order, as long as one
-    makes the busiest channels or the hops less.
-    """
-    began = thread_time()
-
-    def over() -> bool:
-        clock.spent[number] = thread_time() - began
-        return clock.over(stopped)
-
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, number)))
-    single = value_of.objective.single
-    share = value_of.objective.shares.get("hop-bytes", 0.0)
-    best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
-    aims, nearest, fewest = single != "hop-bytes", start, np.inf
-
-    def known(node_of: Ints) -> Round:
-        one = _better(best._replace(rank=(np.inf,)), value_of, node_of.astype(np.int64))
-        return _turned(arrays, value_of, one, rng) if aims else one
-
-    if start is not None:
-        best = known(start)
-        nearest = best.node_of
-    for stage in _stages(arrays, number, fresh=start is None, aims=aims):
-        held = _held(arrays, nearest if stage.aimed else start, rng)
-        for _ in _annealed(arrays, held, stage, share, rng):
-            best = _better(best, value_of, nodes_of(arrays, held))
-            if over() or best.value <= clock.enough:
-                return best
-        if aims and not stage.aimed:
-            gathered = known(nodes_of(arrays, held))
-            best = min(best, gathered, key=lambda one: one.rank)
-            if gathered.rank[HOP_BYTES] < fewest:
-                nearest, fewest = gathered.node_of, gathered.rank[HOP_BYTES]
-    best = _turned(arrays, value_of, best, rng) if aims else best
-    if single in ("hop-bytes", "max-channel-load"):
-        held = _held(arrays, best.node_of, rng)
-        _polish(arrays, held, POLISHING, aimed=aims)
-        best = _better(best, value_of, nodes_of(arrays, held))
-    if {"path-contention", "saturation"} & set(value_of.objective.shares):
-        best = _tried(arrays, value_of, best, over, rng)
-    over()
-    return best._replace(finished=True)
 
 
 class Stage(NamedTuple):
@@ -583,41 +509,133 @@ def _better(best: Round, value_of: Measure, node_of: Ints) -> Round:
     return best
 
 
-def _turned(
-    arrays: SearchArrays, value_of: Measure, best: Round, rng: np.random.Generator
-) -> Round:
-    """Return the best image of a round's mapping: the network turned or reflected onto itself."""
-    turned, allowed = best, np.zeros(value_of.topology.num_hosts, np.bool_)
-    allowed[arrays.place_node] = True
-    most = IMAGES if arrays.num_tasks <= MANY_TASKS else IMAGES // 8
-    for image in images(value_of.topology, most, rng):
-        node_of = image[best.node_of]
-        if allowed[node_of].all():
-            turned = _better(turned, value_of, node_of)
-    return turned
+KNOWN = 4
+"""Mappings to start from that are annealed."""
+
+GENERATION = 4
+"""Rounds that begin together, on any number of processors, from what all before them have found."""
 
 
-def _tried(
-    arrays: SearchArrays,
-    value_of: Measure,
-    best: Round,
-    over: Callable[[], bool],
-    rng: np.random.Generator,
-) -> Round:
-    """Return a mapping made better by swaps of two places, each measured exactly."""
-    place_of = places_of_items(best.node_of, arrays.place_node)
-    tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
-    while tried < tries and not over():
-        one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))
-        place_of[[one, other]] = place_of[[other, one]]
-        node_of = arrays.place_node[place_of[: arrays.num_tasks]]
-        value, rank = value_of.ranked(node_of)
-        tried = 0 if rank < best.rank else tried + 1
-        if rank <= best.rank:
-            best = best._replace(rank=rank, value=value, node_of=node_of)
-        else:
+@dataclass
+class Search:
+    """A search, and when it is over: by the processor time of its threads, whatever else runs."""
+
+    arrays: SearchArrays
+    value_of: Measure
+    seed: int
+    seconds: float  # processor time that all rounds together may take
+    enough: float  # a value that cannot be made better
+    spent: dict[int, float] = field(default_factory=dict)  # processor time of each round so far
+    interrupted: bool = False
+
+    def over(self, stopped: Callable[[], bool]) -> bool:
+        """Whether to stop: the time is up, or Ctrl-C was pressed."""
+        self.interrupted |= stopped()
+        return self.interrupted or sum([*self.spent.values()]) >= self.seconds
+
+    def run_round(
+        self, number: int, name: str, start: Ints | None, stopped: Callable[[], bool]
+    ) -> Round:
+        """Return the best mapping of one round of annealing: from a start, or from nowhere.
+
+        From nowhere, tasks that communicate are first brought together (hop-bytes), whatever the
+        objective. Then it is the objective's turn. At last swaps are tried in order, as long as one
+        makes the busiest channels or the hops less.
+        """
+        arrays, value_of, began = self.arrays, self.value_of, thread_time()
+
+        def over() -> bool:
+            self.spent[number] = thread_time() - began
+            return self.over(stopped)
+
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1, number)))
+        single = value_of.objective.single
+        share = value_of.objective.shares.get("hop-bytes", 0.0)
+        best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
+        aims, nearest, fewest = single != "hop-bytes", start, np.inf
+
+        def known(node_of: Ints) -> Round:
+            one = _better(best._replace(rank=(np.inf,)), value_of, node_of.astype(np.int64))
+            return self._turned(one, rng) if aims else one
+
+        if start is not None:
+            best = known(start)
+            nearest = best.node_of
+        for stage in _stages(arrays, number, fresh=start is None, aims=aims):
+            held = _held(arrays, nearest if stage.aimed else start, rng)
+            for _ in _annealed(arrays, held, stage, share, rng):
+                best = _better(best, value_of, nodes_of(arrays, held))
+                if over() or best.value <= self.enough:
+                    return best
+            if aims and not stage.aimed:
+                gathered = known(nodes_of(arrays, held))
+                best = min(best, gathered, key=lambda one: one.rank)
+                if gathered.rank[HOP_BYTES] < fewest:
+                    nearest, fewest = gathered.node_of, gathered.rank[HOP_BYTES]
+        best = self._turned(best, rng) if aims else best
+        if single in ("hop-bytes", "max-channel-load"):
+            held = _held(arrays, best.node_of, rng)
+            _polish(arrays, held, POLISHING, aimed=aims)
+            best = _better(best, value_of, nodes_of(arrays, held))
+        if {"path-contention", "saturation"} & set(value_of.objective.shares):
+            best = self._tried(best, over, rng)
+        over()
+        return best._replace(finished=True)
+
+    def _turned(self, best: Round, rng: np.random.Generator) -> Round:
+        """Return the best image of a round's mapping: the network turned or reflected."""
+        arrays, value_of = self.arrays, self.value_of
+        turned, allowed = best, np.zeros(value_of.topology.num_hosts, np.bool_)
+        allowed[arrays.place_node] = True
+        most = IMAGES if arrays.num_tasks <= MANY_TASKS else IMAGES // 8
+        for image in images(value_of.topology, most, rng):
+            node_of = image[best.node_of]
+            if allowed[node_of].all():
+                turned = _better(turned, value_of, node_of)
+        return turned
+
+    def _tried(self, best: Round, over: Callable[[], bool], rng: np.random.Generator) -> Round:
+        """Return a mapping made better by swaps of two places, each measured exactly."""
+        arrays = self.arrays
+        place_of = places_of_items(best.node_of, arrays.place_node)
+        tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
+        while tried < tries and not over():
+            one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))
             place_of[[one, other]] = place_of[[other, one]]
-    return best
+            node_of = arrays.place_node[place_of[: arrays.num_tasks]]
+            value, rank = self.value_of.ranked(node_of)
+            tried = 0 if rank < best.rank else tried + 1
+            if rank <= best.rank:
+                best = best._replace(rank=rank, value=value, node_of=node_of)
+            else:
+                place_of[[one, other]] = place_of[[other, one]]
+        return best
+
+    def run(self, known: list[Round], rounds: int | None) -> tuple[Round, int]:
+        """Return the best of all, and the rounds that came to their end.
+
+        Rounds begin in generations, so that what they begin from does not depend on which thread
+        was the faster. The starts take turns with random mappings first, and then the best so far.
+        """
+        best, first, ended, number = known, known[:KNOWN], 0, 0
+
+        def work(one: int, best: list[Round]) -> Callable[[Callable[[], bool]], Round]:
+            turn, name, node_of = one // 2, "search", None
+            if one % 2:  # every other time from a mapping
+                start = first[turn] if turn < len(first) else best[turn % len(best)]
+                name, node_of = start.name, start.node_of
+            return lambda stopped: self.run_round(one, name, node_of, stopped)
+
+        while rounds is None or number < rounds:
+            last = number + GENERATION if rounds is None else min(rounds, number + GENERATION)
+            found = run_all([work(one, best) for one in range(number, last)])
+            ended += sum(one.finished for one in found)
+            by_rank = {one.rank: one for one in reversed([*best, *found])}  # the first of each
+            best = [by_rank[rank] for rank in sorted(by_rank)][:KNOWN]
+            cut_short, number = len(found) < last - number, last
+            if best[0].value <= self.enough or cut_short or self.over(lambda: False):
+                break
+        return best[0], ended
 
 
 def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[Ints]:
@@ -645,40 +663,26 @@ def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[
     kinds = list(zip(cube.sides, cube.wraps, strict=True))
     alike = [[axis for axis, kind in enumerate(kinds) if kind == one] for one in sorted(set(kinds))]
     tied = [axis for axis, (side, wrap) in enumerate(kinds) if wrap and side % 2 == 0 and side > 2]
+    chosen: Iterable[tuple[Iterable[Sequence[int]], Iterable[bool]]] = (
+        ([rng.permutation(axes).tolist() for axes in alike], rng.random(len(tied)) < 0.5)
+        for _ in range(most)
+    )
     if prod(factorial(len(axes)) for axes in alike) * 2 ** len(tied) - 1 <= most:
-        for orders in product(*(permutations(axes) for axes in alike)):
-            for turned in product((False, True), repeat=len(tied)):
-                if any(turned) or list(orders) != [tuple(axes) for axes in alike]:
-                    image = _image(cube, alike, orders, np.array(tied)[list(turned)])
-                    yield host_on[image[router]]
-        return
-    for _ in range(most):
-        drawn = [tuple(rng.permutation(axes).tolist()) for axes in alike]
-        image = _image(cube, alike, tuple(drawn), np.array(tied)[rng.random(len(tied)) < 0.5])
-        yield host_on[image[router]]
-
-
-def _image(
-    cube: Cube, alike: list[list[int]], orders: tuple[tuple[int, ...], ...], turned: Ints
-) -> Ints:
-    """Return the image of each node: axes in another order, some of them reflected."""
+        orders = product(*(permutations(axes) for axes in alike))
+        every = product(orders, product((False, True), repeat=len(tied)))
+        chosen = islice(every, 1, None)  # the first has all in place
     along = np.array(np.unravel_index(np.arange(cube.num_hosts), cube.sides), np.int64)
-    moved = along.copy()
-    for axes, order in zip(alike, orders, strict=True):
-        moved[axes] = along[list(order)]
-    for axis in turned.tolist():
-        moved[axis] = cube.sides[axis] - 1 - moved[axis]
-    return np.asarray(np.ravel_multi_index(tuple(moved), cube.sides), np.int64)
+    for way, turned in chosen:
+        moved = along.copy()
+        for axes, order in zip(alike, way, strict=True):
+            moved[axes] = along[list(order)]
+        for axis in compress(tied, turned):
+            moved[axis] = cube.sides[axis] - 1 - moved[axis]
+        yield host_on[np.ravel_multi_index(tuple(moved), cube.sides)[router]]
 
 
 CLOSE = 1e-9
 """Relative distance from a bound that is none."""
-
-KNOWN = 4
-"""Mappings to start from that are annealed."""
-
-GENERATION = 4
-"""Rounds that begin together, on any number of processors, from what all before them have found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -812,11 +816,11 @@ def search_mapping(
     begun = dict(starts_of(value_of, seed)) | {"identity": first}
     known, mappings, starts = beside_random(value_of, begun, seed)
     best, ended = known[0], 0
-    clock = Clock(np.inf if rounds is not None else seconds, bound * (1 + CLOSE))
-    clock.spent[-1] = thread_time() - began
-    if best.value > clock.enough:
+    most = np.inf if rounds is not None else seconds
+    search = Search(arrays, value_of, seed, most, bound * (1 + CLOSE), {-1: thread_time() - began})
+    if best.value > search.enough:
         with patience(f"searching for {objective}"):
-            best, ended = _search(arrays, value_of, known, clock, rounds, seed)
+            best, ended = search.run(known, rounds)
     return FoundMapping(
         node_of=best.node_of.astype(np.int32),
         objective=objective,
@@ -826,8 +830,8 @@ def search_mapping(
         mappings=mappings,
         found_by=best.name,
         rounds=ended,
-        seconds=sum(clock.spent.values()),
-        interrupted=clock.interrupted,
+        seconds=sum(search.spent.values()),
+        interrupted=search.interrupted,
     )
 
 
@@ -859,37 +863,3 @@ def beside_random(
         known.append(Round(rank, value, -1, name, node_of.astype(np.int64)))
     starts = {one.name: one.value for one in known} | {"random": float(np.mean(values))}
     return sorted(known, key=lambda one: one.rank), mappings, starts
-
-
-def _search(
-    arrays: SearchArrays,
-    value_of: Measure,
-    known: list[Round],
-    clock: Clock,
-    rounds: int | None,
-    seed: int,
-) -> tuple[Round, int]:
-    """Return the best of all, and the rounds that came to their end.
-
-    Rounds begin in generations, so that what they begin from does not depend on which thread was
-    the faster. The starts take turns with random mappings first, and then the best so far.
-    """
-    best, first, ended, number = known, known[:KNOWN], 0, 0
-
-    def work(one: int, best: list[Round]) -> Callable[[Callable[[], bool]], Round]:
-        turn, name, node_of = one // 2, "search", None
-        if one % 2:  # every other time from a mapping
-            start = first[turn] if turn < len(first) else best[turn % len(best)]
-            name, node_of = start.name, start.node_of
-        return lambda stopped: run_round(arrays, value_of, one, name, node_of, clock, stopped, seed)
-
-    while rounds is None or number < rounds:
-        last = number + GENERATION if rounds is None else min(rounds, number + GENERATION)
-        found = run_all([work(one, best) for one in range(number, last)])
-        ended += sum(one.finished for one in found)
-        by_rank = {one.rank: one for one in reversed([*best, *found])}  # the first of each
-        best = [by_rank[rank] for rank in sorted(by_rank)][:KNOWN]
-        cut_short, number = len(found) < last - number, last
-        if best[0].value <= clock.enough or cut_short or clock.over(lambda: False):
-            break
-    return best[0], ended

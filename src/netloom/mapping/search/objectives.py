@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import paths
-from netloom.topology import Cube, Topology
+from netloom.topology import Cube, Topology, hop_distances
 from netloom.topology.measures import host_distances
 
 if TYPE_CHECKING:
@@ -67,26 +67,28 @@ def hops(topology: Topology, sources: Ints, targets: Ints | None = None) -> Floa
     array([[0., 0., 2., 2.]])
     """
     ends = np.arange(topology.num_hosts) if targets is None else targets
-    if isinstance(topology.routers, Cube):  # counted at once, and often too many to keep
-        return _hops(topology, sources, ends)
-    found = _kept_hops(topology, *(each.astype(np.int64).tobytes() for each in (sources, ends)))
+    there = np.array_equal(topology.injection_router, topology.ejection_router)
+    found = host_distances(topology, sources, ends, between=router_hops)
+    if not (isinstance(topology.routers, Cube) and there):  # there, both ways are as long
+        back = host_distances(topology, ends, sources, between=router_hops)
+        found = np.minimum(found, back.T)
+    group = topology.local_group
+    found[group[sources][:, None] == group[ends]] = 0
+    return found
+
+
+def router_hops(routers: Topology, some: Ints) -> Floats:
+    """Return the hops from some routers to all, float64[len(some), num_routers]."""
+    if isinstance(routers, Cube):  # counted at once, and often too many to keep
+        return hop_distances(routers, some)
+    found = _router_hops(routers, some.astype(np.int64).tobytes())
     found.flags.writeable = False
     return found
 
 
 @lru_cache(maxsize=4)
-def _kept_hops(topology: Topology, sources: bytes, targets: bytes) -> Floats:
-    return _hops(topology, np.frombuffer(sources, np.int64), np.frombuffer(targets, np.int64))
-
-
-def _hops(topology: Topology, sources: Ints, targets: Ints) -> Floats:
-    there = np.array_equal(topology.injection_router, topology.ejection_router)
-    found = host_distances(topology, sources, targets)
-    if not (isinstance(topology.routers, Cube) and there):  # there, both ways are as long
-        found = np.minimum(found, host_distances(topology, targets, sources).T)
-    group = topology.local_group
-    found[group[sources][:, None] == group[targets]] = 0
-    return found
+def _router_hops(routers: Topology, some: bytes) -> Floats:
+    return hop_distances(routers, np.frombuffer(some, np.int64))
 
 
 def pace_of(topology: Topology, tasks_per_node: int) -> Floats:
