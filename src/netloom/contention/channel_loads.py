@@ -409,13 +409,7 @@ def _measure_lines(
     load = np.zeros(topology.num_channels, np.int32)
     weighted_load = np.zeros(topology.num_channels)
     at, came = sources.copy(), np.full(num_paths, -1, np.int8)
-    met = (
-        np.zeros(num_paths, np.int32),
-        np.zeros(num_paths, np.int32),
-        np.zeros(num_paths, np.int32),
-        np.zeros(num_paths),
-        np.zeros(num_paths),
-    )
+    met = *np.zeros((3, num_paths), np.int32), *np.zeros((2, num_paths))
     for rank, axis in enumerate(tables.order):
         length, first = int(tables.line_channels[axis]), int(tables.line_base[axis, 0])
         size = 2 * topology.num_hosts // int(tables.sides[axis]) * length

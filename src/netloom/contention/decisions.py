@@ -185,10 +185,14 @@ class _At(NamedTuple):
 
 
 class _Arcs(NamedTuple):
-    """Arcs: the place of the stage they leave, the stage that they lead to, and so on."""
+    """Arcs: the place of the stage they leave, what the stage is that they lead to, and so on."""
 
     tail: Numbers
-    head: _At
+    step: Numbers
+    state: Numbers
+    router: Numbers
+    goal: Numbers
+    aux: Numbers
     channel: Numbers
     share: Floats
 
@@ -269,8 +273,9 @@ class Follower:
             arcs, kind = self._onward(self._at(fresh))
             if arcs is None:
                 return None
-            head = self._key(arcs.head)
-            found.append((arcs, head, kind, len(fresh)))
+            head = self._key(_At(*arcs[1:6]))
+            tail = arcs.tail + many - len(fresh)  # the stages before these are known
+            found.append((tail, head, arcs.channel, arcs.share, kind))
             seen = np.sort(np.concatenate(keys))
             new = np.unique(head)
             at = np.minimum(np.searchsorted(seen, new), len(seen) - 1)
@@ -281,27 +286,16 @@ class Follower:
                 return None
         every = np.concatenate(keys)
         order = np.argsort(every, kind="stable")
-        begins = np.cumsum([0, *(count for *_, count in found)])
-        tails = (each[0].tail + at for each, at in zip(found, begins[:-1], strict=True))
-        tail = np.concatenate(list(tails))
-        head = order[np.searchsorted(every[order], np.concatenate([each[1] for each in found]))]
+        tail, head, *rest = map(np.concatenate, zip(*found, strict=True))
         first = np.append(0, np.cumsum(np.bincount(tail, minlength=many)))
-        stages = Stages(
-            first, head,
-            np.concatenate([arcs.channel for arcs, *_ in found]),
-            np.concatenate([arcs.share for arcs, *_ in found]),
-            np.concatenate([kind for *_, kind, _ in found]),
-        )  # fmt: skip
+        stages = Stages(first, order[np.searchsorted(every[order], head)], *rest)
         stages.kind[~forks(stages)] = SHARED
         return stages, place.astype(np.int64)
 
     def _key(self, at: _At) -> Numbers:
         """Return the number of each stage: stages that only VCs tell apart are one."""
         place = (at.step, self.alike[at.state], at.router, at.goal, at.aux + 1)
-        found = place[0]
-        for size, digit in zip(self.sizes[1:], place[1:], strict=True):
-            found = found * size + digit
-        return found
+        return np.asarray(np.ravel_multi_index(place, self.sizes), np.int64)
 
     def _at(self, key: Numbers) -> _At:
         step, state, router, goal, aux = np.unravel_index(key, self.sizes)
@@ -318,15 +312,9 @@ class Follower:
         if going is None or offers is None:
             return None, kind
         parts = [*offers, *self._answers(at, offered), *going]
-        arcs = _Arcs(
-            np.concatenate([each.tail for each in parts]),
-            _At(*map(np.concatenate, zip(*(each.head for each in parts), strict=True))),
-            np.concatenate([each.channel for each in parts]),
-            np.concatenate([each.share for each in parts]),
-        )
+        arcs = _Arcs(*map(np.concatenate, zip(*parts, strict=True)))
         order = np.argsort(arcs.tail, kind="stable")
-        head = _At(*(field[order] for field in arcs.head))
-        return _Arcs(arcs.tail[order], head, arcs.channel[order], arcs.share[order]), kind
+        return _Arcs(*(field[order] for field in arcs)), kind
 
     def _offers(self, at: _At, decides: Bools) -> list[_Arcs] | None:
         """Return the arcs of packets that may make a detour: by each goal that they can draw.
@@ -353,14 +341,14 @@ class Follower:
         away = tables.leave[state[each]] if always else state[each]
         next_state = np.where(aux < 0, keep, away).astype(np.int64)
         step = np.where((aux < 0) | always, DECIDED, OFFERED)
-        head = _At(step, next_state, router[each], goal[each], aux)
-        return [_Arcs(tail[each], head, np.full(len(each), -1), 1 / np.maximum(many, 1)[each])]
+        head, share = (step, next_state, router[each], goal[each], aux), 1 / np.maximum(many, 1)
+        return [_Arcs(tail[each], *head, np.full(len(each), -1), share[each])]
 
     def _answers(self, at: _At, offered: Bools) -> list[_Arcs]:
         """Return the arcs of packets that have drawn a detour: not to make it, and to make it."""
         tables, tail = self.tables, np.flatnonzero(offered)
         state, router, goal, aux = (field[tail] for field in at[1:])
-        step = np.full(len(tail), DECIDED)
+        step, none = np.full(len(tail), DECIDED), np.full(len(tail), -1)
         keep, leave = (each[state].astype(np.int64) for each in (tables.keep, tables.leave))
         _, count = self._lists(leave, router, aux)
         away = count > 0  # who is there has no detour to make
@@ -368,18 +356,11 @@ class Follower:
         if self.idle:
             even = tables.threshold == 0
             stays, share = even | ~away, 0.5 if even else 1.0
-        refused = _At(step, keep, router, goal, np.full(len(tail), -1))
-        taken = _At(step, leave, router, goal, aux)
         shares = np.where(away, share, 1.0)
-        return [
-            _Arcs(
-                tail[some],
-                _At(*(field[some] for field in head)),
-                np.full(int(some.sum()), -1),
-                shares[some],
-            )
-            for some, head in ((stays, refused), (away, taken))
-        ]
+        refused = _Arcs(tail, step, keep, router, goal, none, none, shares)
+        taken = _Arcs(tail, step, leave, router, goal, aux, none, shares)
+        ways = (stays, refused), (away, taken)
+        return [_Arcs(*(field[some] for field in arcs)) for some, arcs in ways]
 
     def _going(self, at: _At, decided: Bools, kind: NDArray[np.int8]) -> list[_Arcs] | None:
         """Return the arcs of packets that go on, and set their kinds. None where one cannot."""
@@ -436,12 +417,9 @@ class Follower:
         at = (router[each] << tables.port_shift) | port
         next_state = tables.delta[state[each] * tables.num_kinds + tables.out_kind[at]]
         carried = np.where(tables.to_aux[next_state], aux[each], -1)
-        head = _At(
-            np.full(len(each), COMES), next_state.astype(np.int64),
-            tables.next_router[at].astype(np.int64), goal[each], carried,
-        )  # fmt: skip
-        share = 1 / count[each]
-        return _Arcs(tail[each], head, self.channel_at[router[each], port], share)
+        state, beside = next_state.astype(np.int64), tables.next_router[at].astype(np.int64)
+        head = np.full(len(each), COMES), state, beside, goal[each], carried
+        return _Arcs(tail[each], *head, self.channel_at[router[each], port], 1 / count[each])
 
 
 def can_follow(tables: HopTables) -> bool:

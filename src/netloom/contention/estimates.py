@@ -281,14 +281,14 @@ def _expected_loads(nodes: int, edges: int, axes: list[_Axis]) -> tuple[Floats, 
     hold their share of edge ends: the variance is less than a Poisson variable's by the share of
     nodes outside either set.
     """
-    means, variances, times = [], [], []
+    found = []
     for axis, earlier, later in zip(axes, *_free_nodes(nodes, axes), strict=True):
         mean = edges * (nodes / axis.side) * axis.crossing / (nodes * (nodes - 1.0))
         outside = (1 - axis.beyond * later / nodes) * (1 - axis.before * earlier / nodes)
-        means.append(mean.ravel())
-        variances.append((mean * outside).ravel())
-        times.append(np.full(mean.size, nodes / axis.side))
-    return np.concatenate(means), np.concatenate(variances), np.concatenate(times)
+        times = np.full(mean.size, nodes / axis.side)
+        found.append((mean.ravel(), (mean * outside).ravel(), times))
+    means, variances, times = map(np.concatenate, zip(*found, strict=True))
+    return means, variances, times
 
 
 def _expected_maximum(means: Floats, variances: Floats, times: Floats) -> float:

@@ -303,19 +303,17 @@ def _cycle(length: int, across: int) -> tuple[Ints, Ints]:
     if rows * across < length:
         rows += 1 if length - rows * across <= 2 else 2
     spare = _most_on_cycle(rows, across) - length  # to be cut off the pairs, two a column
-    row_parts, column_parts = [], []
+    parts = []
     for first in range(0, rows - 1, 2):
         cut = min(spare // 2, across - 2)
         spare -= 2 * cut
         out = np.arange(1, across - cut)
-        row_parts += [np.full(len(out), first), np.full(len(out), first + 1)]
-        column_parts += [out, out[::-1]]
+        parts += [(np.full(len(out), first), out), (np.full(len(out), first + 1), out[::-1])]
     if rows % 2:
-        row_parts.append(np.array([rows - 1]))
-        column_parts.append(np.array([1]))
-    row_parts.append(np.arange(rows - 1, -1, -1))
-    column_parts.append(np.zeros(rows, np.int64))
-    return np.concatenate(row_parts), np.concatenate(column_parts)
+        parts.append((np.array([rows - 1]), np.array([1])))
+    parts.append((np.arange(rows - 1, -1, -1), np.zeros(rows, np.int64)))
+    row, column = map(np.concatenate, zip(*parts, strict=True))
+    return row, column
 
 
 def _straight_point(code: list[Ints]) -> int:

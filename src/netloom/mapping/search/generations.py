@@ -242,24 +242,20 @@ def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tup
     if number * number > MOST_PAIRS:
         wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or an allocation of so many"
         raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
-    lengths, hops, parts = [], [], []
+    found = []
     step = max(1, MOST_ROUTED // number)
     for first in range(0, number, step):
         source, target = _pairs(topology, nodes[first : first + step], nodes)
         routed = paths(topology, routing, source, target).whole(topology)
-        length, hop, *part = _crossed(topology, routed, len(source), pace)
-        lengths.append(length)
-        hops.append(hop if routing.several else hop.astype(np.int16))
-        parts.append(part)
-    channels, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
-    net = Net(
-        cube_tables(mesh(1), DimensionOrder()),
-        np.append(0, np.cumsum(np.concatenate(lengths))),
-        channels,
-        np.concatenate(hops).reshape(number, number),
-        np.zeros(0) if (shares == 1).all() else shares,
+        found.append(_crossed(topology, routed, len(source), pace))
+    lengths, hops, channels, shares = map(np.concatenate, zip(*found, strict=True))
+    distance = hops.reshape(number, number).astype(np.float64 if routing.several else np.int16)
+    offsets, shares = (
+        np.append(0, np.cumsum(lengths)),
+        shares[:0] if (shares == 1).all() else shares,
     )
-    return net, np.arange(number)
+    tables = cube_tables(mesh(1), DimensionOrder())
+    return Net(tables, offsets, channels, distance, shares), np.arange(number)
 
 
 def _pairs(

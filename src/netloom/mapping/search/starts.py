@@ -130,26 +130,22 @@ def _cut(part: Part, share: int, seed: int) -> Bools:
 
     tasks = len(part.drawn)
     drawn = np.rint(part.drawn).astype(np.int64)
-    source = np.repeat(np.arange(tasks), np.diff(part.offsets))
-    ends, weights = [source], [part.weights]
-    targets, sizes = [part.others], np.ones(tasks, np.int64)
+    source, sizes = np.repeat(np.arange(tasks), np.diff(part.offsets)), np.ones(tasks, np.int64)
+    edges = np.stack([source, part.others, part.weights])
     if drawn.any():  # two more vertices
         sizes = np.append(sizes, [ANCHOR * tasks] * 2)
         moved = np.flatnonzero(drawn)
         anchor, pull = np.where(drawn[moved] > 0, tasks, tasks + 1), np.abs(drawn[moved])
-        ends += [moved, anchor]
-        targets += [anchor, moved]
-        weights += [pull, pull]
-    end, target = np.concatenate(ends), np.concatenate(targets)
-    order = np.argsort(end, kind="stable")
+        edges = np.hstack([edges, [moved, anchor, pull], [anchor, moved, pull]])
+    end, target, weight = edges[:, np.argsort(edges[0], kind="stable")]
     offsets = np.append(0, np.cumsum(np.bincount(end, minlength=len(sizes))))
     width = pymetis.zero_copy_dtype()
     fraction = (share + (len(sizes) > tasks) * ANCHOR * tasks) / int(sizes.sum())
     found = pymetis.part_graph(
         2,
-        pymetis.CSRAdjacency(offsets.astype(width), target[order].astype(width)),
+        pymetis.CSRAdjacency(offsets.astype(width), target.astype(width)),
         vweights=sizes.astype(width),
-        eweights=np.concatenate(weights)[order].astype(width),
+        eweights=weight.astype(width),
         tpwgts=[fraction, 1 - fraction],
         recursive=True,
         options=pymetis.Options(seed=seed % 2**31, ufactor=1),
