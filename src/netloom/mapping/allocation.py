@@ -280,20 +280,18 @@ class _Listed:
 
     def __init__(self, topology: Topology, hosts: Sequence[str] | None) -> None:
         self.topology = topology
-        self.host_of = node_names(topology, hosts)
-        self.owned = {
-            name: found
-            for name, found in hosts_of_computers(topology, hosts).items()
-            if name not in self.host_of
+        own: dict[str, Sequence[int]] = {
+            name: (host,) for name, host in node_names(topology, hosts).items()
         }
+        self.hosts_of = own | hosts_of_computers(topology, hosts) | own
         self.routers = frozenset(topology.labels[topology.num_hosts :])
 
     def hosts(self, word: str, where: str) -> Iterator[int]:
         """Yield the hosts that one word names."""
-        found = self.known(word)
+        found = self.hosts_of.get(word)
         if found is None and (slots := re.fullmatch(r"(.+):\d+", word, re.ASCII)):
             word = slots[1]
-            found = self.known(word)
+            found = self.hosts_of.get(word)
         if found is not None:
             yield from found
         elif word in self.routers:
@@ -305,19 +303,12 @@ class _Listed:
         else:
             yield from self._numbers(word, where)
 
-    def known(self, word: str) -> Sequence[int] | None:
-        """Return the hosts of a name. None if there is none."""
-        if word in self.host_of:
-            return (self.host_of[word],)
-        return self.owned.get(word)
-
     def _numbers(self, word: str, where: str) -> range:
         """Return the numbers in ``7`` or ``3-7``."""
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word, re.ASCII)
         if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
             found = f"'{word:.60}'" + ", no such file" * (where == "nodes" and _is_path(word))
-            known = [*self.host_of, *self.owned]
-            raise InputError(where, found, hosts_wanted(self.topology, word, known))
+            raise InputError(where, found, hosts_wanted(self.topology, word, [*self.hosts_of]))
         first, last = int(ends[1]), int(ends[2] or ends[1])
         if last < first:
             raise InputError(where, f"'{word}'", "a range from its lowest host on")
@@ -352,7 +343,7 @@ def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | No
     found: dict[int, None] = {}
     count = 0
     for where, line in lines:
-        alone = read.known(line.strip()) is not None  # a name may have blanks in it
+        alone = line.strip() in read.hosts_of  # a name may have blanks in it
         words = [line.strip()] if alone else words_of(line) or [line]
         for word in [words[0], *(each for each in words[1:] if not SLOTS.fullmatch(each))]:
             for host in read.hosts(word, where):
