@@ -18,7 +18,7 @@ on or leaves for its host. What decides nothing at a router has decided when it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing.by_hop.tables import HopTables
 
-    Numbers = Ints
 
 SHARED, PREFERRED, BETTER_OF_TWO = 0, 1, 2
 """How a stage is left: see the module."""
@@ -177,24 +176,29 @@ KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED, 
 class _At(NamedTuple):
     """Stages by what they are: all int64[n]. ``aux`` is the goal of a detour, or -1."""
 
-    step: Numbers
-    state: Numbers
-    router: Numbers
-    goal: Numbers
-    aux: Numbers
+    step: Ints
+    state: Ints
+    router: Ints
+    goal: Ints
+    aux: Ints
 
 
 class _Arcs(NamedTuple):
     """Arcs: the place of the stage they leave, what the stage is that they lead to, and so on."""
 
-    tail: Numbers
-    step: Numbers
-    state: Numbers
-    router: Numbers
-    goal: Numbers
-    aux: Numbers
-    channel: Numbers
+    tail: Ints
+    step: Ints
+    state: Ints
+    router: Ints
+    goal: Ints
+    aux: Ints
+    channel: Ints
     share: Floats
+
+    def taken(self, some: Ints | Bools) -> _Arcs:
+        """Return some of the arcs, in this order."""
+        columns: tuple[Any, ...] = self
+        return _Arcs(*(column[some] for column in columns))
 
 
 class Goals(NamedTuple):
@@ -210,8 +214,8 @@ class Goals(NamedTuple):
         uint64[goals], the hash of source and target. Empty where none is looked at.
     """
 
-    table: Numbers
-    exit: Numbers
+    table: Ints
+    exit: Ints
     pair: NDArray[np.uint64]
 
 
@@ -223,7 +227,7 @@ def table_goals(tables: HopTables) -> Goals:
     return Goals(np.arange(count), leave, np.zeros(0, np.uint64))
 
 
-def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Numbers) -> Goals:
+def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Ints) -> Goals:
     """Return a goal for each pair of hosts, which packets reach by a host port."""
     with np.errstate(over="ignore"):
         pair = mixed.py_func(mixed.py_func(source.astype(np.uint64)) ^ target.astype(np.uint64))
@@ -259,7 +263,7 @@ class Follower:
         routers = len(tables.detour_class)
         self.sizes = (3, len(tables.vcs), routers, len(goals.table), self.most_aux)
 
-    def stages(self, router: Numbers, goal: Numbers) -> tuple[Stages, Numbers] | None:
+    def stages(self, router: Ints, goal: Ints) -> tuple[Stages, Ints] | None:
         """Return all stages of packets that enter at these routers for these goals.
 
         Also int64[], the stage at which each begins. None where there are more than
@@ -292,12 +296,12 @@ class Follower:
         stages.kind[~forks(stages)] = SHARED
         return stages, place.astype(np.int64)
 
-    def _key(self, at: _At) -> Numbers:
+    def _key(self, at: _At) -> Ints:
         """Return the number of each stage: stages that only VCs tell apart are one."""
         place = (at.step, self.alike[at.state], at.router, at.goal, at.aux + 1)
         return np.asarray(np.ravel_multi_index(place, self.sizes), np.int64)
 
-    def _at(self, key: Numbers) -> _At:
+    def _at(self, key: Ints) -> _At:
         step, state, router, goal, aux = np.unravel_index(key, self.sizes)
         return _At(step, state, router, goal, aux - 1)
 
@@ -313,8 +317,7 @@ class Follower:
             return None, kind
         parts = [*offers, *self._answers(at, offered), *going]
         arcs = _Arcs(*map(np.concatenate, zip(*parts, strict=True)))
-        order = np.argsort(arcs.tail, kind="stable")
-        return _Arcs(*(field[order] for field in arcs)), kind
+        return arcs.taken(np.argsort(arcs.tail, kind="stable")), kind
 
     def _offers(self, at: _At, decides: Bools) -> list[_Arcs] | None:
         """Return the arcs of packets that may make a detour: by each goal that they can draw.
@@ -359,8 +362,7 @@ class Follower:
         shares = np.where(away, share, 1.0)
         refused = _Arcs(tail, step, keep, router, goal, none, none, shares)
         taken = _Arcs(tail, step, leave, router, goal, aux, none, shares)
-        ways = (stays, refused), (away, taken)
-        return [_Arcs(*(field[some] for field in arcs)) for some, arcs in ways]
+        return [refused.taken(stays), taken.taken(away)]
 
     def _going(self, at: _At, decided: Bools, kind: NDArray[np.int8]) -> list[_Arcs] | None:
         """Return the arcs of packets that go on, and set their kinds. None where one cannot."""
@@ -392,7 +394,7 @@ class Follower:
             parts.append(self._hops(tail[free], start, count, own, *ends))
         return parts
 
-    def _lists(self, state: Numbers, router: Numbers, goal: Numbers) -> tuple[Numbers, Numbers]:
+    def _lists(self, state: Ints, router: Ints, goal: Ints) -> tuple[Ints, Ints]:
         """Return where the lists of next ports begin, and how long they are."""
         tables = self.tables
         table = tables.table[state]
@@ -401,8 +403,8 @@ class Follower:
         return start, tables.ports[start].astype(np.int64)
 
     def _hops(
-        self, tail: Numbers, start: Numbers, count: Numbers, state: Numbers, router: Numbers,
-        goal: Numbers, aux: Numbers,
+        self, tail: Ints, start: Ints, count: Ints, state: Ints, router: Ints,
+        goal: Ints, aux: Ints,
     ) -> _Arcs:  # fmt: skip
         """Return the arcs by all ports of some lists."""
         tables = self.tables
@@ -436,7 +438,7 @@ def chooses(tables: HopTables) -> bool:
     )
 
 
-def alike_states(tables: HopTables) -> Numbers:
+def alike_states(tables: HopTables) -> Ints:
     """Return int64[S], of each state the lowest one that leads packets by the same ways.
 
     States that differ in their VCs only are alike: those from which the same tables are followed,
@@ -475,7 +477,7 @@ def forks(stages: Stages) -> Bools:
     return found
 
 
-def _repeated(count: Numbers) -> tuple[Numbers, Numbers]:
+def _repeated(count: Ints) -> tuple[Ints, Ints]:
     """Return each place as often as is counted for it, and 0, 1 … within each."""
     each = np.repeat(np.arange(len(count)), count)
     return each, np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)

@@ -47,9 +47,6 @@ if TYPE_CHECKING:
     from netloom.routing import VirtualChannelRouting
     from netloom.topology import Cube
 
-    Numbers = Ints
-    Values = Floats
-
 
 def dimension_order_loads(
     topology: Cube,
@@ -366,7 +363,7 @@ LEAST_PRICE = 1e-9
 
 
 def chosen_loads(
-    stages: Stages, entry: Numbers, weight: Values, rate: Values, *, enough: float = 0.0
+    stages: Stages, entry: Ints, weight: Floats, rate: Floats, *, enough: float = 0.0
 ) -> Split:
     """Return how evenly packets can load the channels, however routers choose among their arcs.
 
@@ -394,7 +391,7 @@ def chosen_loads(
     rounds = int(np.clip(few, FIRST_ROUNDS, MOST_PRICINGS))
     prices, steps = np.full(len(rate), 1 / len(rate)), np.zeros(len(rate))
     best, limit = Split(0.0, False, prices), np.inf  # noqa: FBT003
-    times: list[Values] = []
+    times: list[Floats] = []
     for number in range(1, rounds + 1):
         paid, time = _cheapest(levels, begins, prices, rate)
         best = Split(paid, False, prices) if paid > best.least else best  # noqa: FBT003
@@ -412,7 +409,7 @@ def chosen_loads(
     return best
 
 
-def _best_mixture(times: Values) -> tuple[float, Values]:
+def _best_mixture(times: Floats) -> tuple[float, Floats]:
     """Return how short the longest time is in the best mixture of some loads, and its prices."""
     from scipy.optimize import linprog
 
@@ -437,15 +434,15 @@ class _Level(NamedTuple):
     place among those of the level. ``two`` are the arcs of which the better of two is taken.
     """
 
-    stages: Numbers
-    first: Numbers
-    stage: Numbers
-    of: Numbers
-    head: Numbers
-    channel: Numbers
-    share: Values
+    stages: Ints
+    first: Ints
+    stage: Ints
+    of: Ints
+    head: Ints
+    channel: Ints
+    share: Floats
     preferred: Bools
-    two: Numbers
+    two: Ints
 
 
 def _levels(stages: Stages) -> list[_Level]:
@@ -479,8 +476,8 @@ def _levels(stages: Stages) -> list[_Level]:
 
 
 def _cheapest(
-    levels: list[_Level], begins: Values, prices: Values, rate: Values
-) -> tuple[float, Values]:
+    levels: list[_Level], begins: Floats, prices: Floats, rate: Floats
+) -> tuple[float, Floats]:
     """Return what all pay at these prices by their cheapest ways, and the time of each channel."""
     asked = np.maximum(prices, LEAST_PRICE / len(prices))
     asked = np.append(asked / asked.sum() / rate, 0.0)  # the last is of arcs without a channel
@@ -506,7 +503,7 @@ def _cheapest(
     return float(cost @ begins), load[:-1] / rate
 
 
-def _of_two(level: _Level, by: Values) -> Values:
+def _of_two(level: _Level, by: Floats) -> Floats:
     """Return the share of each of ``level.two`` if the cheaper one of two drawn arcs is taken.
 
     Of n arcs, the two may be the same one. The arc of rank j, the cheapest first, is the cheaper

@@ -44,9 +44,9 @@ so large that no balanced bisection puts both on the same side."""
 class Part(NamedTuple):
     """The communication within a part of the program, and how it is drawn to places outside."""
 
-    # offsets, others, weights: for each task of the part, the others it talks to, as a ragged
-    # array, and int64 weights.
-    offsets: Ints
+    # source, others, weights: the tasks of the part, ascending, the others that each talks to, and
+    # int64 weights.
+    source: Ints
     others: Ints
     weights: Ints
     # float64[tasks], in units of weight: above 0, towards the first half of the network's part.
@@ -75,7 +75,7 @@ def bisect(part: Part, share: int, seed: int) -> Bools:
     --------
     A line of four, 1 - 0 - 3 - 2, of which the first is drawn to the first half:
 
-    >>> line = [np.array(a) for a in ([0, 2, 3, 4, 6], [1, 3, 0, 3, 0, 2], [1] * 6)]
+    >>> line = [np.array(a) for a in ([0, 0, 1, 2, 3, 3], [1, 3, 0, 3, 0, 2], [1] * 6)]
     >>> bisect(Part(*line, drawn=np.array([0.5, 0, 0, 0])), share=2, seed=1)
     array([ True,  True, False, False])
     """
@@ -97,12 +97,11 @@ def gain(part: Part, first: Bools) -> float:
 
     Examples
     --------
-    >>> pair = [np.array(a) for a in ([0, 1, 2], [1, 0], [3, 3])]
+    >>> pair = [np.array(a) for a in ([0, 1], [1, 0], [3, 3])]
     >>> gain(Part(*pair, drawn=np.array([2.0, 1.0])), np.array([True, False]))
     -2.5
     """
-    source = np.repeat(np.arange(len(first)), np.diff(part.offsets))
-    cut = part.weights @ (first[source] != first[part.others]) / 2
+    cut = part.weights @ (first[part.source] != first[part.others]) / 2
     return float(part.drawn @ np.where(first, 0.5, -0.5) - cut)
 
 
@@ -110,7 +109,7 @@ def _best_of_all(part: Part, share: int) -> Bools:
     """Return the best of all ways to choose the first half."""
     tasks = len(part.drawn)
     sent = np.zeros((tasks, tasks))
-    sent[np.repeat(np.arange(tasks), np.diff(part.offsets)), part.others] = part.weights
+    sent[part.source, part.others] = part.weights
     ways = _ways(tasks, share)
     kept = np.einsum("wi,ij,wj->w", ways, sent, ways - 1)  # minus what is cut
     return np.asarray(ways[int(np.argmax(kept + ways @ part.drawn))] > 0)
@@ -130,8 +129,7 @@ def _cut(part: Part, share: int, seed: int) -> Bools:
 
     tasks = len(part.drawn)
     drawn = np.rint(part.drawn).astype(np.int64)
-    source, sizes = np.repeat(np.arange(tasks), np.diff(part.offsets)), np.ones(tasks, np.int64)
-    edges = np.stack([source, part.others, part.weights])
+    sizes, edges = np.ones(tasks, np.int64), np.stack([part.source, part.others, part.weights])
     if drawn.any():  # two more vertices
         sizes = np.append(sizes, [ANCHOR * tasks] * 2)
         moved = np.flatnonzero(drawn)
@@ -157,13 +155,13 @@ def _cut(part: Part, share: int, seed: int) -> Bools:
 def _exactly(part: Part, first: Bools, share: int) -> Bools:
     """Move the tasks that it costs least to move until the first half has its size."""
     first, excess = first.copy(), int(first.sum()) - share
-    source = np.repeat(np.arange(len(first)), np.diff(part.offsets))
-    cut = np.where(first[source] != first[part.others], part.weights, -part.weights)
-    gain = np.bincount(source, cut, len(first)) + np.where(first, -part.drawn, part.drawn)
+    begins = np.searchsorted(part.source, np.arange(len(first) + 1))
+    cut = np.where(first[part.source] != first[part.others], part.weights, -part.weights)
+    gain = np.bincount(part.source, cut, len(first)) + np.where(first, -part.drawn, part.drawn)
     for _ in range(abs(excess)):
         movable = first if excess > 0 else ~first
         task = int(np.argmax(np.where(movable, gain, -np.inf)))
-        near = slice(part.offsets[task], part.offsets[task + 1])
+        near = slice(begins[task], begins[task + 1])
         same = first[part.others[near]] == first[task]
         gain[part.others[near]] += np.where(same, 2, -2) * part.weights[near]
         gain[task] = -gain[task]
@@ -309,9 +307,8 @@ def halves(ground: Ground, nodes: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
         table = apart(ground, nodes, nodes)
         np.fill_diagonal(table, np.inf)
         source, target = np.nonzero(table <= 1)
-        offsets = np.append(0, np.cumsum(np.bincount(source, minlength=len(nodes))))
         weight = np.where(table[source, target] < 1, SAME_ROUTER, 1)
-        first = bisect(Part(offsets, target, weight, np.zeros(len(nodes))), half, seed)
+        first = bisect(Part(source, target, weight, np.zeros(len(nodes))), half, seed)
         parts = nodes[first], nodes[~first]
     middles = [part[np.argmin(apart(ground, part, part).sum(axis=1))] for part in parts]
     return *parts, np.array(middles)  # those with the fewest hops to all others
@@ -454,8 +451,7 @@ def _part(
         pull = (away[1] - away[0]) / max(between, 1) * weight[outside]  # 0 on one router
     drawn = np.bincount(source[outside], pull, len(tasks)).astype(np.float64)
     inside = ~outside
-    counts = np.bincount(source[inside], minlength=len(tasks))
-    return Part(np.append(0, np.cumsum(counts)), target[inside], weight[inside], drawn)
+    return Part(source[inside], target[inside], weight[inside], drawn)
 
 
 MOST_GAPS = 3
