@@ -269,4 +269,4 @@ def _expected_shifts(topology: Topology, routing: Routing, hosts: Ints, ahead: I
         total += load
         both = np.stack([load, load / topology.channel_bandwidth])[:, :between]
         largest[:, number] = both.max(axis=1, initial=0.0)
-    return Shifts(ahead, *largest, total)
+    return Shifts(ahead, largest[0], largest[1], total)

@@ -462,8 +462,8 @@ def _given(
             wanted = "identity, random, a layout such as gray, or a mapping file"
             missing = "no such name or file" if kind == "no such file" else kind
             raise InputError(f"mapping '{mapping}'", missing, wanted)
-        names = {**hosts_of_computers(network, hosts), **node_names(network, hosts)}
-        given = read_mapping(mapping, names)
+        owned: dict[str, int | Sequence[int]] = {**hosts_of_computers(network, hosts)}
+        given = read_mapping(mapping, owned | node_names(network, hosts))
     called = partial(vertex_word, network)
     placed = check_mapping(given, num_tasks, network.num_hosts, most, where, called)
     if several:  # a computer takes so many, on whatever hosts of its own

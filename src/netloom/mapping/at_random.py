@@ -259,8 +259,8 @@ def estimated(mapped: MappedProgram, routing: Routing) -> MeshEstimate | None:
 def expected(mapped: MappedProgram, routing: Routing) -> Expectation | None:
     """Return the exact expectations of a random mapping of one task per host, or None."""
     network, graph = mapped.topology, mapped.graph
-    own = cube_of_hosts(network) if isinstance(routing, DimensionOrder) else None
-    if own is None or not network.even or network.num_hosts < 4:
+    own, enough = cube_of_hosts(network), network.even and network.num_hosts >= 4
+    if own is None or not (isinstance(routing, DimensionOrder) and enough):
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
         return expect_random(own[0], routing, graph.source, graph.target)
