@@ -532,7 +532,7 @@ def judged_layout(
         value=on_own_routes(layout.node_of),
         bound=least(value_of),
         starts=starts,
-        mappings=mappings,
+        mappings={name: mappings[name] for name in ("identity", "random_best", layout.name)},
         found_by=layout.name,
         rounds=0,
         seconds=thread_time() - began,
