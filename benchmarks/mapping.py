@@ -45,7 +45,7 @@ import pyscotch
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping import search_mapping
-from netloom.mapping.search.objectives import hops, joint_weights, measure_by, objective_of
+from netloom.mapping.search.objectives import Measure, hops, joint_weights, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.routing import parse_routing
 from netloom.topology import topology
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.search.objectives import JointWeights, Measure
+    from netloom.mapping.search.objectives import JointWeights
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
 
@@ -314,7 +314,8 @@ def compared(case: Case, seconds: float, table: Table) -> Iterator[Row]:
 
 def _measure(objective: str, app: ProcessGraph, network: Cube) -> Measure:
     routing, first = parse_routing("default", network), np.arange(app.num_tasks, dtype=np.int32)
-    return measure_by(objective_of(objective), app, network, routing, app.bytes, first)
+    wanted, nodes = objective_of(objective), np.arange(network.num_hosts, dtype=np.int32)
+    return Measure(app, network, routing, app.bytes, wanted, nodes).scaled(first)
 
 
 Table = dict[tuple[str, str], dict[str, float]]

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.cli.app import app
-from netloom.mapping.allocation import allocated_nodes, node_names
+from netloom.mapping.allocation import allocated_hosts, node_names
 from netloom.topology import graph_topology, mesh, read_graph, without
 
 NAMES = ["ada", "bob", "cat", "dan"]
@@ -95,7 +95,7 @@ def test_a_name_that_nobody_has(ring, tmp_path):
 def test_a_label_is_never_taken_for_a_number_of_another():
     found = graph_topology(nx.relabel_nodes(nx.path_graph(2), {0: "n1", 1: "n0"}))
     assert node_names(found) == {"n1": 0, "n0": 1}
-    assert allocated_nodes("n1", found).tolist() == [0]
+    assert allocated_hosts("n1", found).tolist() == [0]
 
 
 def test_a_label_that_no_host_can_have(tmp_path):

@@ -11,10 +11,12 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.mapping import joint_routes
 from netloom.mapping.kernels.joint_routes import forced
+from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.routing import (
     ShortestPath,
     UpDown,
     dependency_cycle,
+    parse_routing,
     paths,
     read_routes,
     virtual_channel_routing,
@@ -47,7 +49,15 @@ def sending(source, target, weights=None, nodes=None):
 
 
 def routed(app, net, **options):
-    return joint_routes(app, net, np.arange(app.num_tasks), **options)
+    return chosen(app, net, np.arange(app.num_tasks), **options)
+
+
+def chosen(app, net, node_of, *, routing="default", weights=None, **options):
+    """Return routes chosen for a mapping, perhaps by another routing or with other weights."""
+    by = parse_routing(routing, net) if isinstance(routing, str) else routing
+    carried, asked = app.bytes if weights is None else weights, objective_of("max-channel-load")
+    value_of = Measure(app, net, by, carried, asked, np.arange(net.num_hosts))
+    return joint_routes(value_of, node_of, **options)
 
 
 def transpose(side):
@@ -189,7 +199,7 @@ def test_bounds_by_hand():
 
 def test_edges_between_the_same_nodes_are_one_route():
     app = process_graph(4, [0, 1, 2, 0], [2, 3, 0, 1], bytes=[1, 2, 4, 8])
-    found = joint_routes(app, mesh(2, 2), [0, 0, 3, 3])
+    found = chosen(app, mesh(2, 2), [0, 0, 3, 3])
     assert found.routes.pairs.tolist() == [3, 12]
     assert (found.before, found.bound) == (4.0, 4.0)  # 1 + 2 one way, 4 the other, 8 at home
     assert found.after == 4.0

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from netloom.base.errors import InputError, NotAMappingError
-from netloom.mapping import place, read_mapping, write_mapping
+from netloom.mapping import read_mapping, write_mapping
+from netloom.mapping.allocation import place_program
+from netloom.topology import mesh
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".json"])
@@ -56,7 +58,7 @@ def test_mistakes_name_the_file_and_the_line(tmp_path, name, text, message):
 def test_what_is_no_mapping_names_its_file(tmp_path):
     (tmp_path / "m.txt").write_text("0\n0\n")
     with pytest.raises(NotAMappingError, match=r"m.txt: found tasks 0 and 1 both on host 0"):
-        place(tmp_path / "m.txt", 2, 4)
+        place_program(tmp_path / "m.txt", 2, mesh(4), seed=1, tasks_per_node=1)
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path):

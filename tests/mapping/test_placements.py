@@ -7,14 +7,20 @@ import pytest
 from hypothesis import given, strategies as st
 
 from netloom.base.errors import InputError, NotAMappingError
-from netloom.mapping import check_mapping, identity, place, random_mapping, write_mapping
+from netloom.mapping import check_mapping, random_mapping, write_mapping
+from netloom.mapping.allocation import place_program
+from netloom.topology import mesh
+
+
+def placed(mapping, tasks, nodes, *, seed=1, tasks_per_node=1):
+    return place_program(mapping, tasks, mesh(nodes), seed=seed, tasks_per_node=tasks_per_node)
 
 
 @given(st.integers(1, 30), st.integers(1, 5), st.integers(0, 10**6), st.data())
 def test_named_placements_are_mappings(nodes, per_node, seed, data):
     tasks = data.draw(st.integers(0, nodes * per_node))
     for node_of in (
-        identity(tasks, nodes, per_node),
+        placed("identity", tasks, nodes, tasks_per_node=per_node),
         random_mapping(tasks, nodes, seed, per_node),
     ):
         assert node_of.dtype == np.int32
@@ -24,8 +30,8 @@ def test_named_placements_are_mappings(nodes, per_node, seed, data):
 
 
 def test_identity_fills_the_nodes_in_order():
-    assert identity(4, 6).tolist() == [0, 1, 2, 3]
-    assert identity(7, 3, tasks_per_node=3).tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert placed("identity", 4, 6).tolist() == [0, 1, 2, 3]
+    assert placed("identity", 7, 3, tasks_per_node=3).tolist() == [0, 0, 0, 1, 1, 1, 2]
 
 
 def test_one_seed_gives_one_mapping():
@@ -51,7 +57,7 @@ def test_place_opens_every_kind_of_mapping(tmp_path):
         ([3, 2, 1], [3, 2, 1]),
         (np.array([3, 2, 1], np.uint8), [3, 2, 1]),
     ):
-        found = place(mapping, 3, 4, seed=9)
+        found = placed(mapping, 3, 4, seed=9)
         assert found.dtype == np.int32
         assert found.tolist() == wanted
 
@@ -82,14 +88,17 @@ def test_what_is_no_mapping(node_of, per_node, message):
     ("call", "message"),
     [
         (
-            lambda: place("identity", 64, 16, topology_name="mesh:4x4"),
+            lambda: place_program("identity", 64, mesh(4, 4), seed=1, tasks_per_node=1),
             "mesh:4x4: found 16 nodes for 64 tasks; expected .* 64 nodes, or tasks_per_node=4",
         ),
-        (lambda: identity(65, 16, 4), "65 tasks, 4 per node; .* at least 17 nodes, or .*node=5"),
+        (
+            lambda: placed("identity", 65, 16, tasks_per_node=4),
+            "65 tasks, 4 per node; .*node=5",
+        ),
         (lambda: random_mapping(5, 4), "topology: found 4 nodes for 5 tasks"),
         (lambda: random_mapping(3, 4, seed=-1), "seed: found -1"),
-        (lambda: identity(3, 4, 0), "tasks_per_node: found 0"),
-        (lambda: place("best", 3, 4), "mapping 'best': found no such name or file"),
+        (lambda: placed("identity", 3, 4, tasks_per_node=0), "tasks_per_node: found 0"),
+        (lambda: placed("best", 3, 4), "mapping 'best': found no such name or file"),
     ],
 )
 def test_mistakes_are_named(call, message):

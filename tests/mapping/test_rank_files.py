@@ -15,7 +15,7 @@ from netloom.mapping import (
     read_mapping,
     write_rank_file,
 )
-from netloom.mapping.allocation import place_tasks
+from netloom.mapping.allocation import place_program
 from netloom.mapping.placements import ranks_on_computers
 from netloom.topology import topology
 
@@ -55,7 +55,7 @@ def test_a_rank_file_names_the_host_of_a_computer_by_its_slot(tmp_path):
     hosts = np.array([3, 0, 1, 3, 1])
     computers, slots = ranks_on_computers(hosts, network)
     (tmp_path / "ranks.txt").write_text(rank_file(computers, slots=slots))
-    found = place_tasks(tmp_path / "ranks.txt", 5, network, seed=1, tasks_per_node=4)
+    found = place_program(tmp_path / "ranks.txt", 5, network, seed=1, tasks_per_node=4)
     assert found.tolist() == hosts.tolist()
 
 

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from netloom.contention import measure, measure_paths
 from netloom.mapping import joint_routes
+from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.routing import parse_routing, paths
 from netloom.topology import graph_topology
 from netloom.workload import process_graph
@@ -49,10 +50,12 @@ def test_routes_keep_all_that_is_promised(case, more, seed):
     source, target = node_of[app.source], node_of[app.target]
     assume(app.bytes[source != target].sum() > 0)
     routing = parse_routing("default", net)
-    own = joint_routes(app, net, node_of, rounds=0)
+    asked = objective_of("max-channel-load")
+    value_of = Measure(app, net, routing, app.bytes, asked, np.arange(net.num_nodes))
+    own = joint_routes(value_of, node_of, rounds=0)
     assert not circles(own.routes.routes, own.layer)
     limit = own.virtual_channels + more
-    found = joint_routes(app, net, node_of, virtual_channels=limit, rounds=12, seed=seed)
+    found = joint_routes(value_of, node_of, virtual_channels=limit, rounds=12, seed=seed)
     before = measure(net, routing, source, target, app.bytes).weighted_channel_load
     after = measure(net, found.routes, source, target, app.bytes).weighted_channel_load
     assert found.before == pytest.approx(before.max())

@@ -13,7 +13,7 @@ from netloom.contention import measure
 from netloom.machines import named_machines
 from netloom.mapping import FoundMapping
 from netloom.mapping.gains import PairedRuns, SimulatedRun, gain_of, paired
-from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import named
 from netloom.questions.recorded import key_columns, record
@@ -369,9 +369,8 @@ def test_ties_are_broken_by_hop_bytes():
 
 def test_ties_are_ranked_by_the_objective_then_hops_then_contention():
     app, network = process_graph(4, [0, 2], [1, 3]), mesh(8)
-    value_of = measure_by(
-        objective_of("max-channel-load"), app, network, DimensionOrder(), app.bytes, np.arange(4)
-    )
+    objective, nodes = objective_of("max-channel-load"), np.arange(8)
+    value_of = Measure(app, network, DimensionOrder(), app.bytes, objective, nodes)
     orders = [0, 1, 2, 3], [0, 1, 2, 4], [0, 2, 3, 5], [0, 2, 1, 3]
     ranks = [value_of.ranked(np.array(order))[1] for order in orders]
     assert ranks == sorted(ranks)

@@ -13,7 +13,7 @@ import pytest
 from netloom.base import textfiles
 from netloom.base.errors import InputError, shown
 from netloom.mapping import read_mapping
-from netloom.mapping.allocation import allocated_nodes
+from netloom.mapping.allocation import allocated_hosts
 from netloom.routing.source_routing import read_routes
 from netloom.topology import mesh
 from netloom.topology.graph import read_graph
@@ -100,7 +100,7 @@ LINES = {
     "schedule": (read_goal, "s.goal", "num_ranks 2\n{}\n", {"flit_bytes": 8}),
     "mapping": (read_mapping, "m.txt", "0\n{}\n", {}),
     "network": (read_graph, "n.txt", "a b\n{} c\n", {}),
-    "nodes": (lambda path: allocated_nodes(path, mesh(2)), "nodes", "0\n{}\n", {}),
+    "nodes": (lambda path: allocated_hosts(path, mesh(2)), "nodes", "0\n{}\n", {}),
     "routes": (lambda path: read_routes(mesh(2), path), "routes", "0 1\n{}\n", {}),
     "recording": (read, "r.0.prof", "# START\n{}\n", {}),
 }
@@ -192,8 +192,8 @@ def test_a_comment_without_an_end_is_named_and_found_at_once(tmp_path):
 
 def test_a_list_of_nodes_names_only_so_many(monkeypatch):
     monkeypatch.setattr("netloom.mapping.allocation.MOST_NAMED", 100)
-    assert "over 100 nodes" in refused(allocated_nodes, "0-15," * 20, mesh(16))
-    assert allocated_nodes("(0,1) n[0-1,3],2", mesh(2, 2)).tolist() == [0, 1, 2, 3]
+    assert "over 100 nodes" in refused(allocated_hosts, "0-15," * 20, mesh(16))
+    assert sorted(allocated_hosts("(0,1) n[0-1,3],2", mesh(2, 2)).tolist()) == [0, 1, 2, 3]
 
 
 def test_what_is_echoed_is_short_and_printable():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -306,14 +306,11 @@ def _half_way(mapped: MappedProgram, routing: Routing) -> HalfWay | None:
     )
 
 
-class _Using(NamedTuple):
-    """The edges that use the busiest channel, and what each puts on it, most first."""
-
-    edges: Ints
-    load: Floats
+Using: TypeAlias = tuple["Ints", "Floats"]
+"""The edges that use the busiest channel, and what each puts on it, most first."""
 
 
-def _using(mapped: MappedProgram, routed: Paths) -> _Using:
+def _using(mapped: MappedProgram, routed: Paths) -> Using:
     at = np.flatnonzero(routed.channels == mapped.contention.busiest_channel)
     path = np.searchsorted(routed.offsets, at, side="right") - 1
     pair = path if routed.pair is None else routed.pair[path]
@@ -322,10 +319,10 @@ def _using(mapped: MappedProgram, routed: Paths) -> _Using:
     np.add.at(load, pair, mapped.weights[pair] * part)
     edges = np.flatnonzero(load)
     order = np.argsort(-load[edges], kind="stable")
-    return _Using(edges[order], load[edges[order]])
+    return edges[order], load[edges[order]]
 
 
-def _users(mapped: MappedProgram, using: _Using) -> Users | None:
+def _users(mapped: MappedProgram, using: Using) -> Users | None:
     edges, load = using
     total = float(load.sum())
     if not total:
@@ -344,7 +341,7 @@ def _users(mapped: MappedProgram, using: _Using) -> Users | None:
     return Users(count=len(edges), pairs=tuple(pairs), sender=most(source), receiver=most(target))
 
 
-def _groups(mapped: MappedProgram, using: _Using) -> Groups | None:
+def _groups(mapped: MappedProgram, using: Using) -> Groups | None:
     topology, channel = mapped.topology, mapped.contention.busiest_channel
     shape, inside = topology.family, topology.routers
     if not isinstance(shape, DragonflyShape) or channel >= topology.num_network_channels:
@@ -367,7 +364,7 @@ def _groups(mapped: MappedProgram, using: _Using) -> Groups | None:
     )
 
 
-def _uplinks(mapped: MappedProgram, using: _Using | None) -> Uplinks | None:
+def _uplinks(mapped: MappedProgram, using: Using | None) -> Uplinks | None:
     topology, channel = mapped.topology, mapped.contention.busiest_channel
     inside = topology.routers
     if channel >= topology.num_network_channels:
@@ -395,7 +392,7 @@ def _uplinks(mapped: MappedProgram, using: _Using | None) -> Uplinks | None:
         way="up" if up else "down",
         channels=int(alike.sum()),
         fair_load=float(load[alike].sum() * rate[channel] / room),
-        hosts=None if using is None else len(np.unique(ends[using.edges])),
+        hosts=None if using is None else len(np.unique(ends[using[0]])),
         oversubscription=float(under / room),
         rates=tuple(Rate(rate=float(each), channels=int(many)) for each, many in rates),
     )

@@ -169,14 +169,8 @@ def _counted(
     load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
     for first in range(0, len(sources), BLOCK):
         block = slice(first, first + BLOCK)
-        routed, weight = paths(topology, routing, sources[block], targets[block]), weights[block]
-        count_loads(routed.channels, routed.offsets, weight, load, weighted)
-        if topology.ports_listed:
-            (port, sink), moving = routed.ports, sources[block] != targets[block]
-            each, inside = np.arange(np.count_nonzero(moving) + 1), topology.num_network_channels
-            at_ports = load[inside:], weighted[inside:]
-            for used in (port, topology.num_ports + sink):
-                count_loads(used[moving], each, weight[moving], *at_ports)
+        routed = paths(topology, routing, sources[block], targets[block]).whole(topology)
+        count_loads(routed.channels, routed.offsets, weights[block], load, weighted)
     return load, weighted
 
 
@@ -415,13 +409,7 @@ def _measure_lines(
     load = np.zeros(topology.num_channels, np.int32)
     weighted_load = np.zeros(topology.num_channels)
     at, came = sources.copy(), np.full(num_paths, -1, np.int8)
-    met = (
-        np.zeros(num_paths, np.int32),
-        np.zeros(num_paths, np.int32),
-        np.zeros(num_paths, np.int32),
-        np.zeros(num_paths),
-        np.zeros(num_paths),
-    )
+    met = *np.zeros((3, num_paths), np.int32), *np.zeros((2, num_paths))
     for rank, axis in enumerate(tables.order):
         length, first = int(tables.line_channels[axis]), int(tables.line_base[axis, 0])
         size = 2 * topology.num_hosts // int(tables.sides[axis]) * length

@@ -18,7 +18,7 @@ on or leaves for its host. What decides nothing at a router has decided when it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
     from netloom.routing.by_hop.tables import HopTables
 
-    Numbers = Ints
 
 SHARED, PREFERRED, BETTER_OF_TWO = 0, 1, 2
 """How a stage is left: see the module."""
@@ -161,10 +160,8 @@ def sequences(
 
 def _arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     """Return the arcs of some stages, one stage after the other, and the place of the stage."""
-    lengths = np.diff(stages.first)[at]
-    each = np.repeat(np.arange(len(at)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return np.arange(len(each)) + np.repeat(stages.first[at] - before, lengths), each
+    each, place = _repeated(np.diff(stages.first)[at])
+    return stages.first[at][each] + place, each
 
 
 MOST_STAGES = 2**21
@@ -179,20 +176,29 @@ KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED, 
 class _At(NamedTuple):
     """Stages by what they are: all int64[n]. ``aux`` is the goal of a detour, or -1."""
 
-    step: Numbers
-    state: Numbers
-    router: Numbers
-    goal: Numbers
-    aux: Numbers
+    step: Ints
+    state: Ints
+    router: Ints
+    goal: Ints
+    aux: Ints
 
 
 class _Arcs(NamedTuple):
-    """Arcs: the place of the stage they leave, the stage that they lead to, and so on."""
+    """Arcs: the place of the stage they leave, what the stage is that they lead to, and so on."""
 
-    tail: Numbers
-    head: _At
-    channel: Numbers
+    tail: Ints
+    step: Ints
+    state: Ints
+    router: Ints
+    goal: Ints
+    aux: Ints
+    channel: Ints
     share: Floats
+
+    def taken(self, some: Ints | Bools) -> _Arcs:
+        """Return some of the arcs, in this order."""
+        columns: tuple[Any, ...] = self
+        return _Arcs(*(column[some] for column in columns))
 
 
 class Goals(NamedTuple):
@@ -208,8 +214,8 @@ class Goals(NamedTuple):
         uint64[goals], the hash of source and target. Empty where none is looked at.
     """
 
-    table: Numbers
-    exit: Numbers
+    table: Ints
+    exit: Ints
     pair: NDArray[np.uint64]
 
 
@@ -221,7 +227,7 @@ def table_goals(tables: HopTables) -> Goals:
     return Goals(np.arange(count), leave, np.zeros(0, np.uint64))
 
 
-def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Numbers) -> Goals:
+def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Ints) -> Goals:
     """Return a goal for each pair of hosts, which packets reach by a host port."""
     with np.errstate(over="ignore"):
         pair = mixed.py_func(mixed.py_func(source.astype(np.uint64)) ^ target.astype(np.uint64))
@@ -257,7 +263,7 @@ class Follower:
         routers = len(tables.detour_class)
         self.sizes = (3, len(tables.vcs), routers, len(goals.table), self.most_aux)
 
-    def stages(self, router: Numbers, goal: Numbers) -> tuple[Stages, Numbers] | None:
+    def stages(self, router: Ints, goal: Ints) -> tuple[Stages, Ints] | None:
         """Return all stages of packets that enter at these routers for these goals.
 
         Also int64[], the stage at which each begins. None where there are more than
@@ -271,8 +277,9 @@ class Follower:
             arcs, kind = self._onward(self._at(fresh))
             if arcs is None:
                 return None
-            head = self._key(arcs.head)
-            found.append((arcs, head, kind, len(fresh)))
+            head = self._key(_At(*arcs[1:6]))
+            tail = arcs.tail + many - len(fresh)  # the stages before these are known
+            found.append((tail, head, arcs.channel, arcs.share, kind))
             seen = np.sort(np.concatenate(keys))
             new = np.unique(head)
             at = np.minimum(np.searchsorted(seen, new), len(seen) - 1)
@@ -283,29 +290,18 @@ class Follower:
                 return None
         every = np.concatenate(keys)
         order = np.argsort(every, kind="stable")
-        begins = np.cumsum([0, *(count for *_, count in found)])
-        tails = (each[0].tail + at for each, at in zip(found, begins[:-1], strict=True))
-        tail = np.concatenate(list(tails))
-        head = order[np.searchsorted(every[order], np.concatenate([each[1] for each in found]))]
+        tail, head, *rest = map(np.concatenate, zip(*found, strict=True))
         first = np.append(0, np.cumsum(np.bincount(tail, minlength=many)))
-        stages = Stages(
-            first, head,
-            np.concatenate([arcs.channel for arcs, *_ in found]),
-            np.concatenate([arcs.share for arcs, *_ in found]),
-            np.concatenate([kind for *_, kind, _ in found]),
-        )  # fmt: skip
+        stages = Stages(first, order[np.searchsorted(every[order], head)], *rest)
         stages.kind[~forks(stages)] = SHARED
         return stages, place.astype(np.int64)
 
-    def _key(self, at: _At) -> Numbers:
+    def _key(self, at: _At) -> Ints:
         """Return the number of each stage: stages that only VCs tell apart are one."""
         place = (at.step, self.alike[at.state], at.router, at.goal, at.aux + 1)
-        found = place[0]
-        for size, digit in zip(self.sizes[1:], place[1:], strict=True):
-            found = found * size + digit
-        return found
+        return np.asarray(np.ravel_multi_index(place, self.sizes), np.int64)
 
-    def _at(self, key: Numbers) -> _At:
+    def _at(self, key: Ints) -> _At:
         step, state, router, goal, aux = np.unravel_index(key, self.sizes)
         return _At(step, state, router, goal, aux - 1)
 
@@ -320,15 +316,8 @@ class Follower:
         if going is None or offers is None:
             return None, kind
         parts = [*offers, *self._answers(at, offered), *going]
-        arcs = _Arcs(
-            np.concatenate([each.tail for each in parts]),
-            _At(*map(np.concatenate, zip(*(each.head for each in parts), strict=True))),
-            np.concatenate([each.channel for each in parts]),
-            np.concatenate([each.share for each in parts]),
-        )
-        order = np.argsort(arcs.tail, kind="stable")
-        head = _At(*(field[order] for field in arcs.head))
-        return _Arcs(arcs.tail[order], head, arcs.channel[order], arcs.share[order]), kind
+        arcs = _Arcs(*map(np.concatenate, zip(*parts, strict=True)))
+        return arcs.taken(np.argsort(arcs.tail, kind="stable")), kind
 
     def _offers(self, at: _At, decides: Bools) -> list[_Arcs] | None:
         """Return the arcs of packets that may make a detour: by each goal that they can draw.
@@ -342,31 +331,27 @@ class Follower:
         start = tables.detour_start[row + tables.detour_class[self.to.exit[goal]]].astype(np.int64)
         many = np.where(router == self.to.exit[goal], 0, tables.detours[start]).astype(np.int64)
         after = np.where(many == 0, tables.none[state], tables.keep[state]).astype(np.int64)
-        if self.idle and tables.detour != ALWAYS and not self._detours_when_idle():
+        waits = tables.threshold > 0 or (tables.threshold == 0 and not tables.even_by_coin)
+        if self.idle and tables.detour != ALWAYS and waits:  # for queues that are not empty
             many[:] = 0
         if many.sum() > MOST_STAGES:
             return None
-        none = many == 0
-        straight = _At(
-            np.full(none.sum(), DECIDED), after[none],
-            router[none], goal[none], np.full(none.sum(), -1),
-        )  # fmt: skip
-        kept = _Arcs(tail[none], straight, *_plain(none.sum()))
-        each, place = _repeated(many)
-        aux = tables.detours[start[each] + 1 + place].astype(np.int64)
-        always = tables.detour == ALWAYS
+        each, place = _repeated(np.maximum(many, 1))
+        drawn_at = np.minimum(start[each] + 1 + place, len(tables.detours) - 1)
+        straight, always = many[each] == 0, tables.detour == ALWAYS
+        aux = np.where(straight, -1, tables.detours[drawn_at]).astype(np.int64)
+        keep = np.where(straight, after[each], tables.keep[state[each]])
         away = tables.leave[state[each]] if always else state[each]
-        next_state = np.where(aux < 0, tables.keep[state[each]], away).astype(np.int64)
+        next_state = np.where(aux < 0, keep, away).astype(np.int64)
         step = np.where((aux < 0) | always, DECIDED, OFFERED)
-        drawn = _At(step, next_state, router[each], goal[each], aux)
-        share = 1 / many[each]
-        return [kept, _Arcs(tail[each], drawn, np.full(len(each), -1), share)]
+        head, share = (step, next_state, router[each], goal[each], aux), 1 / np.maximum(many, 1)
+        return [_Arcs(tail[each], *head, np.full(len(each), -1), share[each])]
 
     def _answers(self, at: _At, offered: Bools) -> list[_Arcs]:
         """Return the arcs of packets that have drawn a detour: not to make it, and to make it."""
         tables, tail = self.tables, np.flatnonzero(offered)
         state, router, goal, aux = (field[tail] for field in at[1:])
-        step = np.full(len(tail), DECIDED)
+        step, none = np.full(len(tail), DECIDED), np.full(len(tail), -1)
         keep, leave = (each[state].astype(np.int64) for each in (tables.keep, tables.leave))
         _, count = self._lists(leave, router, aux)
         away = count > 0  # who is there has no detour to make
@@ -374,23 +359,10 @@ class Follower:
         if self.idle:
             even = tables.threshold == 0
             stays, share = even | ~away, 0.5 if even else 1.0
-        refused = _At(step, keep, router, goal, np.full(len(tail), -1))
-        taken = _At(step, leave, router, goal, aux)
         shares = np.where(away, share, 1.0)
-        return [
-            _Arcs(
-                tail[some],
-                _At(*(field[some] for field in head)),
-                np.full(int(some.sum()), -1),
-                shares[some],
-            )
-            for some, head in ((stays, refused), (away, taken))
-        ]
-
-    def _detours_when_idle(self) -> bool:
-        """Whether packets make some detours where all queues are empty."""
-        tables = self.tables
-        return tables.threshold < 0 or (tables.threshold == 0 and tables.even_by_coin != 0)
+        refused = _Arcs(tail, step, keep, router, goal, none, none, shares)
+        taken = _Arcs(tail, step, leave, router, goal, aux, none, shares)
+        return [refused.taken(stays), taken.taken(away)]
 
     def _going(self, at: _At, decided: Bools, kind: NDArray[np.int8]) -> list[_Arcs] | None:
         """Return the arcs of packets that go on, and set their kinds. None where one cannot."""
@@ -422,7 +394,7 @@ class Follower:
             parts.append(self._hops(tail[free], start, count, own, *ends))
         return parts
 
-    def _lists(self, state: Numbers, router: Numbers, goal: Numbers) -> tuple[Numbers, Numbers]:
+    def _lists(self, state: Ints, router: Ints, goal: Ints) -> tuple[Ints, Ints]:
         """Return where the lists of next ports begin, and how long they are."""
         tables = self.tables
         table = tables.table[state]
@@ -431,32 +403,25 @@ class Follower:
         return start, tables.ports[start].astype(np.int64)
 
     def _hops(
-        self, tail: Numbers, start: Numbers, count: Numbers, state: Numbers, router: Numbers,
-        goal: Numbers, aux: Numbers,
+        self, tail: Ints, start: Ints, count: Ints, state: Ints, router: Ints,
+        goal: Ints, aux: Ints,
     ) -> _Arcs:  # fmt: skip
         """Return the arcs by all ports of some lists."""
         tables = self.tables
         each, place = _repeated(count)
         if tables.choice == HASHED:
-            each, place = np.arange(len(count)), self._hashed(router, goal, count)
+            salted = self.to.pair[goal] ^ tables.salts[router]
+            with np.errstate(over="ignore"):
+                picked = mixed.py_func(salted) % count.astype(np.uint64)
+            each, place = np.arange(len(count)), picked.astype(np.int64)
             count = np.ones_like(count)
         port = tables.ports[start[each] + 1 + place].astype(np.int64)
         at = (router[each] << tables.port_shift) | port
         next_state = tables.delta[state[each] * tables.num_kinds + tables.out_kind[at]]
         carried = np.where(tables.to_aux[next_state], aux[each], -1)
-        head = _At(
-            np.full(len(each), COMES), next_state.astype(np.int64),
-            tables.next_router[at].astype(np.int64), goal[each], carried,
-        )  # fmt: skip
-        share = 1 / count[each]
-        return _Arcs(tail[each], head, self.channel_at[router[each], port], share)
-
-    def _hashed(self, router: Numbers, goal: Numbers, count: Numbers) -> Numbers:
-        """Return which port of each list the hash picks."""
-        salted = self.to.pair[goal] ^ self.tables.salts[router]
-        with np.errstate(over="ignore"):
-            found = mixed.py_func(salted) % count.astype(np.uint64)
-        return np.asarray(found.astype(np.int64))
+        state, beside = next_state.astype(np.int64), tables.next_router[at].astype(np.int64)
+        head = np.full(len(each), COMES), state, beside, goal[each], carried
+        return _Arcs(tail[each], *head, self.channel_at[router[each], port], 1 / count[each])
 
 
 def can_follow(tables: HopTables) -> bool:
@@ -473,7 +438,7 @@ def chooses(tables: HopTables) -> bool:
     )
 
 
-def alike_states(tables: HopTables) -> Numbers:
+def alike_states(tables: HopTables) -> Ints:
     """Return int64[S], of each state the lowest one that leads packets by the same ways.
 
     States that differ in their VCs only are alike: those from which the same tables are followed,
@@ -512,12 +477,7 @@ def forks(stages: Stages) -> Bools:
     return found
 
 
-def _plain(count: int) -> tuple[Numbers, Floats]:
-    """Return the channels and shares of arcs that take no channel, and all of what comes."""
-    return np.full(count, -1), np.ones(count)
-
-
-def _repeated(count: Numbers) -> tuple[Numbers, Numbers]:
+def _repeated(count: Ints) -> tuple[Ints, Ints]:
     """Return each place as often as is counted for it, and 0, 1 … within each."""
     each = np.repeat(np.arange(len(count)), count)
     return each, np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)

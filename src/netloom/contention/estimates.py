@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from math import sqrt
+from math import prod, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -178,17 +178,14 @@ def _largest_load(
     if samples < FEWEST_SAMPLES:
         return None, "approximation", None
     busy, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
-    placements = 1
-    for tasks in range(len(busy)):
-        placements *= topology.num_hosts - tasks
-        if placements > MOST_PLACEMENTS:
-            break
+    hosts = topology.num_hosts  # as many as tasks, of which eight have more placements than that
+    placements = prod(range(hosts, hosts - min(len(busy), 8), -1))
     if placements <= MOST_PLACEMENTS:
-        every = permutations(range(topology.num_hosts), len(busy))
+        every = permutations(range(hosts), len(busy))
         mappings = np.array(list(every), np.int64).reshape(placements, len(busy))
     else:
         rng = np.random.default_rng(DEFAULT_SEED)
-        drawn = [rng.choice(topology.num_hosts, len(busy), replace=False) for _ in range(samples)]
+        drawn = [rng.choice(hosts, len(busy), replace=False) for _ in range(samples)]
         mappings = np.array(drawn, np.int64)
     tables, load = cube_tables(topology, routing), np.zeros(topology.num_channels, np.int32)
     starts, stops = ends.reshape(2, -1)
@@ -284,14 +281,14 @@ def _expected_loads(nodes: int, edges: int, axes: list[_Axis]) -> tuple[Floats, 
     hold their share of edge ends: the variance is less than a Poisson variable's by the share of
     nodes outside either set.
     """
-    means, variances, times = [], [], []
+    found = []
     for axis, earlier, later in zip(axes, *_free_nodes(nodes, axes), strict=True):
         mean = edges * (nodes / axis.side) * axis.crossing / (nodes * (nodes - 1.0))
         outside = (1 - axis.beyond * later / nodes) * (1 - axis.before * earlier / nodes)
-        means.append(mean.ravel())
-        variances.append((mean * outside).ravel())
-        times.append(np.full(mean.size, nodes / axis.side))
-    return np.concatenate(means), np.concatenate(variances), np.concatenate(times)
+        times = np.full(mean.size, nodes / axis.side)
+        found.append((mean.ravel(), (mean * outside).ravel(), times))
+    means, variances, times = map(np.concatenate, zip(*found, strict=True))
+    return means, variances, times
 
 
 def _expected_maximum(means: Floats, variances: Floats, times: Floats) -> float:

@@ -47,9 +47,6 @@ if TYPE_CHECKING:
     from netloom.routing import VirtualChannelRouting
     from netloom.topology import Cube
 
-    Numbers = Ints
-    Values = Floats
-
 
 def dimension_order_loads(
     topology: Cube,
@@ -183,8 +180,8 @@ def romm_work(topology: Cube, sources: Ints, targets: Ints) -> float:
 
 def _lines(topology: Cube) -> Iterator[tuple[slice, slice, int, bool]]:
     """Yield each dimension's channels, growing and falling, those of a line, whether it closes."""
-    for axis, length in enumerate(topology.line_channels.tolist()):
-        size = topology.num_hosts // topology.sides[axis] * length
+    sizes = zip(topology.line_channels.tolist(), topology.direction_channels.tolist(), strict=True)
+    for axis, (length, size) in enumerate(sizes):
         growing, falling = (slice(first, first + size) for first in topology.line_base[axis])
         if length:
             yield growing, falling, length, topology.wraps[axis]
@@ -366,7 +363,7 @@ LEAST_PRICE = 1e-9
 
 
 def chosen_loads(
-    stages: Stages, entry: Numbers, weight: Values, rate: Values, *, enough: float = 0.0
+    stages: Stages, entry: Ints, weight: Floats, rate: Floats, *, enough: float = 0.0
 ) -> Split:
     """Return how evenly packets can load the channels, however routers choose among their arcs.
 
@@ -388,14 +385,15 @@ def chosen_loads(
     >>> chosen_loads(fork, np.array([0]), np.array([2.0]), np.array([1.0, 3.0])).least
     0.5
     """
-    levels = _levels(stages, entry, weight)
+    levels = _levels(stages)
+    begins = np.bincount(entry, weight, minlength=len(stages.kind)).astype(np.float64)
     few = min(MOST_WORK // max(len(stages.head), 1), MOST_ENTRIES // len(rate))
     rounds = int(np.clip(few, FIRST_ROUNDS, MOST_PRICINGS))
     prices, steps = np.full(len(rate), 1 / len(rate)), np.zeros(len(rate))
     best, limit = Split(0.0, False, prices), np.inf  # noqa: FBT003
-    times: list[Values] = []
+    times: list[Floats] = []
     for number in range(1, rounds + 1):
-        paid, time = _cheapest(levels, prices, rate)
+        paid, time = _cheapest(levels, begins, prices, rate)
         best = Split(paid, False, prices) if paid > best.least else best  # noqa: FBT003
         times.append(time)
         limit = min(limit, float(time.max()))
@@ -411,7 +409,7 @@ def chosen_loads(
     return best
 
 
-def _best_mixture(times: Values) -> tuple[float, Values]:
+def _best_mixture(times: Floats) -> tuple[float, Floats]:
     """Return how short the longest time is in the best mixture of some loads, and its prices."""
     from scipy.optimize import linprog
 
@@ -436,25 +434,19 @@ class _Level(NamedTuple):
     place among those of the level. ``two`` are the arcs of which the better of two is taken.
     """
 
-    stages: Numbers
-    first: Numbers
-    stage: Numbers
-    of: Numbers
-    head: Numbers
-    channel: Numbers
-    share: Values
+    stages: Ints
+    first: Ints
+    stage: Ints
+    of: Ints
+    head: Ints
+    channel: Ints
+    share: Floats
     preferred: Bools
-    two: Numbers
+    two: Ints
 
 
-class _Levels(NamedTuple):
-    """Stages level by level, the ends of ways first, and what begins at each."""
-
-    levels: list[_Level]
-    begins: Values
-
-
-def _levels(stages: Stages, entry: Numbers, weight: Values) -> _Levels:
+def _levels(stages: Stages) -> list[_Level]:
+    """Return stages level by level, the ends of ways first."""
     count = np.diff(stages.first)
     many = len(count)
     stage = np.repeat(np.arange(many), count)
@@ -480,15 +472,17 @@ def _levels(stages: Stages, entry: Numbers, weight: Values) -> _Levels:
                 stages.share[arcs], stages.kind[here] == PREFERRED, two,
             )
         )  # fmt: skip
-    return _Levels(every, np.bincount(entry, weight, minlength=many).astype(np.float64))
+    return every
 
 
-def _cheapest(levels: _Levels, prices: Values, rate: Values) -> tuple[float, Values]:
+def _cheapest(
+    levels: list[_Level], begins: Floats, prices: Floats, rate: Floats
+) -> tuple[float, Floats]:
     """Return what all pay at these prices by their cheapest ways, and the time of each channel."""
     asked = np.maximum(prices, LEAST_PRICE / len(prices))
     asked = np.append(asked / asked.sum() / rate, 0.0)  # the last is of arcs without a channel
-    cost, shares = np.zeros(len(levels.begins)), []
-    for level in levels.levels:
+    cost, shares = np.zeros(len(begins)), []
+    for level in levels:
         by, share = asked[level.channel] + cost[level.head], level.share
         if len(level.two):
             share = share.copy()
@@ -501,15 +495,15 @@ def _cheapest(levels: _Levels, prices: Values, rate: Values) -> tuple[float, Val
             alike = np.add.reduceat(cheap, level.first, dtype=np.int64)
             share = np.where(level.preferred[level.of], cheap / alike[level.of], share)
         shares.append(share)
-    load, flow = np.zeros(len(asked)), levels.begins.copy()
-    for level, share in zip(reversed(levels.levels), reversed(shares), strict=True):
+    load, flow = np.zeros(len(asked)), begins.copy()
+    for level, share in zip(reversed(levels), reversed(shares), strict=True):
         sent = flow[level.stage] * share
         load += np.bincount(level.channel % len(load), sent, len(load))
         flow += np.bincount(level.head, sent, len(flow))
-    return float(cost @ levels.begins), load[:-1] / rate
+    return float(cost @ begins), load[:-1] / rate
 
 
-def _of_two(level: _Level, by: Values) -> Values:
+def _of_two(level: _Level, by: Floats) -> Floats:
     """Return the share of each of ``level.two`` if the cheaper one of two drawn arcs is taken.
 
     Of n arcs, the two may be the same one. The arc of rank j, the cheapest first, is the cheaper

@@ -179,24 +179,13 @@ class MappedProgram:
     def _limits(self, dilation: float | None) -> Limits:
         limit, topology = self.limit, self.topology
         room = float(topology.routers.channel_bandwidth.sum()) / topology.num_hosts
-        of_capacity = None
+        names = ("average_node", "worst_node", "upper_bound")
+        loads, of_capacity = {name: getattr(limit, name) for name in names}, None
         if dilation is not None and room:
-
-            def over_capacity(load: float) -> float:
-                return float(capacity_fraction(load, dilation, room))
-
-            of_capacity = OfCapacity(
-                average_node=_known(over_capacity(limit.average_node)),
-                worst_node=_known(over_capacity(limit.worst_node)),
-                upper_bound=over_capacity(limit.upper_bound),
-            )
-        return Limits(
-            average_node=_known(limit.average_node),
-            worst_node=_known(limit.worst_node),
-            upper_bound=limit.upper_bound,
-            lemma_3=_known(limit.lemma_3),
-            of_capacity=of_capacity,
-        )
+            parts = {name: float(capacity_fraction(loads[name], dilation, room)) for name in names}
+            of_capacity = OfCapacity(**{name: _known(part) for name, part in parts.items()})
+        known = {name: _known(load) for name, load in loads.items()}
+        return Limits(**known, lemma_3=_known(limit.lemma_3), of_capacity=of_capacity)
 
 
 def _known(value: float) -> float | None:

@@ -263,11 +263,10 @@ def _counted(
 def _expected_shifts(topology: Topology, routing: Routing, hosts: Ints, ahead: Ints) -> Shifts:
     """Return the expected loads of shifts where pairs have several paths."""
     between = topology.num_network_channels
-    total = np.zeros(topology.num_channels)
-    loads, times = np.zeros(len(ahead)), np.zeros(len(ahead))
+    total, largest = np.zeros(topology.num_channels), np.zeros((2, len(ahead)))
     for number, by in enumerate(ahead.tolist()):
         load = expected_loads(topology, routing, hosts, np.roll(hosts, -by))
         total += load
-        loads[number] = load[:between].max(initial=0.0)
-        times[number] = (load / topology.channel_bandwidth)[:between].max(initial=0.0)
-    return Shifts(ahead, loads, times, total)
+        both = np.stack([load, load / topology.channel_bandwidth])[:, :between]
+        largest[:, number] = both.max(axis=1, initial=0.0)
+    return Shifts(ahead, largest[0], largest[1], total)

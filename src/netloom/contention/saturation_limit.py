@@ -33,8 +33,6 @@ from netloom.base.figures import Figures, figure
 from netloom.contention.channel_loads import Contention, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
@@ -141,36 +139,28 @@ def saturation(
     sent = np.bincount(source, weight, minlength=num_nodes)
     mean_sent = float(sent.sum() / np.count_nonzero(sent))
     upper_bound = mean_sent / float(found.channel_time.max())
-    unknown = np.full(num_nodes, np.nan)
-    limit = Saturation(
-        average_node=np.nan,
-        worst_node=np.nan,
+    average_node = worst_node = lemma_3 = np.nan
+    estimate = bound = np.full(num_nodes, np.nan)
+    if isinstance(found, Contention):
+        least = _least(1 / found.heaviest_channel[kept], source, num_nodes) * sent
+        bound = np.where(sent == 0, np.nan, least)
+        if rate := found.common_bandwidth:
+            contending = found.contending_weight[kept] / rate
+            most = float(contending.max())
+            alone = 1 - (contending - weight / rate) / most
+            estimate = np.minimum(_least(alone / weight, source, num_nodes) * sent * rate, bound)
+            lemma_3 = mean_sent / float(np.average(contending, weights=weight))
+            average_node, worst_node = min(lemma_3, upper_bound), mean_sent / most
+            if found.hosted:  # elsewhere, no path meets less than what is on its channels
+                worst_node = min(worst_node, upper_bound)
+    return Saturation(
+        average_node=average_node,
+        worst_node=worst_node,
         upper_bound=upper_bound,
-        node_estimate=unknown,
-        node_bound=unknown,
+        node_estimate=estimate,
+        node_bound=bound,
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
-        lemma_3=np.nan,
-    )
-    if not isinstance(found, Contention):
-        return limit
-    idle = sent == 0
-    bound = _least(1 / found.heaviest_channel[kept], source, num_nodes) * sent
-    limit = replace(limit, node_bound=np.where(idle, np.nan, bound))
-    if found.common_bandwidth is None:
-        return limit
-    contending = found.contending_weight[kept] / found.common_bandwidth
-    most = float(contending.max())
-    alone = 1 - (contending - weight / found.common_bandwidth) / most
-    estimate = _least(alone / weight, source, num_nodes) * sent * found.common_bandwidth
-    lemma_3 = mean_sent / float(np.average(contending, weights=weight))
-    worst_node = mean_sent / most
-    return replace(
-        limit,
-        average_node=min(lemma_3, upper_bound),
-        # without channels of hosts, no path meets less than what is on its channels
-        worst_node=min(worst_node, upper_bound) if found.hosted else worst_node,
-        node_estimate=np.where(idle, np.nan, np.minimum(estimate, bound)),
         lemma_3=lemma_3,
     )
 
@@ -472,9 +462,8 @@ def verdict(
     found = partial(Verdict, beyond_capacity=over, senders=senders)
     if paths_meet is False:
         return found(level="contention-free")
-    if not limit.estimated:
-        return _by_bound(found, limit, offered)
-    pressure = limit.node_share / limit.node_estimate  # 1 / the load at which the node is delayed
+    # 1 / the load at which the node is delayed, or at the latest if nothing estimates it
+    pressure = limit.node_share / (limit.node_estimate if limit.estimated else limit.node_bound)
     if offered is None:
         never = limit.worst_node >= limit.upper_bound if hosted else limit.worst_node > 1
         if never:
@@ -483,25 +472,16 @@ def verdict(
     delayed = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
     level: Level = "good-enough"
     decides = limit.worst_node
-    if offered >= limit.average_node:
+    if not limit.estimated:
+        if offered <= limit.upper_bound:
+            return found(level="below-bound", margin=limit.upper_bound / offered)
+        level = "most-nodes" if 2 * len(delayed) > senders else "some-nodes"
+        decides = limit.upper_bound
+    elif offered >= limit.average_node:
         level, decides = "most-nodes", limit.average_node
     elif offered >= limit.worst_node:
         level = "some-nodes"
     return found(level=level, margin=decides / offered, affected_nodes=delayed)
-
-
-def _by_bound(found: Callable[..., Verdict], limit: Saturation, offered: float | None) -> Verdict:
-    """Return the verdict if there is a bound, but no estimate of where contention begins."""
-    pressure = limit.node_share / limit.node_bound
-    if offered is None:
-        return found(level="depends-on-load", affected_nodes=_largest(pressure, FIRST))
-    margin = limit.upper_bound / offered
-    if offered <= limit.upper_bound:
-        return found(level="below-bound", margin=margin)
-    beyond = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
-    most = 2 * len(beyond) > np.count_nonzero(limit.node_share)
-    level: Level = "most-nodes" if most else "some-nodes"
-    return found(level=level, margin=margin, affected_nodes=beyond)
 
 
 def _largest(values: np.ndarray[Any, np.dtype[np.float64]], count: int) -> tuple[int, ...]:

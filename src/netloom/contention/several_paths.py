@@ -51,16 +51,13 @@ if TYPE_CHECKING:
     from netloom.routing.ways import Ways
     from netloom.topology import Topology
 
-    Ends: TypeAlias = Ints
-    Numbers: TypeAlias = Ints
-    Load: TypeAlias = Floats
     Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]
 
 MOST_ENTRIES = 2**22
 """Entries of a demand that is made on the way, about."""
 
 
-def summed(shape: tuple[int, int], blocks: Iterable[tuple[Numbers, Numbers, Load]]) -> Any:
+def summed(shape: tuple[int, int], blocks: Iterable[tuple[Ints, Ints, Floats]]) -> Any:
     """Return weights at (row, column), equal places summed: a SciPy csr_array."""
     from scipy.sparse import csr_array
 
@@ -70,7 +67,7 @@ def summed(shape: tuple[int, int], blocks: Iterable[tuple[Numbers, Numbers, Load
     return demand
 
 
-def entries(demand: Any, first: int = 0, many: int | None = None) -> tuple[Ends, Ends]:
+def entries(demand: Any, first: int = 0, many: int | None = None) -> tuple[Ints, Ints]:
     """Return rows and columns of some entries of a csr_array in its order, by default of all."""
     columns = demand.indices[first:] if many is None else demand.indices[first : first + many]
     number = np.arange(first, first + len(columns))
@@ -78,7 +75,7 @@ def entries(demand: Any, first: int = 0, many: int | None = None) -> tuple[Ends,
     return row.astype(np.int32), columns.astype(np.int32)
 
 
-def push(ways: Ways, demand: Any, load: Load, goals: Numbers | None = None) -> None:
+def push(ways: Ways, demand: Any, load: Floats, goals: Ints | None = None) -> None:
     """Add what flows to routers loads, split evenly over the next channels at each router.
 
     Row i of ``demand`` is what flows to ``goals[i]``, to router i by default.
@@ -97,7 +94,7 @@ def push(ways: Ways, demand: Any, load: Load, goals: Numbers | None = None) -> N
         raise NoRouteError(int(source), int(goal), JOINED)
 
 
-def push_detours(trip: Detour, demand: Any, load: Load) -> None:
+def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
     """Add what flows by way of goals, each drawn as likely, loads.
 
     On the way to a drawn router, all that a source sends is alike, and on the way from it all that
@@ -126,12 +123,12 @@ def push_detours(trip: Detour, demand: Any, load: Load) -> None:
     _push_product(trip.ways, received, drawn, load)
 
 
-def sums(demand: Any) -> tuple[Load, Load]:
+def sums(demand: Any) -> tuple[Floats, Floats]:
     """Return what each router sends and receives."""
     return np.asarray(demand.sum(axis=0)), np.asarray(demand.sum(axis=1))
 
 
-def _push_product(ways: Ways, received: Load, sent: Load, load: Load) -> None:
+def _push_product(ways: Ways, received: Floats, sent: Floats, load: Floats) -> None:
     """Add what loads where router s sends received[g] * sent[s] to each router g."""
     sources = np.flatnonzero(sent)
     for goals in _blocks(np.flatnonzero(received), len(sources)):
@@ -141,7 +138,7 @@ def _push_product(ways: Ways, received: Load, sent: Load, load: Load) -> None:
         push(ways, rows, load, goals)
 
 
-def _push_by_groups(trip: Detour, demand: Any, load: Load) -> None:
+def _push_by_groups(trip: Detour, demand: Any, load: Floats) -> None:
     from netloom.contention.kernels.several_paths import add_paths
 
     sent, many, arrived = np.asarray(demand.sum(axis=0)), len(trip.goals), []
@@ -159,7 +156,7 @@ def _push_by_groups(trip: Detour, demand: Any, load: Load) -> None:
         push(trip.ways, demand[targets] @ arrival, load, targets)
 
 
-def _blocks(numbers: Numbers, width: int) -> Iterator[Numbers]:
+def _blocks(numbers: Ints, width: int) -> Iterator[Ints]:
     """Yield numbers, as many at a time as have ``MOST_ENTRIES`` entries if each has a width."""
     many = max(1, MOST_ENTRIES // max(width, 1))
     for first in range(0, len(numbers), many):
@@ -245,7 +242,10 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
     to_ports = isinstance(routing, MinimalGroup | Spread) or (
         isinstance(routing, DimensionOrder) and is_hyperx(topology)
     )
-    demand = _to_ports(topology, blocks) if to_ports else _to_routers(topology, blocks)
+    # what goes from router to router, or to port: port r is router r's if not listed
+    shape = topology.num_ports if to_ports else topology.num_routers, topology.num_routers
+    goals = ((ends.target_port if to_ports else ends.exit, ends, sent) for ends, sent in blocks)
+    demand = summed(shape, ((goal, ends.entry, sent) for goal, ends, sent in goals))
     try:
         if to_ports:
             _walk_to_ports(topology, routing, demand, inside)
@@ -256,7 +256,7 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
 
 
 def _by_leg(
-    topology: Topology, sources: Ends, targets: Ends, weights: Floats, load: Any
+    topology: Topology, sources: Ints, targets: Ints, weights: Floats, load: Any
 ) -> Iterator[tuple[Legs, Floats]]:
     """Yield how pairs enter and leave the routers, and their weights, block by block.
 
@@ -266,26 +266,12 @@ def _by_leg(
         block = slice(first, first + MOST_PAIRS)
         ends, weight = legs(topology, sources[block], targets[block]), weights[block]
         if topology.ports_listed:
-            apart, at_ports = (
-                sources[block] != targets[block],
-                load[topology.num_network_channels :],
-            )
-            for used, sent in zip(ends[:2], np.split(at_ports, 2), strict=True):
+            apart = sources[block] != targets[block]
+            at_ports = np.split(load[topology.num_network_channels :], 2)
+            for used, sent in zip(ends[:2], at_ports, strict=True):
                 sent += np.bincount(used[apart], weight[apart], len(sent))
         moving = ends.entry != ends.exit
         yield Legs(*(each[moving] for each in ends)), weight[moving]
-
-
-def _to_routers(topology: Topology, blocks: Blocks) -> Any:
-    """Return what goes from router to router: a csr_array, [exit, entry]."""
-    shape = (topology.num_routers,) * 2
-    return summed(shape, ((ends.exit, ends.entry, sent) for ends, sent in blocks))
-
-
-def _to_ports(topology: Topology, blocks: Blocks) -> Any:
-    """Return what goes from router to port, [port, entry]. Port r is router r's if not listed."""
-    rows = ((ends.target_port, ends.entry, sent) for ends, sent in blocks)
-    return summed((topology.num_ports, topology.num_routers), rows)
 
 
 def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
@@ -319,7 +305,7 @@ def _between_hosts(topology: Topology, error: NoRouteError) -> NoRouteError:
     return NoRouteError(int(source), int(target), error.wanted, error.where)
 
 
-def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
+def _walk(demand: Any, load: Any, route: Callable[[Ints, Ints], Paths]) -> None:
     """Add the loads of the one path of each entry. ``route`` takes rows and columns."""
     from netloom.contention.kernels.several_paths import add_paths
 

@@ -1,4 +1,4 @@
-from .allocation import allocated_nodes as allocated_nodes
+from .allocation import allocated_hosts as allocated_hosts
 from .layouts.catalogue import (
     find_layout as find_layout,
     fitting_layouts as fitting_layouts,
@@ -11,8 +11,6 @@ from .placements import (
     check_mapping as check_mapping,
     check_rank_file as check_rank_file,
     how_to_apply as how_to_apply,
-    identity as identity,
-    place as place,
     random_mapping as random_mapping,
     rank_file as rank_file,
     read_hosts as read_hosts,

@@ -14,9 +14,15 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import real_number
-from netloom.base.textfiles import read_lines
+from netloom.base.textfiles import file_kind, read_lines
 from netloom.mapping.layouts.catalogue import find_layout, gray, layout_table
-from netloom.mapping.placements import check_capacity, check_room, place, random_places
+from netloom.mapping.placements import (
+    check_capacity,
+    check_mapping,
+    check_room,
+    random_places,
+    read_mapping,
+)
 from netloom.topology import Omega, Topology, hop_distances, working_nodes
 from netloom.topology.faults import check_working
 from netloom.topology.names import (
@@ -98,25 +104,6 @@ def allocated_hosts(
     if not len(allocated):
         raise InputError(where, "no node that works", f"nodes of {topology.name}")
     return allocated
-
-
-def allocated_nodes(
-    nodes: str | Path | ArrayLike | None, topology: Topology, hosts: Sequence[str] | None = None
-) -> Ints:
-    """Return the hosts of an allocation that work, int32[], ascending. See ``allocated_hosts``.
-
-    Raises
-    ------
-    InputError
-        As ``allocated_hosts`` does.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh, without
-    >>> allocated_nodes("n7,0-2,(1,1)", without(mesh(2, 4), nodes="2"))
-    array([0, 1, 5, 7], dtype=int32)
-    """
-    return np.sort(allocated_hosts(nodes, topology, hosts))
 
 
 def nodes_for_tasks(topology: Topology) -> Ints:
@@ -293,20 +280,18 @@ class _Listed:
 
     def __init__(self, topology: Topology, hosts: Sequence[str] | None) -> None:
         self.topology = topology
-        self.host_of = node_names(topology, hosts)
-        self.owned = {
-            name: found
-            for name, found in hosts_of_computers(topology, hosts).items()
-            if name not in self.host_of
+        own: dict[str, Sequence[int]] = {
+            name: (host,) for name, host in node_names(topology, hosts).items()
         }
+        self.hosts_of = own | hosts_of_computers(topology, hosts) | own
         self.routers = frozenset(topology.labels[topology.num_hosts :])
 
     def hosts(self, word: str, where: str) -> Iterator[int]:
         """Yield the hosts that one word names."""
-        found = self.known(word)
+        found = self.hosts_of.get(word)
         if found is None and (slots := re.fullmatch(r"(.+):\d+", word, re.ASCII)):
             word = slots[1]
-            found = self.known(word)
+            found = self.hosts_of.get(word)
         if found is not None:
             yield from found
         elif word in self.routers:
@@ -318,19 +303,12 @@ class _Listed:
         else:
             yield from self._numbers(word, where)
 
-    def known(self, word: str) -> Sequence[int] | None:
-        """Return the hosts of a name. None if there is none."""
-        if word in self.host_of:
-            return (self.host_of[word],)
-        return self.owned.get(word)
-
     def _numbers(self, word: str, where: str) -> range:
         """Return the numbers in ``7`` or ``3-7``."""
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word, re.ASCII)
         if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
             found = f"'{word:.60}'" + ", no such file" * (where == "nodes" and _is_path(word))
-            known = [*self.host_of, *self.owned]
-            raise InputError(where, found, hosts_wanted(self.topology, word, known))
+            raise InputError(where, found, hosts_wanted(self.topology, word, [*self.hosts_of]))
         first, last = int(ends[1]), int(ends[2] or ends[1])
         if last < first:
             raise InputError(where, f"'{word}'", "a range from its lowest host on")
@@ -365,7 +343,7 @@ def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | No
     found: dict[int, None] = {}
     count = 0
     for where, line in lines:
-        alone = read.known(line.strip()) is not None  # a name may have blanks in it
+        alone = line.strip() in read.hosts_of  # a name may have blanks in it
         words = [line.strip()] if alone else words_of(line) or [line]
         for word in [words[0], *(each for each in words[1:] if not SLOTS.fullmatch(each))]:
             for host in read.hosts(word, where):
@@ -379,9 +357,6 @@ def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | No
 DISTANCE = "distance:"
 """How the name of a mapping of a wished average path length begins."""
 
-ANY_PROGRAM = ("identity", "gray")
-"""Layouts that as mappings are for any program, whatever its edges."""
-
 MOST_NODES = 4_096
 """Largest network: the distances of all pairs of nodes are held in memory."""
 
@@ -391,7 +366,7 @@ TRIES = 200
 
 def place_program(
     mapping: Any,
-    graph: ProcessGraph,
+    program: ProcessGraph | int,
     network: Topology,
     *,
     seed: int,
@@ -404,10 +379,12 @@ def place_program(
     Parameters
     ----------
     mapping
-        Any value of ``place``, the name of a layout (see ``mapping.layouts``), or ``distance:4``
-        for an average path length of 4 hops (see ``mapping_with_distance``). Under a layout,
-        packets take the routes of the network, not the layout's. Named mappings use only working
-        nodes.
+        ``identity``, ``random``, the path of a mapping file, or the node of each task. The name of
+        a layout (see ``mapping.layouts``), or ``distance:4`` for an average path length of 4 hops
+        (see ``mapping_with_distance``). Under a layout, packets take the routes of the network, not
+        the layout's. Named mappings use only working nodes.
+    program
+        What has the tasks, or their number if edges are not known.
     tasks_per_node
         Most tasks of a host. Of a computer, where one owns several and it is above 1.
     hosts
@@ -430,65 +407,41 @@ def place_program(
     >>> broken = without(mesh(2, 2), nodes="1")
     >>> place_program("identity", ring(3), broken, seed=1, tasks_per_node=1)
     array([0, 2, 3], dtype=int32)
-    """
-    if isinstance(mapping, str) and mapping.startswith(DISTANCE):
-        if tasks_per_node > 1:
-            found = f"{tasks_per_node} for mapping '{mapping}'"
-            raise InputError("tasks_per_node", found, "1: one task per node")
-        wished = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
-        allocated = allocated_hosts(nodes, network, hosts)
-        return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
-    if isinstance(mapping, str) and mapping in layout_table() and mapping not in ANY_PROGRAM:
-        laid_out = find_layout(mapping, graph, network).node_of
-        _check_allocated(network, laid_out, nodes, hosts)
-        return laid_out
-    return place_tasks(
-        mapping, graph.num_tasks, network,
-        seed=seed, tasks_per_node=tasks_per_node, hosts=hosts, nodes=nodes,
-    )  # fmt: skip
-
-
-def place_tasks(
-    mapping: Any,
-    num_tasks: int,
-    network: Topology,
-    *,
-    seed: int,
-    tasks_per_node: int,
-    hosts: Sequence[str] | None = None,
-    nodes: str | Path | ArrayLike | None = None,
-) -> Ints:
-    """Return int32[num_tasks], the host of each of so many tasks. See ``place_program``.
-
-    Raises
-    ------
-    InputError
-        As ``place_program`` does.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh, without
-    >>> broken = without(mesh(2, 2), nodes="1")
-    >>> place_tasks("identity", 3, broken, seed=1, tasks_per_node=1)
-    array([0, 2, 3], dtype=int32)
-    >>> place_tasks("identity", 3, mesh(2, 2), seed=1, tasks_per_node=2, nodes="3,n1")
+    >>> place_program("identity", 3, mesh(2, 2), seed=1, tasks_per_node=2, nodes="3,n1")
     array([3, 3, 1], dtype=int32)
     """
-    if isinstance(mapping, str) and mapping.startswith(DISTANCE):
-        wanted = "another: these tasks have no process graph, with distances"
-        raise InputError("mapping", f"'{mapping}'", wanted)
-    if isinstance(mapping, str) and mapping == "gray":
-        laid_out = gray(num_tasks, network)
-        _check_allocated(network, laid_out, nodes, hosts)
-        return laid_out
-    if isinstance(mapping, str) and mapping in ("identity", "random"):
+    graph = None if isinstance(program, int) else program
+    num_tasks = program if isinstance(program, int) else program.num_tasks
+    name = mapping if isinstance(mapping, str) else ""
+    if name.startswith(DISTANCE):
+        if graph is None:
+            wanted = "another: these tasks have no process graph, with distances"
+            raise InputError("mapping", f"'{name}'", wanted)
+        if tasks_per_node > 1:
+            found = f"{tasks_per_node} for mapping '{name}'"
+            raise InputError("tasks_per_node", found, "1: one task per node")
+        wished = real_number(name.removeprefix(DISTANCE), where=f"mapping '{name}'")
+        allocated = allocated_hosts(nodes, network, hosts)
+        return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
+    if name in ("identity", "random"):
         places = places_of(allocated_hosts(nodes, network, hosts), network, tasks_per_node)
         check_room(num_tasks, places.num_groups, tasks_per_node, network.name)
-        if mapping == "identity":
+        if name == "identity":
             return places.at(np.arange(num_tasks))
         return places.at(random_places(num_tasks, places.count, seed))
-    placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
-    _check_allocated(network, placed, nodes, hosts)
+    if name == "gray":
+        placed = gray(num_tasks, network)
+    elif graph is not None and name in layout_table():
+        placed = find_layout(name, graph, network).node_of
+    else:
+        placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
+    check_working(network, placed)
+    if nodes is not None:
+        outside = ~np.isin(placed, allocated_hosts(nodes, network, hosts))
+        if outside.any():
+            task = int(np.argmax(outside))
+            found = f"task {task} on host {vertex_word(network, int(placed[task]))}"
+            raise InputError("mapping", f"{found}, which is not allocated", "allocated hosts only")
     return placed
 
 
@@ -500,37 +453,23 @@ def _given(
     hosts: Sequence[str] | None,
 ) -> Ints:
     """Return the mapping of a file, or one that is given as it is, checked."""
-    names: dict[str, int | Sequence[int]] = {}
-    if isinstance(mapping, str | Path):
-        names = {**hosts_of_computers(network, hosts), **node_names(network, hosts)}
     several = tasks_per_node > 1 and network.num_nodes < network.num_hosts
+    most, where, given = max(num_tasks, 1) if several else tasks_per_node, "mapping", mapping
+    check_room(num_tasks, network.num_hosts, most, network.name)
+    if isinstance(mapping, str | Path):
+        where = str(mapping)
+        if (kind := file_kind(mapping)) != "a file":
+            wanted = "identity, random, a layout such as gray, or a mapping file"
+            missing = "no such name or file" if kind == "no such file" else kind
+            raise InputError(f"mapping '{mapping}'", missing, wanted)
+        owned: dict[str, int | Sequence[int]] = {**hosts_of_computers(network, hosts)}
+        given = read_mapping(mapping, owned | node_names(network, hosts))
     called = partial(vertex_word, network)
-    placed = place(
-        mapping, num_tasks, network.num_hosts, topology_name=network.name, names=names,
-        tasks_per_node=max(num_tasks, 1) if several else tasks_per_node, called=called,
-    )  # fmt: skip
+    placed = check_mapping(given, num_tasks, network.num_hosts, most, where, called)
     if several:  # a computer takes so many, on whatever hosts of its own
-        where = str(mapping) if isinstance(mapping, str | Path) else "mapping"
         own = network.node_of_host[placed]
         check_capacity(own, tasks_per_node, where, network.computer_name)
     return placed
-
-
-def _check_allocated(
-    network: Topology,
-    node_of: Ints,
-    nodes: str | Path | ArrayLike | None,
-    hosts: Sequence[str] | None,
-) -> None:
-    """Refuse a mapping that puts a task on a node that is broken, or not allocated."""
-    check_working(network, node_of)
-    if nodes is None:
-        return
-    outside = ~np.isin(node_of, allocated_hosts(nodes, network, hosts))
-    if outside.any():
-        task = int(np.argmax(outside))
-        found = f"task {task} on host {vertex_word(network, int(node_of[task]))}"
-        raise InputError("mapping", f"{found}, which is not allocated", "allocated hosts only")
 
 
 def mapping_with_distance(

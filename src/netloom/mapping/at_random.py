@@ -250,10 +250,8 @@ def all_alike(mapped: MappedProgram, host_of: Ints, places: int, tasks_per_node:
 def estimated(mapped: MappedProgram, routing: Routing) -> MeshEstimate | None:
     """Return table 3.1, which is for dimension order on square meshes."""
     network, graph = mapped.topology, mapped.graph
-    own = cube_of_hosts(network)
-    if own is None or not isinstance(routing, DimensionOrder):
-        return None
-    if any(own[0].wraps) or len(own[0].sides) != 2 or len(set(own[0].sides)) > 1:
+    own = cube_of_hosts(network) if isinstance(routing, DimensionOrder) else None
+    if own is None or any(own[0].wraps) or own[0].sides != own[0].sides[:1] * 2:
         return None
     return estimate_mesh(network.num_hosts, graph.num_edges / graph.num_tasks)
 
@@ -261,10 +259,8 @@ def estimated(mapped: MappedProgram, routing: Routing) -> MeshEstimate | None:
 def expected(mapped: MappedProgram, routing: Routing) -> Expectation | None:
     """Return the exact expectations of a random mapping of one task per host, or None."""
     network, graph = mapped.topology, mapped.graph
-    own = cube_of_hosts(network)
-    if own is None or not isinstance(routing, DimensionOrder):
-        return None
-    if not network.even or network.num_hosts < 4:
+    own, enough = cube_of_hosts(network), network.even and network.num_hosts >= 4
+    if own is None or not (isinstance(routing, DimensionOrder) and enough):
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
         return expect_random(own[0], routing, graph.source, graph.target)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from netloom.base.figures import SHARE, Figures, Number, derived, figure
-from netloom.contention.mapped import LOADS
+from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves
+from netloom.contention.mapped import LOADS, MappedFigures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.contention.mapped import MappedFigures
     from netloom.mapping.search.generations import FoundMapping
 
 Kind: TypeAlias = Literal["bound", "better", "none", "worse"]
@@ -58,20 +57,10 @@ class ComparedMapping(Figures):
     @classmethod
     def of(cls, name: str, value: float, own: MappedFigures | None) -> Self:
         """Return those of a mapping. None: nothing crosses the network."""
-        if own is None:
-            return cls.from_json(dict.fromkeys(COUNTED, 0) | {"mapping": name, "objective": value})
-        met = own.path_contention
-        return cls(
-            mapping=name,
-            objective=value,
-            hop_bytes=own.hop_bytes,
-            channel_load_max=own.channel_load.max or 0,
-            weighted_channel_load_max=own.weighted_channel_load.max,
-            path_contention_mean=met.mean if met else None,
-            path_contention_max=met.max if met else None,
-            saturation_worst_node=own.saturation.worst_node,
-            saturation_upper_bound=own.saturation.upper_bound,
-        )
+        figures: dict[str, Any] = dict.fromkeys(COUNTED, 0)
+        if own is not None:
+            figures = {each.name: each.of(own) for each in leaves(MappedFigures)}
+        return cls.from_json(figures | {"mapping": name, "objective": value})
 
     @classmethod
     def mean_of(cls, name: str, value: float, several: Sequence[ComparedMapping]) -> Self:
@@ -195,27 +184,19 @@ def gain_of(
 
     ``before`` and ``after`` are figures of rank order and of the mapping.
     """
-    counted = _counted(found, before, after)
-    if compared is None:
-        return counted
-    kind: Kind = compared.kind
-    if (kind, counted.kind) == ("better", "bound"):
-        kind = "bound"
-    return Gain(kind=kind, gains=compared.kind == "better")
-
-
-def _counted(
-    found: FoundMapping, before: MappedFigures | None, after: MappedFigures | None
-) -> Gain:
-    """Return whether a mapping helps by what is counted, without a simulation."""
     first, value, bound = found.starts["identity"], found.value, found.bound
-    at_bound, worse = value <= bound * (1 + CLOSE), value > first * (1 + CLOSE)
-    gains = value < first * (1 - WORTH)
+    worse, gains = value > first * (1 + CLOSE), value < first * (1 - WORTH)
     if not gains and not worse and before is not None and after is not None:
         hops = before.hop_bytes, after.hop_bytes
         gains = clearly_less(*hops) or _most_met(after) < _most_met(before)
     kind: Kind = "better" if value < first * (1 - CLOSE) else "none"
-    return Gain(kind="bound" if at_bound and not worse else kind, gains=bool(gains))
+    if value <= bound * (1 + CLOSE) and not worse:
+        kind = "bound"
+    if compared is not None:
+        gains = compared.kind == "better"
+        if not gains or kind != "bound":
+            kind = compared.kind
+    return Gain(kind=kind, gains=bool(gains))
 
 
 def clearly_less(before: float | None, after: float | None) -> bool:

@@ -16,7 +16,7 @@ from netloom._version import __version__
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
-from netloom.base.textfiles import file_kind, parse_json, read_lines, read_text, write_text
+from netloom.base.textfiles import parse_json, read_lines, read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -168,23 +168,6 @@ def _read_json(path: Path, text: str, names: Mapping[str, int | Sequence[int]] |
 _JSON = '{"node_of": [0, 1, ...]} with the node of each task'
 
 
-def identity(num_tasks: int, num_nodes: int, tasks_per_node: int = 1) -> Ints:
-    """Return int32[num_tasks], nodes filled in order: task t on node t // tasks_per_node.
-
-    Raises
-    ------
-    InputError
-        If the tasks do not fit.
-
-    Examples
-    --------
-    >>> identity(5, 4, tasks_per_node=2)
-    array([0, 0, 1, 1, 2], dtype=int32)
-    """
-    check_room(num_tasks, num_nodes, tasks_per_node, "topology")
-    return (np.arange(num_tasks) // tasks_per_node).astype(np.int32)
-
-
 def random_mapping(
     num_tasks: int, num_nodes: int, seed: int = DEFAULT_SEED, tasks_per_node: int = 1
 ) -> Ints:
@@ -270,68 +253,6 @@ def check_mapping(
     nodes = nodes.astype(np.int32)
     check_capacity(nodes, tasks_per_node, where, called)
     return nodes
-
-
-def place(
-    mapping: str | Path | ArrayLike,
-    num_tasks: int,
-    num_nodes: int,
-    *,
-    seed: int = DEFAULT_SEED,
-    tasks_per_node: int = 1,
-    topology_name: str = "topology",
-    names: Mapping[str, int | Sequence[int]] | None = None,
-    called: Callable[[int], str] = str,
-) -> Ints:
-    """Return the checked mapping that ``mapping`` names, int32[num_tasks].
-
-    Parameters
-    ----------
-    mapping
-        ``identity``, ``random``, the path of a mapping file, or the node of each task.
-    num_tasks, num_nodes
-        Of the process graph and of the network.
-    seed
-        Of the random mapping.
-    tasks_per_node
-        Most tasks that a node takes.
-    topology_name
-        Named where the tasks do not fit.
-    names
-        The node of each name that a mapping file may use instead of its number. Several are taken
-        in turn.
-    called
-        Returns what errors call a node.
-
-    Raises
-    ------
-    InputError
-        If the tasks do not fit, the name or file is not known, or what it holds is no mapping
-        (``NotAMappingError``).
-
-    Examples
-    --------
-    >>> place("identity", 3, 4)
-    array([0, 1, 2], dtype=int32)
-    >>> place("identity", 64, 16, topology_name="mesh:4x4")
-    Traceback (most recent call last):
-        ...
-    netloom.InputError: mesh:4x4: found 16 nodes for 64 tasks; expected at least 64 nodes,
-    or tasks_per_node=4
-    """
-    check_room(num_tasks, num_nodes, tasks_per_node, topology_name)
-    if isinstance(mapping, str) and mapping == "identity":
-        return identity(num_tasks, num_nodes, tasks_per_node)
-    if isinstance(mapping, str) and mapping == "random":
-        return random_mapping(num_tasks, num_nodes, seed, tasks_per_node)
-    if not isinstance(mapping, str | Path):
-        return check_mapping(mapping, num_tasks, num_nodes, tasks_per_node, called=called)
-    if (kind := file_kind(mapping)) != "a file":
-        wanted = "identity, random, a layout such as gray, or a mapping file"
-        missing = "no such name or file" if kind == "no such file" else kind
-        raise InputError(f"mapping '{mapping}'", missing, wanted)
-    found = read_mapping(mapping, names)
-    return check_mapping(found, num_tasks, num_nodes, tasks_per_node, str(mapping), called)
 
 
 def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) -> None:

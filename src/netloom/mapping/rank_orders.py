@@ -40,12 +40,7 @@ class Reordered(Figures):
 
 
 def reordered(
-    algorithm: Algorithm,
-    runner: Runner,
-    size: float,
-    given_seconds: float,
-    *,
-    seed: int,
+    algorithm: Algorithm, runner: Runner, size: float, given_seconds: float, *, seed: int
 ) -> Reordered:
     """Search for a better order of ranks on the hosts that have them, and run it.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from threading import Event
 from time import thread_time
@@ -14,17 +15,8 @@ from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.placements import check_mapping
 from netloom.mapping.search.bounds import least
-from netloom.mapping.search.generations import FoundMapping
-from netloom.mapping.search.starts import random_starts
-from netloom.routing import (
-    DimensionOrder,
-    Paths,
-    Routing,
-    SourceRoutes,
-    find_deadlock,
-    parse_routing,
-    paths,
-)
+from netloom.mapping.search.generations import FoundMapping, beside_random
+from netloom.routing import DimensionOrder, Paths, Routing, SourceRoutes, find_deadlock, paths
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.hosted import legs
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
     from netloom.mapping.layouts.parts import Layout
     from netloom.mapping.search.objectives import Measure
     from netloom.routing.forwarding.lanes import DependencyGraph
-    from netloom.workload import ProcessGraph
 
 
 CLOSE = 1e-9
@@ -134,27 +125,6 @@ class Task:
     most_layers: int
 
 
-def task_of(
-    topology: Topology, source: Ints, target: Ints, weight: Floats, most_layers: int
-) -> Task:
-    """Return what kernels need."""
-    number, num_channels = topology.num_hosts, topology.num_channels
-    if number > MOST_NODES:
-        raise InputError("topology", f"{number} nodes", f"at most {MOST_NODES} to choose routes")
-    firsts, leaving = topology.outgoing()
-    distance = np.minimum(hop_distances(topology, backwards=True), FAR).astype(np.int16)
-    ends = topology.channel_source, topology.channel_target
-    places = np.arange(num_channels), np.full(number, -1)
-    return Task(
-        topology=topology,
-        source=source,
-        target=target,
-        weight=weight,
-        net=(*ends, firsts, leaving, *places, distance),
-        most_layers=most_layers,
-    )
-
-
 def all_rounds(
     task: Task, routing: Routing, own: Paths, rounds: int, rng: np.random.Generator
 ) -> Iterator[tuple[Paths, Ints]]:
@@ -205,7 +175,21 @@ def _rounds(
     task: Task, start: Paths, layer: Ints, rounds: int, rng: np.random.Generator
 ) -> Iterator[tuple[Paths, Ints]]:
     """Yield paths and layers after each round from one start. See ``joint_routes``."""
-    state, unit = _first_state(task, start, layer), float(load_of(task, start).max())
+    from netloom.mapping.kernels.joint_routes import enter_all
+
+    number, graph = len(start), dependency_graph(task.topology, task.most_layers)
+    hops = int(max(start.lengths.max(), task.net[6][task.target, task.source].max()))
+    state = State(
+        load=load_of(task, start),
+        routes=np.zeros((number, hops), np.int32),
+        lengths=start.lengths,
+        layer=np.zeros((number, hops), np.int32),
+        graph=graph,
+        closed=graph.uses.reshape(task.most_layers, -1, graph.uses.shape[1]) > 0,
+    )
+    state.routes[_within(state)], state.layer[_within(state)] = start.channels, layer
+    enter_all(tuple(state))
+    unit = float(state.load.max())
     turn = np.argsort(-task.weight, kind="stable")
     lowest, stuck, settled = np.inf, 0, False
     for number in range(rounds):
@@ -230,14 +214,7 @@ def _rounds(
 
 def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> State:
     """Return the state with the paths over a busiest channel chosen anew, if that is no worse."""
-    changed = State(
-        state.load.copy(),
-        state.routes.copy(),
-        state.lengths.copy(),
-        state.layer.copy(),
-        state.graph._replace(uses=state.graph.uses.copy(), rank=state.graph.rank.copy()),
-        state.closed.copy(),
-    )
+    changed = deepcopy(state)
     busiest = rng.choice(np.flatnonzero(state.load >= state.load.max() * (1 - CLOSE)))
     crossing = (state.routes == busiest) & _within(state)
     turn = rng.permutation(np.flatnonzero(crossing.any(axis=1)))
@@ -248,25 +225,6 @@ def _shaken(task: Task, state: State, unit: float, rng: np.random.Generator) -> 
     near = near[np.argsort(-highest[near], kind="stable")][:NEAR]
     assert _reroute(task, changed, rng.permutation(near), unit, together=False)
     return changed if _cost(changed, unit) <= _cost(state, unit) * (1 + CLOSE) else state
-
-
-def _first_state(task: Task, start: Paths, layer: Ints) -> State:
-    """Return the state of the paths of a start."""
-    from netloom.mapping.kernels.joint_routes import enter_all
-
-    number, graph = len(start), dependency_graph(task.topology, task.most_layers)
-    hops = int(max(start.lengths.max(), task.net[6][task.target, task.source].max()))
-    state = State(
-        load=load_of(task, start),
-        routes=np.zeros((number, hops), np.int32),
-        lengths=start.lengths,
-        layer=np.zeros((number, hops), np.int32),
-        graph=graph,
-        closed=graph.uses.reshape(task.most_layers, -1, graph.uses.shape[1]) > 0,
-    )
-    state.routes[_within(state)], state.layer[_within(state)] = start.channels, layer
-    enter_all(tuple(state))
-    return state
 
 
 def _reroute(task: Task, state: State, turn: Ints, unit: float, *, together: bool) -> bool:
@@ -310,49 +268,59 @@ ROUNDS = 200
 """Rounds from each start, unless told otherwise."""
 
 
-@dataclass(frozen=True, eq=False)
-class JointRoutes:
-    """Routes chosen together, and what they bought.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Choice:
+    """Paths between routers chosen together, and what they bought.
 
     Attributes
     ----------
-    routes
-        One for each pair of nodes between which the program sends.
+    between
+        The paths, none of them empty.
+    layer
+        int32[len(between.channels)], the virtual channel, or layer of them, of each hop with which
+        they are free of deadlock. With one, any may be used.
     before, after
-        The maximum weighted channel load under the routing itself, and on these routes.
+        The maximum weighted channel load under the routing itself, and on these paths.
     bound
         Below which no choice of minimal paths comes.
-    virtual_channels
-        How many a channel needs for these routes to be free of deadlock.
-    layer
-        int32[len(routes.routes.channels)], the virtual channel, or layer of them, of each hop with
-        which they are. With one, any may be used.
-    moved
-        How many of the routes are not the routing's own.
     rounds
         How many there were.
     interrupted
         Whether Ctrl-C ended them.
     """
 
-    routes: SourceRoutes
-    before: float
-    after: float
-    bound: float
-    virtual_channels: int
+    between: Paths
     layer: Ints
+    before: float = 0.0
+    after: float = 0.0
+    bound: float = 0.0
+    rounds: int = 0
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointRoutes(Choice):
+    """Routes chosen together.
+
+    Attributes
+    ----------
+    routes
+        One for each pair of nodes between which the program sends.
+    virtual_channels
+        How many a channel needs for these routes to be free of deadlock.
+    moved
+        How many of the routes are not the routing's own.
+    """
+
+    routes: SourceRoutes
+    virtual_channels: int
     moved: int
-    rounds: int
-    interrupted: bool
 
 
 def joint_routes(
-    app: ProcessGraph,
-    topology: Topology,
+    value_of: Measure,
     node_of: ArrayLike,
     *,
-    weights: Floats | None = None,
-    routing: str | Routing = "default",
     virtual_channels: int | None = None,
     rounds: int = ROUNDS,
     seconds: float = np.inf,
@@ -381,13 +349,11 @@ def joint_routes(
 
     Parameters
     ----------
-    app, topology, node_of
-        The program, the network, and int[num_tasks], the node of each task. Edges between the same
-        two nodes take the same path.
-    weights
-        float64[num_edges], what edges carry. Their bytes by default.
-    routing
-        Whose paths they are at first.
+    value_of
+        What measures mappings: of this program, on this network, with these weights of its edges,
+        by this routing, whose paths they are at first.
+    node_of
+        int[num_tasks], the node of each task. Edges between the same two nodes take the same path.
     virtual_channels
         Number per channel. By default, as many as the routing needs. These are the layers of its
         paths for this program. On k-ary n-cubes, they are at least those of dimension order (1, or
@@ -412,16 +378,19 @@ def joint_routes(
     Each node of a mesh sends to the one mirrored at the diagonal: under dimension order, all of a
     row turn at the same node.
 
+    >>> from netloom.mapping.search.objectives import Measure, objective_of
     >>> from netloom.topology import mesh
     >>> from netloom.workload import process_graph
     >>> row, column = np.divmod(np.arange(16), 4)
     >>> sends = row != column
-    >>> transpose = process_graph(16, np.arange(16)[sends], (4 * column + row)[sends])
-    >>> found = joint_routes(transpose, mesh(4, 4), np.arange(16), seed=1)
+    >>> app = process_graph(16, np.arange(16)[sends], (4 * column + row)[sends])
+    >>> asked, nodes = objective_of("max-channel-load"), np.arange(16)
+    >>> value_of = Measure(app, mesh(4, 4), DimensionOrder(), app.bytes, asked, nodes)
+    >>> found = joint_routes(value_of, nodes, seed=1)
     >>> found.before, found.after, found.bound, found.virtual_channels
     (3.0, 1.0, 1.0, 1)
     """
-    routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
+    topology, routed = value_of.topology, value_of.routing
     if rounds < 0:
         raise InputError("rounds", f"{rounds}", "at least 0")
     # refuse what routes cannot be chosen for
@@ -432,7 +401,7 @@ def joint_routes(
     if (rate != rate[:1]).any():
         wanted = "channels of one bandwidth between routers, to choose routes"
         raise InputError(topology.name, "channels that differ in bandwidth", wanted)
-    source, target, weight = _merged(app, topology, node_of, weights)
+    source, target, weight = _merged(value_of, node_of)
     between = paths(topology, routed, source, target)
     apart = np.flatnonzero(between.lengths)
     own = between.taken(apart)
@@ -441,33 +410,16 @@ def joint_routes(
             topology.routers, routed, own, weight[apart], virtual_channels, rounds, seconds, seed
         )
     lengths = np.zeros(len(between), np.int64)
-    lengths[apart] = found.routes.lengths
+    lengths[apart] = found.between.lengths
     offsets = np.append(0, np.cumsum(lengths))
-    routes = replace(between, offsets=offsets, channels=found.routes.channels)
+    routes = replace(between, offsets=offsets, channels=found.between.channels)
     pairs = source.astype(np.int64) * topology.num_ends + target
     return JointRoutes(
+        **vars(found),
         routes=SourceRoutes("joint", pairs, routes),
-        before=found.before,
-        after=found.after,
-        bound=found.bound,
         virtual_channels=int(found.layer.max(initial=0)) + 1,
-        layer=found.layer,
-        moved=sum(not np.array_equal(found.routes[one], own[one]) for one in range(len(own))),
-        rounds=found.rounds,
-        interrupted=found.interrupted,
+        moved=sum(not np.array_equal(found.between[one], own[one]) for one in range(len(own))),
     )
-
-
-class _Chosen(NamedTuple):
-    """Routes between routers, as ``JointRoutes`` has them."""
-
-    routes: Paths
-    layer: Ints
-    before: float
-    after: float
-    bound: float
-    rounds: int
-    interrupted: bool
 
 
 def _chosen(
@@ -479,7 +431,7 @@ def _chosen(
     rounds: int,
     seconds: float,
     seed: int,
-) -> _Chosen:
+) -> Choice:
     """Choose the routes of paths of routers, none of them empty."""
     source = routers.channel_source[own.channels[own.offsets[:-1]]]
     target = routers.channel_target[own.channels[own.offsets[1:] - 1]]
@@ -487,8 +439,14 @@ def _chosen(
     most = _most_layers(routers, routing, int(own_layer.max(initial=0)) + 1, virtual_channels)
     sends = weight > 0
     if not sends.any():
-        return _Chosen(own, own_layer, 0.0, 0.0, 0.0, 0, interrupted=False)
-    task = task_of(routers, source, target, weight, most)
+        return Choice(between=own, layer=own_layer)
+    if routers.num_hosts > MOST_NODES:
+        wanted = f"at most {MOST_NODES} to choose routes"
+        raise InputError("topology", f"{routers.num_hosts} nodes", wanted)
+    distance = np.minimum(hop_distances(routers, backwards=True), FAR).astype(np.int16)
+    ends = routers.channel_source, routers.channel_target, *routers.outgoing()
+    places = np.arange(routers.num_channels), np.full(routers.num_hosts, -1)
+    task = Task(routers, source, target, weight, (*ends, *places, distance), most)
     bound = least_load(routers, task.net, source[sends], target[sends], weight[sends])
     before = float(load_of(task, own).max())
     best, layer, value, ended = own, own_layer, before, 0
@@ -507,15 +465,21 @@ def _chosen(
     known = np.unique(layer, return_inverse=True)[1].astype(np.int32)
     other = layers(routers, best)
     layer = other if other.max() < known.max() else known
-    return _Chosen(best, layer, before, value, bound, ended, stop.is_set())
+    return Choice(
+        between=best,
+        layer=layer,
+        before=before,
+        after=value,
+        bound=bound,
+        rounds=ended,
+        interrupted=stop.is_set(),
+    )
 
 
-def _merged(
-    app: ProcessGraph, topology: Topology, node_of: ArrayLike, weights: Floats | None
-) -> tuple[Ints, Ints, Floats]:
+def _merged(value_of: Measure, node_of: ArrayLike) -> tuple[Ints, Ints, Floats]:
     """Return the pairs of different nodes between which the program sends, sorted. Their weight."""
+    app, topology, carried = value_of.app, value_of.topology, value_of.weights
     nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
-    carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
     moving = topology.crosses(source, target)
     if not carried[moving].sum() > 0:
@@ -551,35 +515,24 @@ def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:
 
 
 def judged_layout(
-    layout: Layout,
-    value_of: Measure,
-    routes: SourceRoutes | None,
-    *,
-    objective: str,
-    identity: Ints,
-    nodes: Ints,
-    tasks_per_node: int,
-    seed: int,
+    layout: Layout, value_of: Measure, routes: SourceRoutes | None, *, identity: Ints, seed: int
 ) -> FoundMapping:
     """Return a layout as if a search had found it, beside identity and random mappings.
 
     ``value_of`` measures mappings by the objective, and this one on its own ``routes`` if it has
-    any. Nodes, tasks and seed are those of the random mappings and of the bound.
+    any. ``seed`` is that of the random mappings.
     """
     began = thread_time()
-    drawn = list(random_starts(len(identity), nodes, tasks_per_node, seed))
-    values = [value_of(node_of) for node_of in drawn]
-    best = drawn[int(np.argmin(values))]
-    mappings = {"identity": identity, "random_best": best, layout.name: layout.node_of}
-    starts = {name: value_of(node_of) for name, node_of in mappings.items()}
+    mappings = {"identity": identity, layout.name: layout.node_of}
+    _, mappings, starts = beside_random(value_of, mappings, seed)
     on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
     return FoundMapping(
         node_of=layout.node_of,
-        objective=objective,
+        objective=value_of.objective.name,
         value=on_own_routes(layout.node_of),
-        bound=least(value_of, nodes, tasks_per_node),
-        starts=starts | {"random": float(np.mean(values))},
-        mappings=mappings,
+        bound=least(value_of),
+        starts=starts,
+        mappings={name: mappings[name] for name in ("identity", "random_best", layout.name)},
         found_by=layout.name,
         rounds=0,
         seconds=thread_time() - began,
@@ -597,21 +550,10 @@ def on_chosen_routes(
     if not value_of.crossing(found.node_of).any():
         return found, None
     rounds = 0 if found.interrupted else ROUNDS
-    chosen = chosen_routes(value_of, found.node_of, rounds=rounds, seed=seed, seconds=seconds)
+    chosen = joint_routes(value_of, found.node_of, rounds=rounds, seed=seed, seconds=seconds)
     found = replace(found, interrupted=found.interrupted or chosen.interrupted)
     value = replace(value_of, routing=chosen.routes)(found.node_of)
     if value > found.value:  # fewer bytes on the busiest channel, and yet a worse objective
-        own = chosen_routes(value_of, found.node_of, rounds=0, seed=seed, seconds=seconds)
+        own = joint_routes(value_of, found.node_of, rounds=0, seed=seed, seconds=seconds)
         return found, own.routes
     return replace(found, value=value), chosen.routes
-
-
-def chosen_routes(
-    value_of: Measure, node_of: Ints, *, rounds: int, seed: int, seconds: float
-) -> JointRoutes:
-    """Return routes chosen for a mapping. See ``joint_routes``."""
-    return joint_routes(
-        value_of.app, value_of.topology, node_of,
-        weights=value_of.weights, routing=value_of.routing, rounds=rounds, seed=seed,
-        seconds=seconds,
-    )  # fmt: skip

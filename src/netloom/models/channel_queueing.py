@@ -251,7 +251,11 @@ def host_flows(
     """
     source, target, rate = _checked(topology, sources, targets, rates)
     if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube):
-        return _by_rule(topology, routing, source, target, rate, vcs)
+        of_routers = virtual_channel_routing(topology.routers, routing, num_vcs=vcs)
+        ends = legs(topology, source, target)
+        flows = follow_flows(of_routers, ends.entry, ends.exit, rate)
+        begin, end = ends.source_port[flows.pair], ends.target_port[flows.pair]
+        return replace(flows, source=begin, target=end, num_nodes=topology.num_ports)
     routed = paths(topology, routing, source, target)
     if len(routed.channels) * vcs > most_hops:
         found = f"{len(routed.channels):,} hops with {vcs} VCs"
@@ -262,21 +266,6 @@ def host_flows(
     ports, channels = topology.num_ports, topology.num_network_channels
     inner, (entry, leave) = Paths(routed.offsets, routed.channels), routed.ports
     return Flows(inner, entry, leave, part, share, pair, ports, channels)
-
-
-def _by_rule(
-    topology: Topology, routing: DimensionOrder, source: Ints, target: Ints, rate: Floats, vcs: int
-) -> Flows:
-    """Return the flows of hosts as those of their routers, with the ports of the hosts."""
-    of_routers = virtual_channel_routing(topology.routers, routing, num_vcs=vcs)
-    ends = legs(topology, source, target)
-    found = follow_flows(of_routers, ends.entry, ends.exit, rate)
-    return replace(
-        found,
-        source=ends.source_port[found.pair],
-        target=ends.target_port[found.pair],
-        num_nodes=topology.num_ports,
-    )
 
 
 def _layered_share(topology: Topology, routing: str, inner: Paths, vcs: int) -> Floats:
@@ -408,21 +397,12 @@ class Turns(NamedTuple):
     fits: float
 
 
-class _Hops(NamedTuple):
-    """All hops of all paths, those into and out of the network included, one path after the other.
+def _hops(flows: Flows) -> tuple[Ints, Ints, Ints, Ints, Floats, Ints]:
+    """Return all hops of all paths, those into and out of the network too, path after path.
 
-    ``before`` is -1 on the first one of a path. ``used`` numbers the patterns of VC shares.
+    Their channels and those before, -1 on the first one of a path. The patterns of VC shares used
+    there, by their numbers, and the patterns. The first hop of each path.
     """
-
-    channel: Ints
-    before: Ints
-    used: Ints
-    used_before: Ints
-    patterns: Floats
-    first: Ints
-
-
-def _hops(flows: Flows) -> _Hops:
     vcs, offsets = flows.vc_share.shape[1], flows.paths.offsets
     entry, leave = flows.num_channels, flows.num_channels + flows.num_nodes
     ends = offsets[1:] + np.arange(1, len(offsets))
@@ -436,7 +416,7 @@ def _hops(flows: Flows) -> _Hops:
     first = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
     before, used_before = np.roll(channel, 1), np.roll(used, 1)
     before[first], used_before[first] = -1, any_vc
-    return _Hops(channel, before, used, used_before, patterns, first)
+    return channel, before, used, used_before, patterns, first
 
 
 class Times(NamedTuple):
@@ -477,14 +457,15 @@ def vc_times(router: ChannelRouter, flits: int) -> Times:
 
 def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Floats, Ints, Ints]:
     """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop."""
-    hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
-    pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
-    key = (pair_key * len(hops.patterns) + hops.used) * len(hops.patterns) + hops.used_before
+    channel, before, used, used_before, patterns, first_hop = _hops(flows)
+    leave = flows.num_channels + flows.num_nodes
+    pair_key = (before + 1) * (leave + flows.num_nodes) + channel
+    key = (pair_key * len(patterns) + used) * len(patterns) + used_before
     _, where, hop_turn = np.unique(key, return_index=True, return_inverse=True)
     hop_rate = np.repeat(flows.rate / flits, np.diff(flows.paths.offsets) + 2)
     turn_rate = np.bincount(hop_turn, hop_rate).astype(np.float64)
-    channel, before = hops.channel[where], hops.before[where]
-    share, share_before = hops.patterns[hops.used[where]], hops.patterns[hops.used_before[where]]
+    channel, before = channel[where], before[where]
+    share, share_before = patterns[used[where]], patterns[used_before[where]]
     flow = np.zeros((leave + flows.num_nodes, flows.vc_share.shape[1]))
     np.add.at(flow, channel, turn_rate[:, None] * share)
     all_flow = np.maximum(flow.sum(axis=1), np.finfo(np.float64).tiny)
@@ -523,7 +504,7 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Float
         conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
         fits=float(max(router.buffer_flits // flits, 1)),
     )
-    return turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first
+    return turns, turn_rate, np.asarray(hop_turn, np.int64), first_hop
 
 
 class Loops(NamedTuple):
@@ -801,8 +782,10 @@ def predict_channels(
     reason = ("", *LIMITS[:3], NOT_FOUND)[limit]
     if not limit and source.utilisation >= 1:
         reason = source.what
-    if crowded:
-        turn_wait *= 1 + _crowding(prepared, load)
+    turns = prepared.turns
+    if crowded and not turns.whole:
+        busy = np.bincount(turns.channel, prepared.turn_rate * load * prepared.flits)
+        turn_wait *= 1 + CROWDING * busy[turns.channel] ** 4 / turns.choices
     network = prepared.zero_load_cycles + np.add.reduceat(
         turn_wait[prepared.hop_turn], prepared.first_hop
     )
@@ -824,15 +807,6 @@ def predict_channels(
         busiest=(*places, source),
         reason=reason,
     )
-
-
-def _crowding(prepared: PreparedChannels, load: float) -> Floats | float:
-    """Return by which part of it the wait of each turn is longer. See ``CROWDING``."""
-    turns = prepared.turns
-    if turns.whole:
-        return 0.0
-    busy = np.bincount(turns.channel, prepared.turn_rate * load * prepared.flits)
-    return np.asarray(CROWDING * busy[turns.channel] ** 4 / turns.choices, np.float64)
 
 
 def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np.inf) -> float:

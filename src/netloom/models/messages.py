@@ -23,15 +23,19 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats
 
 
-def _check_costs(costs: ConSetCosts | MessageCosts, positive: tuple[str, ...]) -> None:
-    for name, value in vars(costs).items():
-        if not 0 <= value < inf or (name in positive and value == 0):
-            wanted = f"{'above 0' if name in positive else 'at least 0'}, and finite"
-            raise InputError(name, f"{value:g}", wanted)
+class _Costs:
+    """Costs that are not negative, in which a word takes some time."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            positive = name.endswith("clocks_per_word")
+            if not 0 <= value < inf or (positive and value == 0):
+                wanted = f"{'above 0' if positive else 'at least 0'}, and finite"
+                raise InputError(name, f"{value:g}", wanted)
 
 
 @dataclass(frozen=True)
-class ConSetCosts:
+class ConSetCosts(_Costs):
     """What a machine takes to switch to a phase and to move words on its connections. In clocks.
 
     The defaults are iWarp's (section 4.2.1).
@@ -62,9 +66,6 @@ class ConSetCosts:
     channel_clocks_per_word: float = 2.0
     both_ways: bool = True
 
-    def __post_init__(self) -> None:
-        _check_costs(self, positive=("clocks_per_word", "channel_clocks_per_word"))
-
     @property
     def switch_clocks(self) -> float:
         """Clocks of a communication context switch: to synchronize, and to set up a phase."""
@@ -77,7 +78,7 @@ section 4.2.1 has 352 + 176 = 528 and Table 6 agrees with the text."""
 
 
 @dataclass(frozen=True)
-class MessageCosts:
+class MessageCosts(_Costs):
     """What a message costs the processors that send and receive it, in clocks.
 
     The defaults are iWarp's as Tables 1-3 have them. Section 4.3.1 adds 16 clocks, of 4 words of
@@ -102,9 +103,6 @@ class MessageCosts:
     receive_clocks: float = 400.0
     clocks_per_word: float = 2.0
     header_words: int = 0
-
-    def __post_init__(self) -> None:
-        _check_costs(self, positive=("clocks_per_word",))
 
 
 def conset_clocks(makespan_clocks: ArrayLike, costs: ConSetCosts) -> float:

@@ -48,8 +48,8 @@ from netloom.mapping.gains import (
     relative_change,
 )
 from netloom.mapping.placements import check_room, ranks_on_computers
-from netloom.mapping.routes import chosen_routes, judged_layout, on_chosen_routes, routes_of_layout
-from netloom.mapping.search.objectives import hosts_count, measure_by, objective_of
+from netloom.mapping.routes import joint_routes, judged_layout, on_chosen_routes, routes_of_layout
+from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, hosts_count, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
 from netloom.questions.analyze import Analysis, MappedNetwork, carried
@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.contention import Saturation
     from netloom.mapping import FoundMapping, Layout
-    from netloom.mapping.search.objectives import Measure as ObjectiveMeasure
     from netloom.questions.base import Question
     from netloom.questions.simulate.load import Simulation
     from netloom.routing import SourceRoutes
@@ -952,15 +951,16 @@ class MappingTask(MappedNetwork):
         """What measures mappings by the objective, scaled as the search does."""
         objective = objective_of(self.question.objective)
         weights = weights_of(self.graph, self.question.weight)
-        return measure_by(
-            objective,
+        plain = ObjectiveMeasure(
             self.graph,
             self.network,
             self.routing,
             weights,
-            self.node_of,
+            objective,
+            self.nodes,
             self.tasks_per_host,
         )
+        return plain.scaled(self.node_of)
 
     def mapped(self, node_of: Ints, routes: SourceRoutes | None) -> MappedNetwork:
         """Return the program under another mapping, perhaps on routes of its own."""
@@ -1223,20 +1223,11 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
     routes = None if layout is None else routes_of_layout(layout, value_of)
     if question.routes and routes is None and task.crosses(task.node_of):
         # refused now rather than after a search
-        chosen_routes(value_of, task.node_of, rounds=0, seed=seed, seconds=seconds)
+        joint_routes(value_of, task.node_of, rounds=0, seed=seed, seconds=seconds)
     if layout is None:
         found = _search(task)
     else:
-        found = judged_layout(
-            layout,
-            value_of,
-            routes,
-            objective=question.objective,
-            identity=task.node_of,
-            nodes=task.nodes,
-            tasks_per_node=task.tasks_per_host,
-            seed=seed,
-        )
+        found = judged_layout(layout, value_of, routes, identity=task.node_of, seed=seed)
     placed = found.value
     if question.routes and routes is None:
         found, routes = on_chosen_routes(found, value_of, seed=seed, seconds=seconds)

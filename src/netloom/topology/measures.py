@@ -9,8 +9,9 @@ Bisection width: the least bandwidth between two halves of the hosts.
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -140,7 +141,7 @@ def hop_distances(
     array([[0., 0., 2., 2.]])
     """
     begins = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
-    found = _host_distances(topology, begins, np.arange(topology.num_hosts), backwards=backwards)
+    found = host_distances(topology, begins, np.arange(topology.num_hosts), backwards=backwards)
     found[np.arange(len(begins)), begins] = 0  # whatever the way round through the network
     return found
 
@@ -250,20 +251,22 @@ def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = Fals
     return np.asarray(dijkstra(csr_array(channels, shape=size), indices=begins, unweighted=True))
 
 
-def _host_distances(
-    topology: Topology, begins: Ints, ends: Ints, *, backwards: bool = False
+def host_distances(
+    topology: Topology, begins: Ints, ends: Ints, *, backwards: bool = False, between: Any = None
 ) -> Floats:
     """Return float64[len(begins), len(ends)], hops between hosts. From a host to itself as well.
 
     A host that cannot reach itself by its own ports counts as any other two of its place.
+    ``between`` returns the hops from some routers to all, if they are kept somewhere.
     """
+    between = between or partial(_router_distances, backwards=backwards)
     leaving, entering = topology.injection_router, topology.ejection_router
     if backwards:
         leaving, entering = entering, leaving
     first, of_first = _ports(topology, begins)
     last, of_last = _ports(topology, ends)
     sources, row = np.unique(leaving[first], return_inverse=True)
-    hops = _router_distances(topology.routers, sources, backwards=backwards)
+    hops = between(topology.routers, sources)
     hops = _least(_taken(hops, row, 0), of_first, len(begins), 0)
     return _least(_taken(hops, entering[last], 1), of_last, len(ends), 1)
 
@@ -325,7 +328,7 @@ def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
     block = max(1, 2**22 // topology.num_routers)
     for first in range(0, len(hosts), block):
         some = slice(first, first + block)
-        rows = _host_distances(topology, hosts[some], hosts)
+        rows = host_distances(topology, hosts[some], hosts)
         weight = np.outer(counts[some], counts)
         own = np.arange(len(rows))
         weight[own, first + own] -= counts[some]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from netloom.mapping.search.bounds import least, least_channel_load, least_hop_bytes
-from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.routing import DimensionOrder, parse_routing
+from netloom.mapping.search.objectives import Measure, objective_of
+from netloom.routing import DimensionOrder, ShortestPath, parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
 from netloom.topology.families.grids import concentrated
 from netloom.workload import process_graph, read
@@ -19,8 +19,13 @@ def bounds(app, network, tasks_per_node=1, nodes=None):
     app = read(app) if isinstance(app, str) else app
     network = topology(network) if isinstance(network, str) else network
     nodes = np.arange(network.num_nodes) if nodes is None else np.asarray(nodes)
-    here = app, network, app.bytes, nodes, tasks_per_node
-    return least_hop_bytes(*here), least_channel_load(*here)
+    here = problem(app, network, app.bytes, nodes, tasks_per_node)
+    return least_hop_bytes(here), least_channel_load(here)
+
+
+def problem(app, network, weights, nodes, tasks_per_node=1):
+    asked, routing = objective_of("max-channel-load"), ShortestPath()
+    return Measure(app, network, routing, weights, asked, nodes, tasks_per_node)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +53,13 @@ def test_a_star_in_the_middle_and_at_the_edge():
     star = process_graph(4, [0, 0, 0], [1, 2, 3], bytes=[4, 2, 1])
     ring = torus(9)
     # as the middle sees it: 4 + 2 + 2 x 1; as the leaves see it: 4 + 2 + 1
-    assert least_hop_bytes(star, ring, star.bytes, np.arange(9)) == 8  # 7.5, rounded up
+    assert least_hop_bytes(problem(star, ring, star.bytes, np.arange(9))) == 8  # 7.5, rounded up
     # two channels for three edges: the lightest two on one
-    assert least_channel_load(star, ring, star.bytes, np.arange(9)) == 4
+    assert least_channel_load(problem(star, ring, star.bytes, np.arange(9))) == 4
     even = process_graph(4, [0, 0, 0], [1, 2, 3], bytes=[4, 4, 4])
-    assert least_channel_load(even, ring, even.bytes, np.arange(9)) == 8
+    assert least_channel_load(problem(even, ring, even.bytes, np.arange(9))) == 8
     back = process_graph(4, [1, 2, 3], [0, 0, 0], bytes=[4, 4, 4])
-    assert least_channel_load(back, ring, back.bytes, np.arange(9)) == 8
+    assert least_channel_load(problem(back, ring, back.bytes, np.arange(9))) == 8
 
 
 def test_nodes_that_differ_are_assigned():
@@ -95,12 +100,14 @@ def test_several_tasks_a_node():
 def test_equal_and_whole_weights_add_up_to_multiples():
     star = process_graph(5, [0, 0, 0, 0], [1, 2, 3, 4])
     for weight in (1.0, 2.5, 1e-3, 1e9):
-        here = star, mesh(2, 4), np.full(4, weight), np.arange(8)
-        assert least_channel_load(*here) == 2 * weight
-    assert least_channel_load(star, mesh(2, 4), np.array([6.0, 6, 6, 9]), np.arange(8)) == 12
-    assert least_channel_load(star, mesh(2, 4), np.array([0.0, 0, 0, 0]), np.arange(8)) == 0
-    thirds = least_channel_load(star, mesh(2, 4), np.array([0.1, 0.2, 0.3, 0.7]), np.arange(8))
-    assert thirds == pytest.approx(0.7)
+        assert least_load(star, [weight] * 4) == 2 * weight
+    assert least_load(star, [6.0, 6, 6, 9]) == 12
+    assert least_load(star, [0.0, 0, 0, 0]) == 0
+    assert least_load(star, [0.1, 0.2, 0.3, 0.7]) == pytest.approx(0.7)
+
+
+def least_load(app, weights):
+    return least_channel_load(problem(app, mesh(2, 4), np.array(weights), np.arange(8)))
 
 
 def test_any_network():
@@ -125,15 +132,15 @@ def test_large_networks_are_not_tabled():
 
 def value_of(objective, app, network):
     routing = parse_routing("default", network)
-    first = np.arange(app.num_tasks)
-    return measure_by(objective_of(objective), app, network, routing, app.bytes, first)
+    first, nodes = np.arange(app.num_tasks), np.arange(network.num_hosts)
+    return Measure(app, network, routing, app.bytes, objective_of(objective), nodes).scaled(first)
 
 
 def test_each_objective_and_mixtures():
     app, network = read("all-to-all:8"), mesh(8)
     nodes = np.arange(8)
     each = {
-        name: least(value_of(name, app, network), nodes)
+        name: least(value_of(name, app, network))
         for name in ("hop-bytes", "max-channel-load", "path-contention", "saturation")
     }
     # 16 paths meet on the busiest channel
@@ -145,11 +152,11 @@ def test_each_objective_and_mixtures():
         "saturation": 16,
     }
     mixed = value_of("hop-bytes:1,max-channel-load:3", app, network)
-    assert least(mixed, nodes) == pytest.approx(1) == mixed(nodes)
+    assert least(mixed) == pytest.approx(1) == mixed(nodes)
     lone = value_of("path-contention", read("mesh:4x4"), mesh(4, 4))
-    assert least(lone, np.arange(16)) == 0 == lone(np.arange(16))
+    assert least(lone) == 0 == lone(np.arange(16))
     one = value_of("saturation", read("hypercube:3"), hypercube(3))
-    assert least(one, np.arange(8)) == 1 == one(np.arange(8))
+    assert least(one) == 1 == one(np.arange(8))
 
 
 @pytest.mark.parametrize("spec", [*DIRECT.values(), "mesh:4x4", "torus:5x3"])
@@ -174,7 +181,9 @@ def test_large_cubes_bound_their_hosts_alike(objective):
     first = np.arange(app.num_tasks, dtype=np.int32)
     found = [
         least(
-            measure_by(objective_of(objective), app, on, DimensionOrder(), app.bytes, first), nodes
+            Measure(app, on, DimensionOrder(), app.bytes, objective_of(objective), nodes).scaled(
+                first
+            )
         )
         for on in (one, replace(concentrated(one, 1), channel_bandwidth=rate))
     ]

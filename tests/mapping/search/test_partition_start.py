@@ -149,8 +149,7 @@ def test_nodes_that_may_be_used():
 
 def part_of(weights, drawn):
     source, target = np.nonzero(weights)
-    offsets = np.append(0, np.cumsum(np.bincount(source, minlength=len(weights))))
-    return Part(offsets, target, weights[source, target], np.asarray(drawn, np.float64))
+    return Part(source, target, weights[source, target], np.asarray(drawn, np.float64))
 
 
 def test_few_tasks_are_halved_best_and_many_exactly():

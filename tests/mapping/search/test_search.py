@@ -21,7 +21,7 @@ from netloom.mapping.search.generations import (
     room,
     search_arrays,
 )
-from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.mapping.search.starts import near_hosts
 from netloom.routing import parse_routing
 from netloom.topology import (
@@ -90,7 +90,10 @@ def random_mapping(task, routing_name, seed):
         if routing_name == "stepped":  # as on large networks, where no paths are looked up
             patch.setattr(search_arrays_module, "MOST_TABLED", 0)
             patch.setattr(search_arrays_module, "MOST_DISTANCES", 0)
-        arrays = search_arrays(app, topology, routing, app.bytes, nodes, tasks_per_node)
+        asked = objective_of("max-channel-load")
+        arrays = search_arrays(
+            Measure(app, topology, routing, app.bytes, asked, nodes, tasks_per_node)
+        )
     rng = np.random.default_rng(seed)
     place_of = rng.permutation(len(arrays.place_node))
     loads = np.zeros(topology.num_channels)
@@ -148,8 +151,9 @@ def test_what_all_pairs_send_alike_loads_channels_alike(mapped, alike):
     nodes, per_node = np.unique(arrays.place_node, return_counts=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_arrays_module, "SPARED", 0.0)
+        asked, nodes = objective_of("max-channel-load"), nodes.astype(np.int32)
         light = search_arrays(
-            dense, topology, routing, dense.bytes, nodes.astype(np.int32), per_node[0]
+            Measure(dense, topology, routing, dense.bytes, asked, nodes, per_node[0])
         )
     held = mapped.held
     if 2 * len(app.source) < len(source) // 2:
@@ -204,12 +208,18 @@ def test_no_swap_shortens_what_was_shortened_below_the_lid(mapped):
         assert max(loads.values(), default=0.0) > lid or sum(loads.values()) >= after
 
 
+def value_by(objective, app, topology, first):
+    routing, nodes = parse_routing("default", topology), np.arange(topology.num_hosts)
+    plain = Measure(app, topology, routing, app.bytes, objective_of(objective), nodes)
+    return plain.scaled(first)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_small_programs_get_the_best_mapping_there_is(objective):
     app = process_graph(6, [0, 1, 2, 3, 4, 5, 0, 2], [3, 4, 5, 1, 2, 0, 1, 3],
                         bytes=[5, 1, 7, 2, 9, 4, 3, 8])  # fmt: skip
-    topology, routing = mesh(2, 3), parse_routing("default", mesh(2, 3))
-    value_of = measure_by(objective_of(objective), app, topology, routing, app.bytes, np.arange(6))
+    topology = mesh(2, 3)
+    value_of = value_by(objective, app, topology, np.arange(6))
     best = min(value_of(np.array(order)) for order in itertools.permutations(range(6)))
     found = search_mapping(app, topology, objective=objective, rounds=12, seed=3)
     assert found.value == pytest.approx(best)
@@ -220,8 +230,7 @@ def test_small_programs_get_the_best_mapping_there_is(objective):
 def test_no_start_is_better_and_the_value_is_what_is_measured(objective):
     app, topology = read("random-regular:24,3"), torus(5, 5)
     found = search_mapping(app, topology, objective=objective, rounds=6, seed=1)
-    routing = parse_routing("default", topology)
-    value_of = measure_by(objective_of(objective), app, topology, routing, app.bytes, np.arange(24))
+    value_of = value_by(objective, app, topology, np.arange(24))
     assert found.value == pytest.approx(value_of(found.node_of))
     assert found.value <= min(found.starts.values()) + 1e-12
     for name, node_of in found.mappings.items():

@@ -33,11 +33,7 @@ def forced(net, sources, targets, weights):
     """
     _, target_of, out_offsets, out_channels, _, _, distance = net
     load = np.zeros(len(target_of))
-    used, first, last = (
-        np.zeros(len(target_of), np.bool_),
-        np.zeros(len(target_of), np.bool_),
-        np.zeros(len(target_of), np.bool_),
-    )
+    used, first, last = np.zeros((3, len(target_of)), np.bool_)
     level = np.empty(len(distance), np.int64)
     following = np.empty_like(level)
     seen = np.full(len(distance), -1, np.int64)

@@ -147,24 +147,18 @@ def _require_hypercube(name: str, app: ProcessGraph) -> None:
 
 def _load_of_lines(grid: Cube, *, coded: bool) -> int:
     """χ_max of a hypercube whose bits are shared out over the sides, Gray-coded or not."""
-    return max(
-        _load_of_ring(side, coded=coded) if wraps else 2 * side // 3
-        for side, wraps in zip(grid.sides, grid.wraps, strict=True)
-    )
-
-
-def _load_of_ring(side: int, *, coded: bool) -> int:
-    """The same on one ring: edges stay within lines, so that one line tells of them all."""
     from netloom.contention import measure
 
-    task = np.arange(side)
-    place = np.empty(side, np.int64)
-    place[task ^ (task >> 1) if coded else task] = task
-    bits = [1 << bit for bit in range(side.bit_length() - 1)]
-    source = np.repeat(task, len(bits))
-    target = source ^ np.tile(bits, side)
-    found = measure(cube((side,), wraps=True), DimensionOrder(), place[source], place[target])
-    return int(found.channel_load.max(initial=0))
+    loads = [2 * side // 3 for side, wraps in zip(grid.sides, grid.wraps, strict=True) if not wraps]
+    for side in {side for side, wraps in zip(grid.sides, grid.wraps, strict=True) if wraps}:
+        task, place = np.arange(side), np.empty(side, np.int64)
+        place[task ^ (task >> 1) if coded else task] = task
+        bits = [1 << bit for bit in range(side.bit_length() - 1)]
+        source = np.repeat(task, len(bits))  # edges stay within rings, so that one tells of them
+        target = source ^ np.tile(bits, side)
+        found = measure(cube((side,), wraps=True), DimensionOrder(), place[source], place[target])
+        loads.append(int(found.channel_load.max(initial=0)))
+    return max(loads)
 
 
 MOST_SPLITS = 2_000
@@ -273,16 +267,12 @@ def _rows(
         return
     column = [above[axis] for above in taken]
     most = min(side, network.sides[axis] // prod(column))
-    alike = axis and _looks(network, axis) == _looks(network, axis - 1)
-    if alike and column == [above[axis - 1] for above in taken]:
+    looks = [*zip(network.sides, network.wraps, strict=True)]
+    if axis and looks[axis] == looks[axis - 1] and column == [above[axis - 1] for above in taken]:
         most = min(most, row[-1])
     for factor in range(most, 0, -1):
         if side % factor == 0:
             yield from _rows(side // factor, network, taken, (*row, factor))
-
-
-def _looks(network: Cube, axis: int) -> tuple[int, bool]:
-    return network.sides[axis], network.wraps[axis]
 
 
 def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tuple[int, list[Digit]]:
@@ -291,6 +281,17 @@ def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tupl
     ``weight`` paths of a digit cross any point of a line, twice as many if its ring is folded.
     """
     bound, digits = 0, []
+
+    def load_of(order: list[tuple[int, int]], across: int) -> int:
+        load, weight = 0, 1
+        for radix, axis in order:
+            digit = Digit(axis, across, radix, weight)
+            flat = grid.is_ring(axis) and not _goes_round(digit, grid, network)
+            radices = [factor for factor in split[axis] if factor > 1]
+            load += weight * (2 if flat and is_folded_ring(grid.sides[axis], radices) else 1)
+            weight *= radix
+        return load
+
     for across in range(len(network.sides)):
         parts = [(row[across], axis) for axis, row in enumerate(split) if row[across] > 1]
         parts.sort()
@@ -298,8 +299,7 @@ def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tupl
         if network.wraps[across]:  # the last digit can go round: let each have its turn
             orders += [[*parts[:at], *parts[at + 1 :], part] for at, part in enumerate(parts)]
         loads, chosen = min(
-            ((_fold_load(order, across, split, grid, network), order) for order in orders),
-            key=lambda choice: choice[0],
+            ((load_of(order, across), order) for order in orders), key=lambda choice: choice[0]
         )
         bound = max(bound, loads)
         weight = 1
@@ -307,23 +307,6 @@ def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tupl
             digits.append(Digit(axis, across, radix, weight))
             weight *= radix
     return bound, digits
-
-
-def _fold_load(
-    order: list[tuple[int, int]],
-    across: int,
-    split: tuple[_Factors, ...],
-    grid: TaskGrid,
-    network: Cube,
-) -> int:
-    load, weight = 0, 1
-    for radix, axis in order:
-        digit = Digit(axis, across, radix, weight)
-        flat = grid.is_ring(axis) and not _goes_round(digit, grid, network)
-        radices = [factor for factor in split[axis] if factor > 1]
-        load += weight * (2 if flat and is_folded_ring(grid.sides[axis], radices) else 1)
-        weight *= radix
-    return load
 
 
 def _goes_round(digit: Digit, grid: TaskGrid, network: Cube) -> bool:

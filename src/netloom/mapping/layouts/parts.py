@@ -157,8 +157,6 @@ def is_binary_tree(app: ProcessGraph) -> bool:
     >>> is_binary_tree(generators.binary_tree(12)), is_binary_tree(generators.line(12))
     (True, False)
     """
-    if app.num_edges != 2 * (app.num_tasks - 1):
-        return False
     return _same_edges(app, generators.binary_tree(app.num_tasks))
 
 
@@ -177,7 +175,7 @@ def grid_of(app: ProcessGraph) -> TaskGrid | None:
     first = app.target[: int(np.searchsorted(app.source, 1))].tolist()
     for grid in _read_sides(first, app.num_tasks):
         make = generators.torus if grid.closed else generators.mesh
-        if app.num_edges == _num_edges(grid) and _same_edges(app, make(*grid.sides)):
+        if _same_edges(app, make(*grid.sides)):
             return grid
     return None
 
@@ -217,15 +215,6 @@ def _read_sides(first: list[int], num_tasks: int) -> Iterator[TaskGrid]:
             for following, after, ring in nexts
             if following % stride == 0
         ]
-
-
-def _num_edges(grid: TaskGrid) -> int:
-    num_tasks = int(np.prod(grid.sides))
-    links = (
-        num_tasks - (0 if grid.is_ring(axis) else num_tasks // side)
-        for axis, side in enumerate(grid.sides)
-    )
-    return 2 * sum(links)
 
 
 def _same_edges(app: ProcessGraph, pattern: ProcessGraph) -> bool:
@@ -314,19 +303,17 @@ def _cycle(length: int, across: int) -> tuple[Ints, Ints]:
     if rows * across < length:
         rows += 1 if length - rows * across <= 2 else 2
     spare = _most_on_cycle(rows, across) - length  # to be cut off the pairs, two a column
-    row_parts, column_parts = [], []
+    parts = []
     for first in range(0, rows - 1, 2):
         cut = min(spare // 2, across - 2)
         spare -= 2 * cut
         out = np.arange(1, across - cut)
-        row_parts += [np.full(len(out), first), np.full(len(out), first + 1)]
-        column_parts += [out, out[::-1]]
+        parts += [(np.full(len(out), first), out), (np.full(len(out), first + 1), out[::-1])]
     if rows % 2:
-        row_parts.append(np.array([rows - 1]))
-        column_parts.append(np.array([1]))
-    row_parts.append(np.arange(rows - 1, -1, -1))
-    column_parts.append(np.zeros(rows, np.int64))
-    return np.concatenate(row_parts), np.concatenate(column_parts)
+        parts.append((np.array([rows - 1]), np.array([1])))
+    parts.append((np.arange(rows - 1, -1, -1), np.zeros(rows, np.int64)))
+    row, column = map(np.concatenate, zip(*parts, strict=True))
+    return row, column
 
 
 def _straight_point(code: list[Ints]) -> int:

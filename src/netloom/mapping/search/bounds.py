@@ -9,6 +9,7 @@ and communicates with all others over these channels.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
 
-    Weights = Floats
-    Nodes = Ints
 
 MOST_TASKS = 1024
 """Tasks up to which the eigenvalues of a program are worked out."""
@@ -58,29 +57,31 @@ class Groups(NamedTuple):
     entering: Floats
 
 
-def least_spread(
-    app: ProcessGraph, topology: Topology, weights: Floats, nodes: Ints, tasks_per_node: int
-) -> float:
+def least_spread(value_of: Measure) -> float:
     """Return a bound of hop-bytes: what leaves leaves, pods and groups of pods has so far to go.
 
     Examples
     --------
     Two pairs fit on two leaves, and what they send each other has to cross the spine:
 
+    >>> from netloom.mapping.search.objectives import Measure, objective_of
+    >>> from netloom.routing import ShortestPath
     >>> from netloom.topology import topology
     >>> from netloom.workload import read
     >>> tree, app = topology("leaf-spine:2x1x2"), read("all-to-all:4")
-    >>> least_spread(app, tree, app.bytes, np.arange(4), 1)
+    >>> here = app, tree, ShortestPath(), app.bytes, objective_of("hop-bytes"), np.arange(4)
+    >>> least_spread(Measure(*here))
     16.0
     """
-    apart, joint = hops(topology, nodes, nodes), joint_weights(app, weights)
+    app, weights, nodes = value_of.app, value_of.weights, value_of.nodes
+    apart, joint = hops(value_of.topology, nodes, nodes), joint_weights(app, weights)
     task = np.repeat(np.arange(app.num_tasks, dtype=np.int32), np.diff(joint.indptr))
     found, spectrum = 0.0, spectrum_of(app, weights)
     for within, beyond, label in _levels(apart):
-        places = np.bincount(label) * tasks_per_node
+        places = np.bincount(label) * value_of.tasks_per_node
         outside = _to_others(task, joint.data, app.num_tasks, int(places.max())).sum()
         least = max(float(outside), float(_filled(places, app.num_tasks) @ spectrum))
-        found += (min(beyond, topology.num_routers) - within) * least / 2
+        found += (min(beyond, value_of.topology.num_routers) - within) * least / 2
     return found
 
 
@@ -151,10 +152,9 @@ def _exchanged(spectrum: Floats, groups: Groups) -> float:
     return found
 
 
-def _across_lines(
-    spectrum: Floats, topology: Topology, nodes: Ints, tasks_per_node: int, carries: Floats
-) -> float:
+def _across_lines(spectrum: Floats, value_of: Measure, carries: Floats) -> float:
     """Return the time that coordinates of a grid in a row and all others take for an exchange."""
+    topology, nodes, tasks_per_node = value_of.topology, value_of.nodes, value_of.tasks_per_node
     inside, found = topology.routers, 0.0
     for line in grid_lines(topology):
         begins, ends = (part[nodes] for part in of_hosts(topology, line.place))
@@ -177,24 +177,27 @@ def _fewest_pairs(places: Ints, tasks: int, room: int) -> Ints:
     return np.asarray(np.minimum(fewest * (tasks - fewest), most * (tasks - most)))
 
 
-def _groupings(
-    topology: Topology, nodes: Ints, tasks_per_node: int, between: Floats, ports: Floats
-) -> Iterator[Groups]:
+def _groupings(value_of: Measure, between: Floats, ports: Floats) -> Iterator[Groups]:
     """Yield hosts one by one, of one router, of one pod ..., and in two halves."""
+    topology, nodes = value_of.topology, value_of.nodes
     each: Ints = np.arange(len(nodes), dtype=np.int64)
     owner = np.unique(topology.local_group[nodes], return_inverse=True)[1]
     # what stays inside a node leaves its hosts without a channel
-    found = _around(topology, nodes, each, tasks_per_node, between, ports, alone=True)
-    yield found._replace(places=tasks_per_node * np.bincount(owner)[owner])
+    found = _around(value_of, each, between, ports)
+    yield found._replace(places=value_of.tasks_per_node * np.bincount(owner)[owner])
     if not _tabled(topology, nodes):
         return
+    used = np.tile(np.isin(topology.port_host, nodes), 2)
+    entry = np.concatenate([topology.injection_router, topology.ejection_router])[used]
+    places, row = np.unique(entry, return_inverse=True)
+    rows = router_hops(topology.routers, places)[row]
     for _, _, label in _levels(hops(topology, nodes, nodes)):
-        yield _around(topology, nodes, label, tasks_per_node, between, ports)
+        yield _around(value_of, label, between, ports, rows)
     if len(nodes) > 1:
         first = halves(ground_of(topology, nodes), nodes, DEFAULT_SEED)[0]
         second = (~np.isin(nodes, first)).astype(np.int64)
         second = second[np.unique(owner, return_index=True)[1]][owner]  # nodes are whole
-        yield _around(topology, nodes, second, tasks_per_node, between, ports)
+        yield _around(value_of, second, between, ports, rows)
 
 
 def _tabled(topology: Topology, nodes: Ints) -> bool:
@@ -214,24 +217,18 @@ def _cube(topology: Topology) -> Cube | None:
 
 
 def _around(
-    topology: Topology,
-    nodes: Ints,
-    label: Ints,
-    tasks_per_node: int,
-    between: Floats,
-    ports: Floats,
-    *,
-    alone: bool = False,
+    value_of: Measure, label: Ints, between: Floats, ports: Floats, rows: Floats | None = None
 ) -> Groups:
     """Return groups with the channels around them: those of hosts and the routers nearest to them.
 
-    With ``alone``, of hosts without any router.
+    Without ``rows`` (see ``_nearest_group``), of hosts without any router.
     """
+    topology = value_of.topology
     group = np.full(topology.num_hosts, -1, np.int64)
-    group[nodes] = label
+    group[value_of.nodes] = label
     near = np.full(topology.num_routers, -1, np.int64)
-    if not alone:
-        near = _nearest_group(topology, group)
+    if rows is not None:
+        near = _nearest_group(topology, group, rows)
     inside, first = topology.routers, topology.num_hosts
     used = group[topology.port_host] >= 0
     host = topology.port_host[used]
@@ -244,21 +241,20 @@ def _around(
         np.concatenate([first + inside.channel_target, sends, host]),
         np.append(between, ports[np.tile(used, 2)]),
     )
-    return Groups(np.bincount(label) * tasks_per_node, leaving, entering)
+    return Groups(np.bincount(label) * value_of.tasks_per_node, leaving, entering)
 
 
-def _nearest_group(topology: Topology, group: Ints) -> Ints:
+def _nearest_group(topology: Topology, group: Ints, rows: Floats) -> Ints:
     """Return the group of hosts that each router is nearest to, int64[num_routers].
 
     -1 if it is as near to several. ``group`` is int64[num_hosts], that of each host, or -1.
+    ``rows``: how far routers are from the ports of hosts in groups, both ways.
     """
     of = np.tile(group[topology.port_host], 2)
-    entry = np.concatenate([topology.injection_router, topology.ejection_router])[of >= 0]
     of = of[of >= 0]
-    places, row = np.unique(entry, return_inverse=True)
     order = np.argsort(of, kind="stable")
-    rows = router_hops(topology.routers, places)[row[order]]
-    apart = np.minimum.reduceat(rows, np.searchsorted(of[order], np.arange(int(of.max()) + 1)))
+    first = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
+    apart = np.minimum.reduceat(rows[order], first)
     nearest = apart == apart.min(axis=0)
     lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
     return np.where(lone, nearest.argmax(axis=0), -1)
@@ -268,59 +264,43 @@ EXACT = 1 - 1e-9
 """What rounding may take from a bound."""
 
 
-def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
+def least(value_of: Measure) -> float:
     """Return a value of the objective below which no mapping comes.
 
     For hop-bytes and the channel load, see ``least_hop_bytes`` and ``least_channel_load``. Paths on
     one channel meet each other. So the path contention level is at least (paths on the busiest
     channel − 1), and a path meets at least the weight on the busiest channel.
 
-    ``tasks_per_node`` is the most tasks of a node. The bound is 0 where nothing better is
-    known.
+    The bound is 0 where nothing better is known.
 
     Examples
     --------
-    >>> from netloom.mapping.search.objectives import measure_by, objective_of
+    >>> from netloom.mapping.search.objectives import Measure, objective_of
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
     >>> from netloom.workload import read
-    >>> star = read("binary-tree:3")
-    >>> here = star, mesh(3), DimensionOrder(), star.bytes, np.arange(3)
-    >>> least(measure_by(objective_of("hop-bytes"), *here), np.arange(3))
+    >>> star, asked = read("binary-tree:3"), objective_of("hop-bytes")
+    >>> least(Measure(star, mesh(3), DimensionOrder(), star.bytes, asked, np.arange(3)))
     4.0
     """
-    app, topology, weights = value_of.app, value_of.topology, value_of.weights
-    where = nodes, tasks_per_node
-    whole = not value_of.routing.several
+    edges, shares = value_of.app.num_edges, value_of.objective.shares
     bounds: dict[str, float] = {}
-    for name in value_of.objective.shares:
+    for name in shares:
         if name == "hop-bytes":
-            bounds[name] = least_hop_bytes(app, topology, weights, *where, whole=whole)
+            bounds[name] = least_hop_bytes(value_of)
         elif name == "path-contention":
-            alike = np.ones(app.num_edges)
-            paths = round(least_channel_load(app, topology, alike, *where))
+            paths = round(least_channel_load(replace(value_of, weights=np.ones(edges))))
             meet = max(0, paths - 1)  # others, for as many paths
-            bounds[name] = meet + meet * paths / max(1, app.num_edges) ** 2
+            bounds[name] = meet + meet * paths / max(1, edges) ** 2
         else:
             pace = value_of.pace if name == "max-channel-load" else None
-            bounds[name] = least_channel_load(
-                app, topology, weights, *where, pace=pace, whole=whole
-            )
+            bounds[name] = least_channel_load(value_of, pace)
     if value_of.objective.single:
         return bounds[value_of.objective.single]
-    shares = value_of.objective.shares
     return sum(shares[name] * bound / value_of.scale[name] for name, bound in bounds.items())
 
 
-def least_hop_bytes(
-    app: ProcessGraph,
-    topology: Topology,
-    weights: Weights,
-    nodes: Nodes,
-    tasks_per_node: int = 1,
-    *,
-    whole: bool = True,
-) -> float:
+def least_hop_bytes(value_of: Measure) -> float:
     """Return a bound of weight times hops, summed: as if each task had the network to itself.
 
     The more a task sends another (both ways together), the nearer to it that other is, in the
@@ -329,30 +309,31 @@ def least_hop_bytes(
     whose nodes differ, tasks are besides assigned to different places, all at the least cost
     (Gilmore 1962, Lawler 1963).
 
-    ``weights``: float64[num_edges], what edges carry. ``whole``: whether each edge takes one path.
-    Several have mean hops and loads that need be no multiples of anything.
+    If pairs have several paths, mean hops and loads need be no multiples of anything.
 
     Examples
     --------
     Of three others that the middle of a star talks to, one is two hops away on a line:
 
+    >>> from netloom.mapping.search.objectives import Measure, objective_of
+    >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
     >>> from netloom.workload import process_graph
     >>> star = process_graph(4, [0, 0, 0], [1, 2, 3], bytes=[1, 2, 3])
-    >>> least_hop_bytes(star, mesh(4), star.bytes, np.arange(4))
+    >>> here = star, mesh(4), DimensionOrder(), star.bytes, objective_of("hop-bytes"), np.arange(4)
+    >>> least_hop_bytes(Measure(*here))
     7.0
     """
-    found = _least_hops(app, topology, weights, nodes, tasks_per_node)
-    if _tabled(topology, nodes):
-        found = max(found, least_spread(app, topology, weights, nodes, tasks_per_node))
-    return _rounded_up(found, weights, whole=whole)
+    found = _least_hops(value_of)
+    if _tabled(value_of.topology, value_of.nodes):
+        found = max(found, least_spread(value_of))
+    return _rounded_up(found, value_of.weights, whole=not value_of.routing.several)
 
 
-def _least_hops(
-    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int
-) -> float:
+def _least_hops(value_of: Measure) -> float:
     """Return the hop-bytes if each task had the network to itself."""
-    joint = joint_weights(app, weights)
+    app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
+    joint, tasks_per_node = joint_weights(app, value_of.weights), value_of.tasks_per_node
     source = np.repeat(np.arange(app.num_tasks), np.diff(joint.indptr))
     order = np.lexsort((-joint.data, source))
     rank = np.arange(joint.nnz) - joint.indptr[source]
@@ -377,20 +358,11 @@ def _least_hops(
     return float(cost[linear_sum_assignment(cost)].sum())
 
 
-def least_channel_load(
-    app: ProcessGraph,
-    topology: Topology,
-    weights: Weights,
-    nodes: Nodes,
-    tasks_per_node: int = 1,
-    *,
-    pace: Weights | None = None,
-    whole: bool = True,
-) -> float:
+def least_channel_load(value_of: Measure, pace: Floats | None = None) -> float:
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
 
     ``pace``: float64[num_channels], the weight of a unit on each channel (see
-    ``objectives.pace_of``), by default 1 between routers. ``whole`` is as of ``least_hop_bytes``.
+    ``objectives.pace_of``), by default 1 between routers.
 
     It is the largest of several bounds. One is hop-bytes / all channels. Another divides the
     traffic that a task sends or receives over the channels of its router, with no edge on two of
@@ -402,25 +374,29 @@ def least_channel_load(
     --------
     A half of 32 tasks sends at least 32 bytes to the other, over eight channels:
 
+    >>> from netloom.mapping.search.objectives import Measure, objective_of
+    >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
     >>> from netloom.workload import read
-    >>> cube = read("hypercube:6")
-    >>> least_channel_load(cube, mesh(8, 8), cube.bytes, np.arange(64))
+    >>> cube, asked = read("hypercube:6"), objective_of("max-channel-load")
+    >>> here = cube, mesh(8, 8), DimensionOrder(), cube.bytes, asked, np.arange(64)
+    >>> least_channel_load(Measure(*here))
     4.0
     """
+    app, topology, weights = value_of.app, value_of.topology, value_of.weights
+    whole = not value_of.routing.several
     counts = hop_pace(topology) if pace is None else pace
     even = bool((counts[counts > 0] == 1).all())
     carries = np.full(topology.num_network_channels + 2 * topology.num_ports, np.inf)
     carries[np.flatnonzero(counts)] = 1 / counts[counts > 0]
     between, ports = np.split(carries, [topology.num_network_channels])
-    hop_bytes = least_hop_bytes(app, topology, weights, nodes, tasks_per_node, whole=whole)
-    found = hop_bytes / float(between.sum()) if len(between) else 0.0
+    found = least_hop_bytes(value_of) / float(between.sum()) if len(between) else 0.0
     if even and whole:
-        found = max(found, _at_routers(app, topology, weights, nodes, tasks_per_node))
+        found = max(found, _at_routers(value_of))
     spectrum = spectrum_of(app, weights)
     if spectrum.any():
-        found = max(found, _across_lines(spectrum, topology, nodes, tasks_per_node, between))
-    for groups in _groupings(topology, nodes, tasks_per_node, between, ports):
+        found = max(found, _across_lines(spectrum, value_of, between))
+    for groups in _groupings(value_of, between, ports):
         for task, around in ((app.source, groups.leaving), (app.target, groups.entering)):
             outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
             if around.sum() > 0:
@@ -430,14 +406,14 @@ def least_channel_load(
     return _rounded_up(found, weights, whole=whole and even)
 
 
-def _at_routers(
-    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int
-) -> float:
+def _at_routers(value_of: Measure) -> float:
     """Return a bound from the edges of each task, and the channels of each router.
 
     Of hosts that have one port each. Others of the same router, or of the same node, are reached
     without these channels.
     """
+    app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
+    weights, tasks_per_node = value_of.weights, value_of.tasks_per_node
     if (np.diff(topology.port_offsets)[nodes] != 1).any():
         return 0.0
     inside, port = topology.routers, topology.port_offsets[nodes]
@@ -450,7 +426,8 @@ def _at_routers(
     ):
         ports = np.bincount(channels, minlength=topology.num_routers)[own[port]]
         beside = np.bincount(others[port], minlength=topology.num_routers)[own[port]]
-        near = int((np.maximum(beside, 1) + np.bincount(node)[node] - 1).max())
+        beside += own[port] != others[port]  # itself, too, if it is not among these
+        near = int((beside + np.bincount(node)[node] - 1).max())
         for number in np.unique(np.maximum(1, ports)).tolist():
             busiest = undivided(task, weights, number, near * tasks_per_node - 1)[0]
             elsewhere = int(np.count_nonzero(ports > number)) * tasks_per_node
@@ -459,7 +436,7 @@ def _at_routers(
     return found
 
 
-def _rounded_up(bound: float, weights: Weights, *, whole: bool = True) -> float:
+def _rounded_up(bound: float, weights: Floats, *, whole: bool) -> float:
     """Return the least sum of weights that is not below a bound, as far as that is known.
 
     Whole weights add up to multiples of their greatest common divisor, equal ones of themselves.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise, permutations, product
+from itertools import compress, islice, pairwise, permutations, product
 from math import factorial, prod
 from time import thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,16 +19,16 @@ from netloom.mapping.allocation import nodes_for_tasks
 from netloom.mapping.layouts.parts import cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
-from netloom.mapping.search.objectives import HOP_BYTES, Measure, measure_by, objective_of, on_paths
+from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
 from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import Cube, Topology, hop_distances, mesh
+from netloom.topology import Topology, hop_distances, mesh
 from netloom.workload import process_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -126,27 +126,18 @@ class SearchArrays:
     num_channels: int
 
 
-def search_arrays(
-    app: ProcessGraph,
-    topology: Topology,
-    routing: Routing,
-    weights: Floats,
-    nodes: Ints,
-    tasks_per_node: int,
-    pace: Floats | None = None,
-) -> SearchArrays:
-    """Return the arrays of a search.
-
-    ``pace``: float64[num_channels], what a unit of load on each channel counts; 1 by default.
+def search_arrays(value_of: Measure) -> SearchArrays:
+    """Return the arrays of a search for mappings that are measured so.
 
     Raises
     ------
     InputError
         If the network is too large for its routing.
     """
+    app, topology, routing = value_of.app, value_of.topology, value_of.routing
+    nodes, tasks_per_node, counts = value_of.nodes, value_of.tasks_per_node, value_of.counted
     place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
-    counts = np.ones(topology.num_channels) if pace is None else pace
-    graph = _graph(app, weights, len(place_node))
+    graph = _graph(app, value_of.weights, len(place_node))
     net, row = _net(topology, routing, nodes, counts)
     light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
     base = np.zeros(topology.num_channels)
@@ -251,24 +242,20 @@ def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tup
     if number * number > MOST_PAIRS:
         wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or an allocation of so many"
         raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
-    lengths, hops, parts = [], [], []
+    found = []
     step = max(1, MOST_ROUTED // number)
     for first in range(0, number, step):
         source, target = _pairs(topology, nodes[first : first + step], nodes)
         routed = paths(topology, routing, source, target).whole(topology)
-        length, hop, *part = _crossed(topology, routed, len(source), pace)
-        lengths.append(length)
-        hops.append(hop if routing.several else hop.astype(np.int16))
-        parts.append(part)
-    channels, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
-    net = Net(
-        cube_tables(mesh(1), DimensionOrder()),
-        np.append(0, np.cumsum(np.concatenate(lengths))),
-        channels,
-        np.concatenate(hops).reshape(number, number),
-        np.zeros(0) if (shares == 1).all() else shares,
+        found.append(_crossed(topology, routed, len(source), pace))
+    lengths, hops, channels, shares = map(np.concatenate, zip(*found, strict=True))
+    distance = hops.reshape(number, number).astype(np.float64 if routing.several else np.int16)
+    offsets, shares = (
+        np.append(0, np.cumsum(lengths)),
+        shares[:0] if (shares == 1).all() else shares,
     )
-    return net, np.arange(number)
+    tables = cube_tables(mesh(1), DimensionOrder())
+    return Net(tables, offsets, channels, distance, shares), np.arange(number)
 
 
 def _pairs(
@@ -298,10 +285,8 @@ def _crossed(
     if routed.pair is not None:
         keys, at = np.unique(pair * topology.num_channels + channels, return_inverse=True)
         share = np.bincount(at, share, len(keys))
-        pair, channels = (
-            keys // topology.num_channels,
-            (keys % topology.num_channels).astype(np.int32),
-        )
+        pair, channel = np.divmod(keys, topology.num_channels)
+        channels = channel.astype(np.int32)
     return np.bincount(pair, minlength=pairs), hops, channels, share * pace[channels]
 
 
@@ -367,21 +352,6 @@ LEAST_SHARE = 1.0
 """Of hop-bytes in the cost of an aimed annealing: short paths load all channels less."""
 
 
-@dataclass
-class Clock:
-    """When a search is over: by the processor time of its threads, whatever else a machine does."""
-
-    seconds: float  # processor time that all rounds together may take
-    enough: float  # a value that cannot be made better
-    spent: dict[int, float] = field(default_factory=dict)  # processor time of each round so far
-    interrupted: bool = False
-
-    def over(self, stopped: Callable[[], bool]) -> bool:
-        """Whether to stop: the time is up, or Ctrl-C was pressed."""
-        self.interrupted |= stopped()
-        return self.interrupted or sum([*self.spent.values()]) >= self.seconds
-
-
 class Round(NamedTuple):
     """What a round found."""
 
@@ -400,69 +370,13 @@ def warm_up() -> None:
     """Have the kernels compiled, or loaded, before time counts: once in a process."""
     app, topology = process_graph(2, [0], [1]), mesh(2)
     nodes = np.arange(2, dtype=np.int32)
-    arrays = search_arrays(app, topology, DimensionOrder(), app.bytes, nodes, 1)
+    objective = objective_of("max-channel-load")
+    arrays = search_arrays(Measure(app, topology, DimensionOrder(), app.bytes, objective, nodes))
     rng = np.random.default_rng(0)
     held = _held(arrays, nodes, rng)
     for aimed in (False, True):
         next(_annealed(arrays, held, Stage(aimed, AIMED, 0, ASIDE, light=True), 0.0, rng))
         _polish(arrays, held, 1, aimed=aimed)
-
-
-def run_round(
-    arrays: SearchArrays,
-    value_of: Measure,
-    number: int,
-    name: str,
-    start: Ints | None,
-    clock: Clock,
-    stopped: Callable[[], bool],
-    seed: int,
-) -> Round:
-    """Return the best mapping of one round of annealing: from a start, or from nowhere.
-
-    From nowhere, tasks that communicate are first brought together (hop-bytes), whatever the
-    objective. Then it is the objective's turn. At last swaps are tried in order, as long as one
-    makes the busiest channels or the hops less.
-    """
-    began = thread_time()
-
-    def over() -> bool:
-        clock.spent[number] = thread_time() - began
-        return clock.over(stopped)
-
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, number)))
-    single = value_of.objective.single
-    share = value_of.objective.shares.get("hop-bytes", 0.0)
-    best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
-    aims, nearest, fewest = single != "hop-bytes", start, np.inf
-
-    def known(node_of: Ints) -> Round:
-        one = _better(best._replace(rank=(np.inf,)), value_of, node_of.astype(np.int64))
-        return _turned(arrays, value_of, one, rng) if aims else one
-
-    if start is not None:
-        best = known(start)
-        nearest = best.node_of
-    for stage in _stages(arrays, number, fresh=start is None, aims=aims):
-        held = _held(arrays, nearest if stage.aimed else start, rng)
-        for _ in _annealed(arrays, held, stage, share, rng):
-            best = _better(best, value_of, nodes_of(arrays, held))
-            if over() or best.value <= clock.enough:
-                return best
-        if aims and not stage.aimed:
-            gathered = known(nodes_of(arrays, held))
-            best = min(best, gathered, key=lambda one: one.rank)
-            if gathered.rank[HOP_BYTES] < fewest:
-                nearest, fewest = gathered.node_of, gathered.rank[HOP_BYTES]
-    best = _turned(arrays, value_of, best, rng) if aims else best
-    if single in ("hop-bytes", "max-channel-load"):
-        held = _held(arrays, best.node_of, rng)
-        _polish(arrays, held, POLISHING, aimed=aims)
-        best = _better(best, value_of, nodes_of(arrays, held))
-    if {"path-contention", "saturation"} & set(value_of.objective.shares):
-        best = _tried(arrays, value_of, best, over, rng)
-    over()
-    return best._replace(finished=True)
 
 
 class Stage(NamedTuple):
@@ -591,41 +505,133 @@ def _better(best: Round, value_of: Measure, node_of: Ints) -> Round:
     return best
 
 
-def _turned(
-    arrays: SearchArrays, value_of: Measure, best: Round, rng: np.random.Generator
-) -> Round:
-    """Return the best image of a round's mapping: the network turned or reflected onto itself."""
-    turned, allowed = best, np.zeros(value_of.topology.num_hosts, np.bool_)
-    allowed[arrays.place_node] = True
-    most = IMAGES if arrays.num_tasks <= MANY_TASKS else IMAGES // 8
-    for image in images(value_of.topology, most, rng):
-        node_of = image[best.node_of]
-        if allowed[node_of].all():
-            turned = _better(turned, value_of, node_of)
-    return turned
+KNOWN = 4
+"""Mappings to start from that are annealed."""
+
+GENERATION = 4
+"""Rounds that begin together, on any number of processors, from what all before them have found."""
 
 
-def _tried(
-    arrays: SearchArrays,
-    value_of: Measure,
-    best: Round,
-    over: Callable[[], bool],
-    rng: np.random.Generator,
-) -> Round:
-    """Return a mapping made better by swaps of two places, each measured exactly."""
-    place_of = places_of_items(best.node_of, arrays.place_node)
-    tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
-    while tried < tries and not over():
-        one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))
-        place_of[[one, other]] = place_of[[other, one]]
-        node_of = arrays.place_node[place_of[: arrays.num_tasks]]
-        value, rank = value_of.ranked(node_of)
-        tried = 0 if rank < best.rank else tried + 1
-        if rank <= best.rank:
-            best = best._replace(rank=rank, value=value, node_of=node_of)
-        else:
+@dataclass
+class Search:
+    """A search, and when it is over: by the processor time of its threads, whatever else runs."""
+
+    arrays: SearchArrays
+    value_of: Measure
+    seed: int
+    seconds: float  # processor time that all rounds together may take
+    enough: float  # a value that cannot be made better
+    spent: dict[int, float] = field(default_factory=dict)  # processor time of each round so far
+    interrupted: bool = False
+
+    def over(self, stopped: Callable[[], bool]) -> bool:
+        """Whether to stop: the time is up, or Ctrl-C was pressed."""
+        self.interrupted |= stopped()
+        return self.interrupted or sum([*self.spent.values()]) >= self.seconds
+
+    def run_round(
+        self, number: int, name: str, start: Ints | None, stopped: Callable[[], bool]
+    ) -> Round:
+        """Return the best mapping of one round of annealing: from a start, or from nowhere.
+
+        From nowhere, tasks that communicate are first brought together (hop-bytes), whatever the
+        objective. Then it is the objective's turn. At last swaps are tried in order, as long as one
+        makes the busiest channels or the hops less.
+        """
+        arrays, value_of, began = self.arrays, self.value_of, thread_time()
+
+        def over() -> bool:
+            self.spent[number] = thread_time() - began
+            return self.over(stopped)
+
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1, number)))
+        single = value_of.objective.single
+        share = value_of.objective.shares.get("hop-bytes", 0.0)
+        best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
+        aims, nearest, fewest = single != "hop-bytes", start, np.inf
+
+        def known(node_of: Ints) -> Round:
+            one = _better(best._replace(rank=(np.inf,)), value_of, node_of.astype(np.int64))
+            return self._turned(one, rng) if aims else one
+
+        if start is not None:
+            best = known(start)
+            nearest = best.node_of
+        for stage in _stages(arrays, number, fresh=start is None, aims=aims):
+            held = _held(arrays, nearest if stage.aimed else start, rng)
+            for _ in _annealed(arrays, held, stage, share, rng):
+                best = _better(best, value_of, nodes_of(arrays, held))
+                if over() or best.value <= self.enough:
+                    return best
+            if aims and not stage.aimed:
+                gathered = known(nodes_of(arrays, held))
+                best = min(best, gathered, key=lambda one: one.rank)
+                if gathered.rank[HOP_BYTES] < fewest:
+                    nearest, fewest = gathered.node_of, gathered.rank[HOP_BYTES]
+        best = self._turned(best, rng) if aims else best
+        if single in ("hop-bytes", "max-channel-load"):
+            held = _held(arrays, best.node_of, rng)
+            _polish(arrays, held, POLISHING, aimed=aims)
+            best = _better(best, value_of, nodes_of(arrays, held))
+        if {"path-contention", "saturation"} & set(value_of.objective.shares):
+            best = self._tried(best, over, rng)
+        over()
+        return best._replace(finished=True)
+
+    def _turned(self, best: Round, rng: np.random.Generator) -> Round:
+        """Return the best image of a round's mapping: the network turned or reflected."""
+        arrays, value_of = self.arrays, self.value_of
+        turned, allowed = best, np.zeros(value_of.topology.num_hosts, np.bool_)
+        allowed[arrays.place_node] = True
+        most = IMAGES if arrays.num_tasks <= MANY_TASKS else IMAGES // 8
+        for image in images(value_of.topology, most, rng):
+            node_of = image[best.node_of]
+            if allowed[node_of].all():
+                turned = _better(turned, value_of, node_of)
+        return turned
+
+    def _tried(self, best: Round, over: Callable[[], bool], rng: np.random.Generator) -> Round:
+        """Return a mapping made better by swaps of two places, each measured exactly."""
+        arrays = self.arrays
+        place_of = places_of_items(best.node_of, arrays.place_node)
+        tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
+        while tried < tries and not over():
+            one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))
             place_of[[one, other]] = place_of[[other, one]]
-    return best
+            node_of = arrays.place_node[place_of[: arrays.num_tasks]]
+            value, rank = self.value_of.ranked(node_of)
+            tried = 0 if rank < best.rank else tried + 1
+            if rank <= best.rank:
+                best = best._replace(rank=rank, value=value, node_of=node_of)
+            else:
+                place_of[[one, other]] = place_of[[other, one]]
+        return best
+
+    def run(self, known: list[Round], rounds: int | None) -> tuple[Round, int]:
+        """Return the best of all, and the rounds that came to their end.
+
+        Rounds begin in generations, so that what they begin from does not depend on which thread
+        was the faster. The starts take turns with random mappings first, and then the best so far.
+        """
+        best, first, ended, number = known, known[:KNOWN], 0, 0
+
+        def work(one: int, best: list[Round]) -> Callable[[Callable[[], bool]], Round]:
+            turn, name, node_of = one // 2, "search", None
+            if one % 2:  # every other time from a mapping
+                start = first[turn] if turn < len(first) else best[turn % len(best)]
+                name, node_of = start.name, start.node_of
+            return lambda stopped: self.run_round(one, name, node_of, stopped)
+
+        while rounds is None or number < rounds:
+            last = number + GENERATION if rounds is None else min(rounds, number + GENERATION)
+            found = run_all([work(one, best) for one in range(number, last)])
+            ended += sum(one.finished for one in found)
+            by_rank = {one.rank: one for one in reversed([*best, *found])}  # the first of each
+            best = [by_rank[rank] for rank in sorted(by_rank)][:KNOWN]
+            cut_short, number = len(found) < last - number, last
+            if best[0].value <= self.enough or cut_short or self.over(lambda: False):
+                break
+        return best[0], ended
 
 
 def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[Ints]:
@@ -653,40 +659,26 @@ def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[
     kinds = list(zip(cube.sides, cube.wraps, strict=True))
     alike = [[axis for axis, kind in enumerate(kinds) if kind == one] for one in sorted(set(kinds))]
     tied = [axis for axis, (side, wrap) in enumerate(kinds) if wrap and side % 2 == 0 and side > 2]
+    chosen: Iterable[tuple[Iterable[Sequence[int]], Iterable[bool]]] = (
+        ([rng.permutation(axes).tolist() for axes in alike], rng.random(len(tied)) < 0.5)
+        for _ in range(most)
+    )
     if prod(factorial(len(axes)) for axes in alike) * 2 ** len(tied) - 1 <= most:
-        for orders in product(*(permutations(axes) for axes in alike)):
-            for turned in product((False, True), repeat=len(tied)):
-                if any(turned) or list(orders) != [tuple(axes) for axes in alike]:
-                    image = _image(cube, alike, orders, np.array(tied)[list(turned)])
-                    yield host_on[image[router]]
-        return
-    for _ in range(most):
-        drawn = [tuple(rng.permutation(axes).tolist()) for axes in alike]
-        image = _image(cube, alike, tuple(drawn), np.array(tied)[rng.random(len(tied)) < 0.5])
-        yield host_on[image[router]]
-
-
-def _image(
-    cube: Cube, alike: list[list[int]], orders: tuple[tuple[int, ...], ...], turned: Ints
-) -> Ints:
-    """Return the image of each node: axes in another order, some of them reflected."""
+        orders = product(*(permutations(axes) for axes in alike))
+        every = product(orders, product((False, True), repeat=len(tied)))
+        chosen = islice(every, 1, None)  # the first has all in place
     along = np.array(np.unravel_index(np.arange(cube.num_hosts), cube.sides), np.int64)
-    moved = along.copy()
-    for axes, order in zip(alike, orders, strict=True):
-        moved[axes] = along[list(order)]
-    for axis in turned.tolist():
-        moved[axis] = cube.sides[axis] - 1 - moved[axis]
-    return np.asarray(np.ravel_multi_index(tuple(moved), cube.sides), np.int64)
+    for way, turned in chosen:
+        moved = along.copy()
+        for axes, order in zip(alike, way, strict=True):
+            moved[axes] = along[list(order)]
+        for axis in compress(tied, turned):
+            moved[axis] = cube.sides[axis] - 1 - moved[axis]
+        yield host_on[np.ravel_multi_index(tuple(moved), cube.sides)[router]]
 
 
 CLOSE = 1e-9
 """Relative distance from a bound that is none."""
-
-KNOWN = 4
-"""Mappings to start from that are annealed."""
-
-GENERATION = 4
-"""Rounds that begin together, on any number of processors, from what all before them have found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -809,22 +801,22 @@ def search_mapping(
     if seed < 0:
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
     wanted = objective_of(objective)
-    first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
-    if identity is not None:
-        first = identity
-    value_of = measure_by(wanted, app, topology, routed, carried, first, tasks_per_node)
-    value_of = replace(value_of, most_between=value_of.between(first))
-    arrays = search_arrays(
-        app, topology, routed, carried, allowed, tasks_per_node, value_of.counted
-    )
-    bound = least(value_of, allowed, tasks_per_node)
-    known, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed, first)
+    first = identity
+    if first is None:
+        first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
+    plain = Measure(app, topology, routed, carried, wanted, allowed, tasks_per_node)
+    value_of = replace(plain.scaled(first), most_between=plain.between(first))
+    exponent = np.frexp(carried.max())[1]  # a power of 2 rounds nothing, and nothing underflows
+    arrays = search_arrays(replace(value_of, weights=np.ldexp(carried, -exponent)))
+    bound = least(value_of)
+    begun = dict(starts_of(value_of, seed)) | {"identity": first}
+    known, mappings, starts = beside_random(value_of, begun, seed)
     best, ended = known[0], 0
-    clock = Clock(np.inf if rounds is not None else seconds, bound * (1 + CLOSE))
-    clock.spent[-1] = thread_time() - began
-    if best.value > clock.enough:
+    most = np.inf if rounds is not None else seconds
+    search = Search(arrays, value_of, seed, most, bound * (1 + CLOSE), {-1: thread_time() - began})
+    if best.value > search.enough:
         with patience(f"searching for {objective}"):
-            best, ended = _search(arrays, value_of, known, clock, rounds, seed)
+            best, ended = search.run(known, rounds)
     return FoundMapping(
         node_of=best.node_of.astype(np.int32),
         objective=objective,
@@ -834,8 +826,8 @@ def search_mapping(
         mappings=mappings,
         found_by=best.name,
         rounds=ended,
-        seconds=sum(clock.spent.values()),
-        interrupted=clock.interrupted,
+        seconds=sum(search.spent.values()),
+        interrupted=search.interrupted,
     )
 
 
@@ -849,68 +841,21 @@ def _allowed(nodes: ArrayLike | None, topology: Topology) -> Ints:
     return given.astype(np.int32)
 
 
-def _starts(
-    value_of: Measure, weights: Floats, nodes: Ints, tasks_per_node: int, seed: int, identity: Ints
+def beside_random(
+    value_of: Measure, mappings: dict[str, Ints], seed: int
 ) -> tuple[list[Round], dict[str, Ints], dict[str, float]]:
-    """Return the mappings to start from, as rounds, the best first. By name, and their values."""
-    app, topology = value_of.app, value_of.topology
-    drawn = list(random_starts(app.num_tasks, nodes, tasks_per_node, seed))
+    """Return mappings and the best random one: as rounds, the best first. By name, their values.
+
+    The values have the mean of random ones, too.
+    """
+    drawn = list(
+        random_starts(value_of.app.num_tasks, value_of.nodes, value_of.tasks_per_node, seed)
+    )
     values = [value_of(node_of) for node_of in drawn]
-    mappings = dict(starts_of(app, topology, weights, nodes, tasks_per_node, seed))
-    mappings["identity"] = identity
-    mappings["random_best"] = drawn[int(np.argmin(values))]
+    mappings = mappings | {"random_best": drawn[int(np.argmin(values))]}
     known = []
     for name, node_of in mappings.items():
         value, rank = value_of.ranked(node_of)
         known.append(Round(rank, value, -1, name, node_of.astype(np.int64)))
     starts = {one.name: one.value for one in known} | {"random": float(np.mean(values))}
     return sorted(known, key=lambda one: one.rank), mappings, starts
-
-
-def _search(
-    arrays: SearchArrays,
-    value_of: Measure,
-    known: list[Round],
-    clock: Clock,
-    rounds: int | None,
-    seed: int,
-) -> tuple[Round, int]:
-    """Return the best of all, and the rounds that came to their end.
-
-    Rounds begin in generations, so that what they begin from does not depend on which thread was
-    the faster. The starts take turns with random mappings first, and then the best so far.
-    """
-    best, first, ended, number = known, known[:KNOWN], 0, 0
-    while rounds is None or number < rounds:
-        last = number + GENERATION if rounds is None else min(rounds, number + GENERATION)
-        begun = [_begun(one, first, best) for one in range(number, last)]
-
-        def work(one: int, start: Round | None) -> Callable[[Callable[[], bool]], Round]:
-            name, node_of = ("search", None) if start is None else (start.name, start.node_of)
-            return lambda stopped: run_round(
-                arrays, value_of, one, name, node_of, clock, stopped, seed
-            )
-
-        found = run_all([work(*each) for each in begun])
-        ended += sum(one.finished for one in found)
-        best = _distinct([*best, *found])[:KNOWN]
-        number = last
-        if best[0].value <= clock.enough or len(found) < len(begun) or clock.over(lambda: False):
-            break
-    return best[0], ended
-
-
-def _begun(number: int, first: list[Round], best: list[Round]) -> tuple[int, Round | None]:
-    """Return a round's number, and what it begins from: nothing, every other time."""
-    turn = number // 2
-    if number % 2 == 0:
-        return number, None
-    return number, first[turn] if turn < len(first) else best[turn % len(best)]
-
-
-def _distinct(found: list[Round]) -> list[Round]:
-    """Return mappings in their order, the best first, one of each rank."""
-    by_rank: dict[tuple[float, ...], Round] = {}
-    for one in found:
-        by_rank.setdefault(one.rank, one)
-    return [by_rank[rank] for rank in sorted(by_rank)]

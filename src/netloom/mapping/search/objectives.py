@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +12,7 @@ from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import paths
 from netloom.topology import Cube, Topology, hop_distances
+from netloom.topology.measures import host_distances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,33 +67,20 @@ def hops(topology: Topology, sources: Ints, targets: Ints | None = None) -> Floa
     array([[0., 0., 2., 2.]])
     """
     ends = np.arange(topology.num_hosts) if targets is None else targets
-    found = _one_way(topology, sources, ends)
     there = np.array_equal(topology.injection_router, topology.ejection_router)
+    found = host_distances(topology, sources, ends, between=router_hops)
     if not (isinstance(topology.routers, Cube) and there):  # there, both ways are as long
-        np.minimum(found, _one_way(topology, ends, sources).T, out=found)
+        back = host_distances(topology, ends, sources, between=router_hops)
+        found = np.minimum(found, back.T)
     group = topology.local_group
     found[group[sources][:, None] == group[ends]] = 0
     return found
 
 
-def _one_way(topology: Topology, sources: Ints, targets: Ints) -> Floats:
-    """Return the hops between the nearest ports of each source and target."""
-    (begins, first), (ends, last) = (_ports_of(topology, hosts) for hosts in (sources, targets))
-    entries, row = np.unique(topology.injection_router[begins], return_inverse=True)
-    apart = router_hops(topology.routers, entries)
-    found = apart[np.ix_(row, topology.ejection_router[ends])]
-    if len(begins) > len(sources):
-        found = np.minimum.reduceat(found, first, axis=0)
-    if len(ends) > len(targets):
-        found = np.minimum.reduceat(found, last, axis=1)
-    return np.asarray(found)
-
-
 def router_hops(routers: Topology, some: Ints) -> Floats:
     """Return the hops from some routers to all, float64[len(some), num_routers]."""
     if isinstance(routers, Cube):  # counted at once, and often too many to keep
-        hops: Floats = hop_distances(routers, some)
-        return hops
+        return hop_distances(routers, some)
     found = _router_hops(routers, some.astype(np.int64).tobytes())
     found.flags.writeable = False
     return found
@@ -101,15 +89,6 @@ def router_hops(routers: Topology, some: Ints) -> Floats:
 @lru_cache(maxsize=4)
 def _router_hops(routers: Topology, some: bytes) -> Floats:
     return hop_distances(routers, np.frombuffer(some, np.int64))
-
-
-def _ports_of(topology: Topology, hosts: Ints) -> tuple[Ints, Ints]:
-    """Return the ports of some hosts, each of which has one, and where those of each begin."""
-    offsets = topology.port_offsets
-    counts = offsets[hosts + 1] - offsets[hosts]
-    assert (counts > 0).all(), "hosts that work have ports"
-    first = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum())) + np.repeat(offsets[hosts] - first, counts), first
 
 
 def pace_of(topology: Topology, tasks_per_node: int) -> Floats:
@@ -226,9 +205,31 @@ class Measure:
     routing: Routing
     weights: Floats
     objective: Objective  # what counts
-    scale: Mapping[str, float]  # what each of several objectives is divided by
+    nodes: Ints  # int32[], the hosts that may be used, ascending
     tasks_per_node: int = 1  # most tasks of a host
+    # What each of several objectives is divided by.
+    scale: Mapping[str, float] = field(default_factory=dict)
     most_between: float = np.inf  # bytes between nodes that a mapping may have
+
+    def scaled(self, first: Ints) -> Measure:
+        """Return the same. If there are several objectives, each is 1 for a first mapping.
+
+        Raises
+        ------
+        InputError
+            If what is asked is not known of several paths per pair, or of channels that differ.
+        """
+        shares = self.objective.shares
+        for name in ("path-contention", "saturation"):
+            if name in shares and self.routing.several:
+                found = f"{name} under {self.routing}, which has several paths per pair"
+                wanted = "hop-bytes or max-channel-load, by expected loads"
+                raise InputError("objective", found, wanted)
+        between = self.topology.routers.channel_bandwidth
+        if "saturation" in shares and not (between == between[:1]).all():
+            found = f"saturation on {self.topology.name}, whose channels differ in bandwidth"
+            raise InputError("objective", found, "max-channel-load, hop-bytes or path-contention")
+        return replace(self, scale={name: by or 1.0 for name, by in self.each(first).items()})
 
     @cached_property
     def pace(self) -> Floats:
@@ -260,30 +261,25 @@ class Measure:
     def _all(self, node_of: Ints) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
         target = np.where(self.topology.crosses(source, target), target, source)
-        if self.routing.several:
-            return self._expected(source, target)
-        found = measure(self.topology, self.routing, source, target, self.weights)
-        meets, paths = found.path_contention, max(1, self.app.num_edges)
-        loads = np.append(found.weighted_channel_load, found.weighted_host_channel_load)
+        meet = worst = 0.0
+        if self.routing.several:  # expected hops and loads: paths meet unseen
+            routed = paths(self.topology, self.routing, source, target)
+            carried, whole = on_paths(routed, self.weights), routed.whole(self.topology)
+            on_hops = np.repeat(carried, whole.lengths)
+            loads = np.bincount(whole.channels, on_hops, self.topology.num_channels)
+            hop_bytes = float(carried @ routed.lengths)
+        else:
+            found = measure(self.topology, self.routing, source, target, self.weights)
+            met, number = found.path_contention, max(1, self.app.num_edges)
+            loads = np.append(found.weighted_channel_load, found.weighted_host_channel_load)
+            hop_bytes = float(self.weights @ found.path_length)
+            meet = int(met.max(initial=0)) + float(met.sum()) / number**2
+            worst = float(found.contending_weight[found.moving].max(initial=0.0))
         return {
-            "hop-bytes": float(self.weights @ found.path_length),
+            "hop-bytes": hop_bytes,
             "max-channel-load": float((loads * self.pace).max(initial=0.0)),
-            "path-contention": int(meets.max(initial=0)) + float(meets.sum()) / paths**2,
-            "saturation": float(found.contending_weight[found.moving].max(initial=0.0)),
-        }
-
-    def _expected(self, source: Ints, target: Ints) -> dict[str, float]:
-        """Return expected hops and loads, if pairs have several paths, which meet unseen."""
-        topology, weights = self.topology, self.weights
-        routed = paths(topology, self.routing, source, target)
-        carried, whole = on_paths(routed, weights), routed.whole(topology)
-        on_hops = np.repeat(carried, whole.lengths)
-        loads = np.bincount(whole.channels, on_hops, topology.num_channels)
-        return {
-            "hop-bytes": float(carried @ routed.lengths),
-            "max-channel-load": float((loads * self.pace).max(initial=0.0)),
-            "path-contention": 0.0,
-            "saturation": 0.0,
+            "path-contention": meet,
+            "saturation": worst,
         }
 
     def __call__(self, node_of: Ints) -> float:
@@ -308,37 +304,3 @@ class Measure:
             return values[self.objective.single]
         shares = self.objective.shares
         return sum(share * values[name] / self.scale[name] for name, share in shares.items())
-
-
-def measure_by(
-    objective: Objective,
-    app: ProcessGraph,
-    topology: Topology,
-    routing: Routing,
-    weights: Floats,
-    first: Ints,
-    tasks_per_node: int = 1,
-) -> Measure:
-    """Return what measures mappings by an objective. Several are scaled by a first mapping.
-
-    Raises
-    ------
-    InputError
-        If the objective is not one of this network or routing.
-    """
-    _check(objective, topology, routing)
-    plain = Measure(app, topology, routing, weights, objective, {}, tasks_per_node)
-    scale = {name: value or 1.0 for name, value in plain.each(first).items()}
-    return replace(plain, scale=scale)
-
-
-def _check(objective: Objective, topology: Topology, routing: Routing) -> None:
-    """Refuse what is not known of several paths per pair, or of channels that differ."""
-    for name in ("path-contention", "saturation"):
-        if name in objective.shares and routing.several:
-            found = f"{name} under {routing}, which has several paths per pair"
-            raise InputError("objective", found, "hop-bytes or max-channel-load, by expected loads")
-    between = topology.routers.channel_bandwidth
-    if "saturation" in objective.shares and not (between == between[:1]).all():
-        found = f"saturation on {topology.name}, whose channels differ in bandwidth"
-        raise InputError("objective", found, "max-channel-load, hop-bytes or path-contention")

@@ -14,8 +14,8 @@ import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts.catalogue import fitting_layouts
-from netloom.mapping.search.objectives import hops, joint_weights, router_hops
-from netloom.topology import Cube, Topology, working_nodes
+from netloom.mapping.search.objectives import hops, joint_weights
+from netloom.topology import Cube, Topology, hop_distances, working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.mapping.search.objectives import JointWeights
+    from netloom.mapping.search.objectives import JointWeights, Measure
     from netloom.workload import ProcessGraph
 
     Program: TypeAlias = tuple[Ints, Ints, Ints]
@@ -44,9 +44,9 @@ so large that no balanced bisection puts both on the same side."""
 class Part(NamedTuple):
     """The communication within a part of the program, and how it is drawn to places outside."""
 
-    # offsets, others, weights: for each task of the part, the others it talks to, as a ragged
-    # array, and int64 weights.
-    offsets: Ints
+    # source, others, weights: the tasks of the part, ascending, the others that each talks to, and
+    # int64 weights.
+    source: Ints
     others: Ints
     weights: Ints
     # float64[tasks], in units of weight: above 0, towards the first half of the network's part.
@@ -75,7 +75,7 @@ def bisect(part: Part, share: int, seed: int) -> Bools:
     --------
     A line of four, 1 - 0 - 3 - 2, of which the first is drawn to the first half:
 
-    >>> line = [np.array(a) for a in ([0, 2, 3, 4, 6], [1, 3, 0, 3, 0, 2], [1] * 6)]
+    >>> line = [np.array(a) for a in ([0, 0, 1, 2, 3, 3], [1, 3, 0, 3, 0, 2], [1] * 6)]
     >>> bisect(Part(*line, drawn=np.array([0.5, 0, 0, 0])), share=2, seed=1)
     array([ True,  True, False, False])
     """
@@ -97,12 +97,11 @@ def gain(part: Part, first: Bools) -> float:
 
     Examples
     --------
-    >>> pair = [np.array(a) for a in ([0, 1, 2], [1, 0], [3, 3])]
+    >>> pair = [np.array(a) for a in ([0, 1], [1, 0], [3, 3])]
     >>> gain(Part(*pair, drawn=np.array([2.0, 1.0])), np.array([True, False]))
     -2.5
     """
-    source = np.repeat(np.arange(len(first)), np.diff(part.offsets))
-    cut = part.weights @ (first[source] != first[part.others]) / 2
+    cut = part.weights @ (first[part.source] != first[part.others]) / 2
     return float(part.drawn @ np.where(first, 0.5, -0.5) - cut)
 
 
@@ -110,7 +109,7 @@ def _best_of_all(part: Part, share: int) -> Bools:
     """Return the best of all ways to choose the first half."""
     tasks = len(part.drawn)
     sent = np.zeros((tasks, tasks))
-    sent[np.repeat(np.arange(tasks), np.diff(part.offsets)), part.others] = part.weights
+    sent[part.source, part.others] = part.weights
     ways = _ways(tasks, share)
     kept = np.einsum("wi,ij,wj->w", ways, sent, ways - 1)  # minus what is cut
     return np.asarray(ways[int(np.argmax(kept + ways @ part.drawn))] > 0)
@@ -130,26 +129,21 @@ def _cut(part: Part, share: int, seed: int) -> Bools:
 
     tasks = len(part.drawn)
     drawn = np.rint(part.drawn).astype(np.int64)
-    source = np.repeat(np.arange(tasks), np.diff(part.offsets))
-    ends, weights = [source], [part.weights]
-    targets, sizes = [part.others], np.ones(tasks, np.int64)
+    sizes, edges = np.ones(tasks, np.int64), np.stack([part.source, part.others, part.weights])
     if drawn.any():  # two more vertices
         sizes = np.append(sizes, [ANCHOR * tasks] * 2)
         moved = np.flatnonzero(drawn)
         anchor, pull = np.where(drawn[moved] > 0, tasks, tasks + 1), np.abs(drawn[moved])
-        ends += [moved, anchor]
-        targets += [anchor, moved]
-        weights += [pull, pull]
-    end, target = np.concatenate(ends), np.concatenate(targets)
-    order = np.argsort(end, kind="stable")
+        edges = np.hstack([edges, [moved, anchor, pull], [anchor, moved, pull]])
+    end, target, weight = edges[:, np.argsort(edges[0], kind="stable")]
     offsets = np.append(0, np.cumsum(np.bincount(end, minlength=len(sizes))))
     width = pymetis.zero_copy_dtype()
     fraction = (share + (len(sizes) > tasks) * ANCHOR * tasks) / int(sizes.sum())
     found = pymetis.part_graph(
         2,
-        pymetis.CSRAdjacency(offsets.astype(width), target[order].astype(width)),
+        pymetis.CSRAdjacency(offsets.astype(width), target.astype(width)),
         vweights=sizes.astype(width),
-        eweights=np.concatenate(weights)[order].astype(width),
+        eweights=weight.astype(width),
         tpwgts=[fraction, 1 - fraction],
         recursive=True,
         options=pymetis.Options(seed=seed % 2**31, ufactor=1),
@@ -161,13 +155,13 @@ def _cut(part: Part, share: int, seed: int) -> Bools:
 def _exactly(part: Part, first: Bools, share: int) -> Bools:
     """Move the tasks that it costs least to move until the first half has its size."""
     first, excess = first.copy(), int(first.sum()) - share
-    source = np.repeat(np.arange(len(first)), np.diff(part.offsets))
-    cut = np.where(first[source] != first[part.others], part.weights, -part.weights)
-    gain = np.bincount(source, cut, len(first)) + np.where(first, -part.drawn, part.drawn)
+    begins = np.searchsorted(part.source, np.arange(len(first) + 1))
+    cut = np.where(first[part.source] != first[part.others], part.weights, -part.weights)
+    gain = np.bincount(part.source, cut, len(first)) + np.where(first, -part.drawn, part.drawn)
     for _ in range(abs(excess)):
         movable = first if excess > 0 else ~first
         task = int(np.argmax(np.where(movable, gain, -np.inf)))
-        near = slice(part.offsets[task], part.offsets[task + 1])
+        near = slice(begins[task], begins[task + 1])
         same = first[part.others[near]] == first[task]
         gain[part.others[near]] += np.where(same, 2, -2) * part.weights[near]
         gain[task] = -gain[task]
@@ -232,7 +226,7 @@ def apart(ground: Ground, sources: Ints, targets: Ints) -> Floats:
     if len(ground.table):
         return np.asarray(ground.table[np.ix_(ground.row[sources], ground.row[targets])])
     frame, router = ground.network.routers, ground.router
-    return router_hops(frame, router[sources])[:, router[targets]]
+    return hop_distances(frame, router[sources])[:, router[targets]]
 
 
 def compact_nodes(topology: Topology, ground: Ground, allowed: Ints, number: int) -> Ints:
@@ -313,16 +307,11 @@ def halves(ground: Ground, nodes: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
         table = apart(ground, nodes, nodes)
         np.fill_diagonal(table, np.inf)
         source, target = np.nonzero(table <= 1)
-        offsets = np.append(0, np.cumsum(np.bincount(source, minlength=len(nodes))))
         weight = np.where(table[source, target] < 1, SAME_ROUTER, 1)
-        first = bisect(Part(offsets, target, weight, np.zeros(len(nodes))), half, seed)
+        first = bisect(Part(source, target, weight, np.zeros(len(nodes))), half, seed)
         parts = nodes[first], nodes[~first]
-    return *parts, np.array([_middle(ground, part) for part in parts])
-
-
-def _middle(ground: Ground, part: Ints) -> int:
-    """Return the node of a part with the fewest hops to all others."""
-    return int(part[np.argmin(apart(ground, part, part).sum(axis=1))])
+    middles = [part[np.argmin(apart(ground, part, part).sum(axis=1))] for part in parts]
+    return *parts, np.array(middles)  # those with the fewest hops to all others
 
 
 def _coordinates(frame: Cube, nodes: Ints) -> tuple[Ints, Floats]:
@@ -462,8 +451,7 @@ def _part(
         pull = (away[1] - away[0]) / max(between, 1) * weight[outside]  # 0 on one router
     drawn = np.bincount(source[outside], pull, len(tasks)).astype(np.float64)
     inside = ~outside
-    counts = np.bincount(source[inside], minlength=len(tasks))
-    return Part(np.append(0, np.cumsum(counts)), target[inside], weight[inside], drawn)
+    return Part(source[inside], target[inside], weight[inside], drawn)
 
 
 MOST_GAPS = 3
@@ -699,35 +687,25 @@ RANDOM_MAPPINGS = 25
 """Random mappings that a result is compared with."""
 
 
-def starts_of(
-    app: ProcessGraph,
-    topology: Topology,
-    weights: Floats,
-    nodes: Ints,
-    tasks_per_node: int,
-    seed: int,
-) -> Iterator[tuple[str, Ints]]:
+def starts_of(value_of: Measure, seed: int) -> Iterator[tuple[str, Ints]]:
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or
     every heavy one, at most one channel long), and layouts of programs with a recognized shape. An
     embedding or layout that does not exist is left out.
     """
-    places = np.repeat(nodes, tasks_per_node)
-    yield "identity", places[: app.num_tasks].astype(np.int32)
+    app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
+    each, weights = value_of.tasks_per_node, value_of.weights
+    yield "identity", np.repeat(nodes, each)[: app.num_tasks].astype(np.int32)
     for name, layout in fitting_layouts(app, topology).items():
         if name != "identity" and np.isin(layout.node_of, nodes).all():
             yield name, layout.node_of
-    if tasks_per_node == 1:
+    if each == 1:
         found = embed(app, topology, nodes=nodes, weights=weights, seed=seed)
         if found is not None:
             yield "embedding", found
-    yield (
-        "partition",
-        partitioned(
-            app, topology, nodes=nodes, tasks_per_node=tasks_per_node, weights=weights, seed=seed
-        ),
-    )
+    found = partitioned(app, topology, nodes=nodes, tasks_per_node=each, weights=weights, seed=seed)
+    yield "partition", found
 
 
 def random_starts(num_tasks: int, nodes: Ints, tasks_per_node: int, seed: int) -> Iterator[Ints]:

@@ -670,11 +670,11 @@ def _prepared_flows(
 def _placed(
     question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
 ) -> Replay:
-    from netloom.mapping.allocation import place_tasks
+    from netloom.mapping.allocation import place_program
     from netloom.workload.programs.training import is_rank_program, ranks_apart
 
     where = computing(question, topology)
-    node_of, run = place_tasks(question.mapping, trace.num_tasks, topology, **where), trace
+    node_of, run = place_program(question.mapping, trace.num_tasks, topology, **where), trace
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
         run = ranks_apart(trace)
     return replace(run.placed(topology, node_of, flit_time=flit_time), trace=trace)

@@ -15,7 +15,7 @@ Process graphs to files that ``read`` takes back: MatrixMarket, CSV and TSV, NPZ
 from __future__ import annotations
 
 import zipfile
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
 from itertools import dropwhile, islice
@@ -57,10 +57,7 @@ MOST_UNPACKED = 2**26, 100
 
 def check_head(path: Path) -> None:
     """Refuse a file whose first lines are too long to be those of a matrix."""
-    with ExitStack() as stack:
-        stream = stack.enter_context(opened(path))
-        if stream is path:
-            stream = stack.enter_context(path.open("rb"))
+    with opened(path) as stream:
         left = MOST_COMMENT_BYTES
         while (line := stream.readline(left + 1)).startswith(b"%") or not line.strip():
             left -= len(line)
@@ -93,23 +90,16 @@ def most_unpacked(path: Path) -> int:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """Yield what scipy reads best: a path, or a stream that we close whatever it comes to.
+def opened(path: Path) -> Iterator[BufferedReader]:
+    """Yield the unpacked bytes of a file. We close it, whatever scipy comes to.
 
-    Its text ends in a line's end, for scipy reads on past a last line that has none and anything
+    The text ends in a line's end, for scipy reads on past a last line that has none and anything
     behind its number.
     """
-    if path.suffix == ".gz":
-        import gzip
+    import gzip
 
-        with gzip.open(path) as stream:
-            yield BufferedReader(_Ended(stream))
-        return
-    with path.open("rb") as stream:
-        stream.seek(max(path.stat().st_size - 1, 0))
-        whole = stream.read() == b"\n"
-        stream.seek(0)
-        yield path if whole else BufferedReader(_Ended(stream))
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        yield BufferedReader(_Ended(stream))
 
 
 class _Ended(RawIOBase):
@@ -377,8 +367,7 @@ def _table(path: Path) -> tuple[pl.DataFrame, int]:
     with _parsing(path, "CSV"):
         with path.open("rb") as stream:
             check_lines(stream, str(path), most_bytes=MAX_ELEMENTS * MOST_BYTES_AN_EDGE)
-        first = _line_number(path, -1)
-        names = next((line for _, line in _data_lines(path)), "")
+        first, names = next(_data_lines(path), (1, ""))
         if names.count(separator) >= MOST_COLUMNS:
             found = f"{names.count(separator) + 1} columns"
             raise InputError(f"{path}:{first}", found, f"at most {MOST_COLUMNS}")
@@ -624,12 +613,7 @@ def _write_matrix(graph: ProcessGraph, path: Path, weight: str = "bytes") -> Non
 def _write_table(graph: ProcessGraph, path: Path) -> None:
     import polars as pl
 
-    columns = {
-        "source": graph.source,
-        "target": graph.target,
-        "bytes": _plain(graph.bytes),
-        "messages": _plain(graph.messages),
-    }
+    columns = {name: _plain(values) for name, values in graph.columns.items()}
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     with path.open("wb") as stream:
         stream.write(f"# tasks: {graph.num_tasks}\n".encode())
@@ -638,14 +622,7 @@ def _write_table(graph: ProcessGraph, path: Path) -> None:
 
 def _write_npz(graph: ProcessGraph, path: Path) -> None:
     with path.open("wb") as stream:
-        np.savez(
-            stream,
-            num_tasks=np.int64(graph.num_tasks),
-            source=graph.source,
-            target=graph.target,
-            bytes=graph.bytes,
-            messages=graph.messages,
-        )
+        np.savez(stream, num_tasks=np.int64(graph.num_tasks), **graph.columns)
 
 
 def _write_graphml(graph: ProcessGraph, path: Path) -> None:
@@ -653,8 +630,8 @@ def _write_graphml(graph: ProcessGraph, path: Path) -> None:
 
     drawn: nx.DiGraph[int] = nx.DiGraph()
     drawn.add_nodes_from(range(graph.num_tasks))
-    columns = (graph.source, graph.target, graph.bytes, graph.messages)
-    for source, target, sent, counted in zip(*(c.tolist() for c in columns), strict=True):
+    columns = (values.tolist() for values in graph.columns.values())
+    for source, target, sent, counted in zip(*columns, strict=True):
         drawn.add_edge(source, target, bytes=sent, messages=counted)
     with path.open("wb") as stream:
         nx.write_graphml(drawn, stream)

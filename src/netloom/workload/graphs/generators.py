@@ -40,7 +40,7 @@ def binary_tree(num_tasks: int) -> ProcessGraph:
     <binary-tree:7: 7 tasks, 12 directed edges, 12 bytes, 12 messages>
     """
     name = f"binary-tree:{num_tasks}"
-    _check_count(num_tasks, name)
+    check_count(num_tasks, name)
     check_size(2 * (num_tasks - 1), where=name, what="edges")
     tasks = np.arange(num_tasks, dtype=np.int32)
     neighbours = np.stack([(tasks - 1) // 2, 2 * tasks + 1, 2 * tasks + 2], axis=1)
@@ -151,7 +151,7 @@ def all_to_all(num_tasks: int) -> ProcessGraph:
     4032
     """
     name = f"all-to-all:{num_tasks}"
-    _check_count(num_tasks, name)
+    check_count(num_tasks, name)
     check_size(num_tasks * (num_tasks - 1), where=name, what="edges")
     tasks = np.arange(num_tasks, dtype=np.int32)
     others = np.arange(num_tasks - 1, dtype=np.int32)
@@ -216,7 +216,7 @@ def random_regular(num_tasks: int, degree: int, seed: int = 1) -> ProcessGraph:
     import networkx as nx
 
     name = f"random-regular:{num_tasks},{degree},{seed}"
-    _check_count(num_tasks, name)
+    check_count(num_tasks, name)
     whole_number(str(degree), where=name)
     whole_number(str(seed), where=name)
     check_size(num_tasks * degree, where=name, what="edges")
@@ -244,7 +244,14 @@ def sorted_edges(name: str, num_tasks: int, source: Ints, target: Ints) -> Proce
     return ProcessGraph(name, num_tasks, source, target, np.ones(len(source)), np.ones(len(source)))
 
 
-def _check_count(num_tasks: int, name: str) -> None:
+def check_count(num_tasks: int, name: str) -> None:
+    """Refuse a number of tasks that no program has. ``name`` is its own.
+
+    Raises
+    ------
+    InputError
+        If there is no task, or there are too many.
+    """
     whole_number(str(num_tasks), where=name, least=1)
     check_size(num_tasks, where=name, what="tasks")
 

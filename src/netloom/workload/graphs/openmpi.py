@@ -21,8 +21,6 @@ from netloom.base.textfiles import text_lines
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from netloom.base.arrays import Floats
 
 
@@ -130,7 +128,8 @@ def _runs(path: str) -> dict[Path, dict[int, Path]]:
     one = _FILE.fullmatch(place.name) if place.is_file() else None
     folder = place.parent if one else place
     try:
-        files = folder.iterdir() if folder.is_dir() else _matches(place)
+        glob, root = str(place.relative_to(place.anchor)), Path(place.anchor)
+        files = folder.iterdir() if folder.is_dir() else root.glob(glob)
         runs: dict[Path, dict[int, Path]] = {}
         for file in files:
             if found := _FILE.fullmatch(file.name):
@@ -140,40 +139,31 @@ def _runs(path: str) -> dict[Path, dict[int, Path]]:
     return {folder / one["name"]: runs[folder / one["name"]]} if one else runs
 
 
-def _matches(pattern: Path) -> Iterator[Path]:
-    return Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
-
-
 def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> Floats:
     """Return float64[rows, 4] of one file: sender, receiver, bytes, messages."""
     totals: dict[tuple[int, int], list[int]] = {}  # a line per peer, however often it comes
     for number, line in text_lines(file, wanted="a file of Open MPI's monitoring"):
-        if line.startswith(_WORLD):
-            _check_world(f"{file}:{number}", line, num_ranks)
+        where = f"{file}:{number}"
+        if line.startswith(_WORLD) and (count := line.count(",") + 1) != num_ranks:
+            # the last of more ranks would go unnoticed
+            raise InputError(where, f"{count} ranks in MPI_COMM_WORLD", f"{num_ranks}, one a file")
         if line.startswith(_SKIPPED) and line.endswith("\n"):
             continue
         row = _ROW.fullmatch(line)
         if row is None:
-            raise _unreadable(f"{file}:{number}", line)
+            raise _unreadable(where, line)
         letter, own, peer, sent, counted = row[1], *map(int, row.group(2, 3, 4, 5))
         if own != rank:
-            raise InputError(f"{file}:{number}", f"rank {own}", f"the file's own, {rank}")
+            raise InputError(where, f"rank {own}", f"the file's own, {rank}")
         if peer >= num_ranks:
             wanted = f"0 to {num_ranks - 1}, the ranks that have a file"
-            raise InputError(f"{file}:{number}", f"rank {peer}", wanted)
+            raise InputError(where, f"rank {peer}", wanted)
         if letter in letters:  # what R fetched came from the peer
             total = totals.setdefault((peer, own) if letter == "R" else (own, peer), [0, 0])
             total[0] += sent
             total[1] += counted
     rows = [(*ends, *total) for ends, total in totals.items()]
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
-
-
-def _check_world(where: str, line: str, num_ranks: int) -> None:
-    """Refuse a run of more ranks than have a file: the last ones would go unnoticed."""
-    count = line.count(",") + 1
-    if count != num_ranks:
-        raise InputError(where, f"{count} ranks in MPI_COMM_WORLD", f"{num_ranks}, one a file")
 
 
 def _unreadable(where: str, line: str) -> InputError:

@@ -14,7 +14,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size, parse_sides, power_of_two, whole_number
-from netloom.workload.graphs.generators import sorted_edges
+from netloom.workload.graphs.generators import check_count, sorted_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,8 +183,7 @@ def random_permutation(num_tasks: int, seed: int = DEFAULT_SEED) -> ProcessGraph
     array([2, 5, 4, 1, 3, 0], dtype=int32)
     """
     name = f"random-permutation:{num_tasks},{seed}"
-    whole_number(str(num_tasks), where=name, least=1)
-    check_size(num_tasks, where=name, what="tasks")
+    check_count(num_tasks, name)
     drawn = np.random.default_rng(seed).permutation(num_tasks)
     return _permutation(name, drawn.astype(np.int32))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -49,6 +49,12 @@ class ProcessGraph:
         """Number of directed edges, that is, of paths once the graph is mapped."""
         return len(self.source)
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What is known of each edge, by name."""
+        names = ("source", "target", "bytes", "messages")
+        return {name: getattr(self, name) for name in names}
+
     def weights(self, kind: Literal["bytes", "messages", "uniform"]) -> Floats:
         """Return what each edge weighs: its bytes, its messages, or 1."""
         if kind == "uniform":
@@ -82,8 +88,7 @@ class ProcessGraph:
 
     def only(self, kept: Bools) -> ProcessGraph:
         """Return the same tasks with some of the edges."""
-        columns: tuple[Any, ...] = (self.source, self.target, self.bytes, self.messages)
-        return ProcessGraph(self.name, self.num_tasks, *(column[kept] for column in columns))
+        return replace(self, **{name: values[kept] for name, values in self.columns.items()})
 
     def __repr__(self) -> str:
         total = f"{float(self.bytes.sum()):.4g} bytes, {float(self.messages.sum()):.4g} messages"

@@ -214,21 +214,13 @@ def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool)
     return permutation(targets, to_self=to_self, name=spec)
 
 
-def _power(count: int) -> bool:
-    return count.bit_count() == 1
-
-
-_BY_COUNT: dict[str, tuple[Callable[[int], ProcessGraph], str, Callable[[int], bool]]] = {
-    "transpose": (
-        lambda count: permutations.transpose(isqrt(count)),
-        "a square number",
-        lambda count: isqrt(count) ** 2 == count,
-    ),
-    "bit-complement": (permutations.bit_complement, "a power of two", _power),
-    "bit-reverse": (permutations.bit_reverse, "a power of two", _power),
-    "shuffle": (permutations.shuffle, "a power of two", _power),
+_BY_COUNT: dict[str, Callable[[int], ProcessGraph]] = {
+    "transpose": permutations.transpose,
+    "bit-complement": permutations.bit_complement,
+    "bit-reverse": permutations.bit_reverse,
+    "shuffle": permutations.shuffle,
 }
-"""Permutations of so many nodes: what makes them, how many there must be, whether a number is."""
+"""Permutations of so many nodes: a square number for the first, a power of two for the others."""
 
 _BY_SIDES: dict[str, Callable[..., ProcessGraph]] = {
     "tornado": permutations.tornado,
@@ -244,12 +236,9 @@ _LISTED = (*_PERMUTATIONS, "shift", "random-permutation")
 def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
     """Return the target of each host by a permutation of them all."""
     if pattern in _BY_COUNT:
-        make, wanted, fits = _BY_COUNT[pattern]
-        known = topology.direct and pattern != "transpose"  # it then says itself what does not fit
-        if not known and not fits(topology.num_hosts):
-            found = counted(topology.num_hosts, "host")
-            raise InputError(where, found, f"{wanted} of them, by --nodes if need be")
-        return _targets(make(topology.num_hosts))
+        if topology.direct and pattern != "transpose":  # it then says itself what does not fit
+            return _targets(_BY_COUNT[pattern](topology.num_hosts))
+        return _targets(_by_count(pattern, topology.num_hosts, where, ", by --nodes if need be"))
     routers = topology.routers
     shape = routers if isinstance(routers, Cube) else topology.family
     if not isinstance(shape, Cube | HyperXShape):
@@ -257,6 +246,17 @@ def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
         raise InputError(where, f"the network {topology.name}", wanted)
     targets = _targets(_BY_SIDES[pattern](*shape.sides))
     return _on_hosts(topology, targets, where)
+
+
+def _by_count(pattern: str, count: int, where: str, more: str = "") -> ProcessGraph:
+    """Return a permutation of so many nodes, if there is one. ``more``: of what errors say."""
+    square = pattern == "transpose"
+    fits, wanted = count.bit_count() == 1, "a power of two"
+    if square:
+        fits, wanted = isqrt(count) ** 2 == count, "a square number"
+    if not fits:
+        raise InputError(where, counted(count, "host"), f"{wanted} of them{more}")
+    return _BY_COUNT[pattern](isqrt(count) if square else count)
 
 
 def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
@@ -275,9 +275,6 @@ def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
             found = f"{argument}, {counted(prod(sides), 'host')}"
             raise InputError(where, found, f"sides of {counted(count, 'host')}, or other --nodes")
         return _BY_SIDES[pattern](*sides)
-    make, wanted, fits = _BY_COUNT[pattern]
     if argument:
         raise InputError(where, f"'{argument}'", "no number behind it")
-    if not fits(count):
-        raise InputError(where, counted(count, "host"), f"{wanted} of them")
-    return make(count)
+    return _by_count(pattern, count, where)

@@ -300,7 +300,7 @@ def from_process_graph(
         task = int(np.argmax(lost))
         found = f"task {task} on node {nodes[task]}"
         raise NotAMappingError("mapping", found, f"nodes from 0 to {num_nodes - 1}")
-    carried = np.ones(graph.num_edges) if weight == "uniform" else getattr(graph, weight)
+    carried = graph.weights(weight)
     source, target = nodes[graph.source], nodes[graph.target]
     crosses = (source != target) & (carried > 0)
     if not crosses.any():
