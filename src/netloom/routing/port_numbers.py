@@ -8,6 +8,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.topology import Cube, Topology
+from netloom.topology.core import ranks
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
@@ -60,7 +61,7 @@ def ports(topology: Topology) -> Ports:
     if isinstance(topology, Cube):
         return _cube_ports(topology)
     none = np.zeros((0, 2), np.int64)
-    out_port, in_port = _ranks(*topology.outgoing()), _ranks(*topology.incoming())
+    out_port, in_port = ranks(*topology.outgoing()), ranks(*topology.incoming())
     most = int(max(out_port.max(initial=-1), in_port.max(initial=-1))) + 1
     return Ports(most, out_port, in_port, none)
 
@@ -186,9 +187,3 @@ def _cube_ports(topology: Cube) -> Ports:
     lines = topology.num_routers // np.array(topology.sides, np.int64)
     port = np.repeat(axis_port.ravel(), np.repeat(lines * topology.line_channels, 2))
     return Ports(count, port.astype(np.int32), port.astype(np.int32), axis_port)
-
-
-def _ranks(offsets: Ints, channels: Ints) -> Ints:
-    ranks = np.empty(len(channels), np.int32)
-    ranks[channels] = np.arange(len(channels)) - np.repeat(offsets[:-1], np.diff(offsets))
-    return ranks

@@ -219,11 +219,6 @@ def walked(
     return Paths(offsets, channels)
 
 
-def minimal_ways(topology: Topology) -> Ways:
-    """Return all shortest paths between the routers of a network."""
-    return shortest_ways(topology.routers)
-
-
 def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder) -> Ways:
     """Return the ways between routers by a routing.
 
@@ -233,7 +228,7 @@ def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder
         If the routing does not fit the network.
     """
     if isinstance(routing, Minimal):
-        return minimal_ways(topology)
+        return shortest_ways(topology.routers)
     if isinstance(routing, MinimalGroup):
         return group_ways(topology, str(routing))
     if topology.broken:

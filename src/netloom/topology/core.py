@@ -669,9 +669,9 @@ def port_numbers(topology: Topology) -> tuple[Ints, Ints]:
     """
     if topology.cabling is not None:
         return topology.cabling.out_port, topology.cabling.in_port
-    out_port = _ranks(*topology.outgoing())
+    out_port = 1 + ranks(*topology.outgoing())
     back = way_back(topology)
-    by_rank = _ranks(*topology.incoming())
+    by_rank = 1 + ranks(*topology.incoming())
     return out_port, np.where(back >= 0, out_port[back], by_rank).astype(np.int32)
 
 
@@ -704,7 +704,11 @@ def way_back(topology: Topology) -> Ints:
     return np.array([places.get(tuple(each), -1) for each in behind.T.tolist()], np.int32)
 
 
-def _ranks(offsets: Ints, channels: Ints) -> Ints:
-    ranks = np.empty(len(channels), np.int32)
-    ranks[channels] = np.arange(1, len(channels) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
-    return ranks
+def ranks(offsets: Ints, channels: Ints) -> Ints:
+    """Return the place of each channel among those of its vertex, given them as a ragged array.
+
+    int32[num_channels], from 0 on.
+    """
+    found = np.empty(len(channels), np.int32)
+    found[channels] = np.arange(len(channels)) - np.repeat(offsets[:-1], np.diff(offsets))
+    return found

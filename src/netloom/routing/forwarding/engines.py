@@ -16,7 +16,6 @@ from netloom.routing.forwarding.lanes import (
     MOST_COUNTED,
     MOST_LANES,
     DependencyGraph,
-    channel_slots,
     dependency_graph,
 )
 from netloom.routing.forwarding.tables import (
@@ -30,7 +29,7 @@ from netloom.routing.forwarding.tables import (
 )
 from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
 from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
-from netloom.topology.core import port_numbers, way_back
+from netloom.topology.core import port_numbers, ranks, way_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -326,7 +325,7 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     most_out = int(np.diff(inside.outgoing()[0]).max(initial=0))
     lane, count = broken_circles(
         table[ends.order], sources, np.outer(ends.copies[ends.order], ends.at_router[sources] - 1),
-        key, channel_slots(inside), inside.channel_target, most_out, MOST_COUNTED,
+        key, ranks(*inside.outgoing()), inside.channel_target, most_out, MOST_COUNTED,
     )  # fmt: skip
     level = np.zeros(table.shape, np.uint8)
     level[ends.order[:, None], sources] = lane

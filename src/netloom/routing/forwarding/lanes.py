@@ -16,7 +16,7 @@ from netloom.routing.forwarding.tables import (
     port_senders,
     senders,
 )
-from netloom.topology.core import port_numbers
+from netloom.topology.core import port_numbers, ranks
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
@@ -84,7 +84,7 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
     most = int(np.diff(offsets).max(initial=0))
     return DependencyGraph(
         inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving,
-        channel_slots(inside), np.zeros((num_lanes * count, most), np.int32),
+        ranks(offsets, leaving), np.zeros((num_lanes * count, most), np.int32),
         np.tile(np.arange(count, dtype=np.int32), num_lanes),
         np.zeros(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
         np.zeros(1, np.int64),
@@ -242,7 +242,7 @@ def waits_of_table(
     table_waits(
         _rows(topology, table.next_channel, others), choices,
         _senders(topology, sent, everyone=others is not None), entries, level,
-        lane_of, (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
+        lane_of, (inside.channel_target, ranks(offsets, leaving), out_port, in_port), waits,
     )  # fmt: skip
     held, slot = np.nonzero(waits)
     lane, at = np.nonzero(waits[held, slot] >> np.arange(lanes, dtype=np.uint16)[:, None] & 1)
@@ -255,14 +255,6 @@ def _numbered(table: ForwardingTable) -> int:
     """Return how many lanes of each channel ``waits_of_table`` numbers."""
     switched = table.lanes is not None and table.lanes.lane_of is not None
     return MOST_LANES if switched else lanes_used(table)
-
-
-def channel_slots(inside: Topology) -> Ints:
-    """Return the place of each channel among those that leave its source."""
-    offsets, leaving = inside.outgoing()
-    slot = np.empty(inside.num_channels, np.int32)
-    slot[leaving] = np.arange(len(leaving)) - offsets[inside.channel_source[leaving]]
-    return slot
 
 
 def _rows(topology: Topology, next_channel: Ints, others: Ints | None) -> Ints:
