@@ -21,7 +21,7 @@ from netloom.bounds import busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered
-from netloom.routing.forwarding.tables import ForwardingTable, exits, senders
+from netloom.routing.forwarding.tables import ForwardingTable, senders
 from netloom.routing.hosted import legs
 from netloom.topology.faults import working_nodes
 
@@ -476,7 +476,7 @@ def problem_of(topology: Topology, ways: Ways, order: Ints | None = None) -> Pro
     column[bearing] = np.arange(len(bearing))
     row_of_exit = np.argsort(ways.exits).astype(np.int32)
     return Problem(
-        topology, ways, wiring_of(topology, order), exits(topology), row_of_exit,
+        topology, ways, wiring_of(topology, order), topology.ejection_router, row_of_exit,
         np.ascontiguousarray(sent), column,
         np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64),
     )  # fmt: skip

@@ -24,7 +24,6 @@ from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
     ForwardingTable,
     Lanes,
-    exits,
     senders,
 )
 from netloom.topology.core import way_back
@@ -230,7 +229,7 @@ class _Frame:
 
         inside = topology.routers
         self.topology = topology
-        self.ends = exits(topology).astype(np.int64)
+        self.ends = topology.ejection_router.astype(np.int64)
         routers = np.arange(inside.num_routers)
         self.exits = np.concatenate([self.ends, np.setdiff1d(routers, self.ends)])
         self.rows = len(self.exits)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.routing.forwarding.tables import exits, senders
+from netloom.routing.forwarding.tables import senders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,7 +159,7 @@ def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
 
 def bearing_routers(topology: Topology) -> tuple[Ints, Ints]:
     """Return the routers with hosts, and how many ports of hosts each router of all has."""
-    ports = np.bincount(exits(topology), minlength=topology.num_routers)
+    ports = np.bincount(topology.ejection_router, minlength=topology.num_routers)
     weight = np.maximum(senders(topology).max(axis=1), ports * topology.routers.vertex_up)
     return np.flatnonzero(weight).astype(np.int32), weight
 

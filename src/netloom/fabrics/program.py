@@ -13,7 +13,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.balancing import MOST_LANES, balanced
 from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
-from netloom.routing.forwarding.tables import ForwardingTable, exits, forwarded_paths
+from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
 from netloom.routing.hosted import legs
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def for_program(
         if number == 0:
             turns[:] = np.arange(len(known))
         rows = descend(
-            start.next_channel[known], exits(topology)[known], listed, allowed[known],
+            start.next_channel[known], topology.ejection_router[known], listed, allowed[known],
             inside.outgoing(), inside.channel_target, speed, turns, powers,
         )  # fmt: skip
         table = start.next_channel.copy()
@@ -180,7 +180,7 @@ def allowed_channels(topology: Topology, ways: Ways) -> Bools:
 
     bool[num_destinations, num_network_channels].
     """
-    known, row = np.unique(np.argsort(ways.exits)[exits(topology)], return_inverse=True)
+    known, row = np.unique(np.argsort(ways.exits)[topology.ejection_router], return_inverse=True)
     found: Bools = np.array([leads(topology, ways, place) for place in known.tolist()])[row]
     return found
 

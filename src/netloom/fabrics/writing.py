@@ -18,6 +18,7 @@ from netloom.routing.forwarding.tables import (
     port_table,
     rows_of_lids as owners_of_lids,
 )
+from netloom.topology.measures import router_heights
 from netloom.topology.names import folded, natural
 
 if TYPE_CHECKING:
@@ -363,14 +364,8 @@ def tree_of(topology: Topology) -> list[Switch]:
     """
     inside = topology.routers
     source, target = inside.channel_source, inside.channel_target
-    level = np.full(topology.num_routers, -1)
-    level[topology.injection_router] = height = 0
-    while True:
-        reached = target[(level[source] == height) & (level[target] < 0)]
-        if not len(reached):
-            break
-        height += 1
-        level[reached] = height
+    level = router_heights(topology)
+    level[level == topology.num_routers] = -1
     same = (level[source] == level[target]) & (level[source] >= 0)
     if same.any():
         channel = inside.channel_name(int(np.argmax(same)))

@@ -26,7 +26,6 @@ from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
     ForwardingTable,
-    exits,
     forwarded_paths,
     senders,
 )
@@ -45,8 +44,9 @@ from netloom.routing.ways import (
     usual_ways,
 )
 from netloom.topology import Cube, Topology
-from netloom.topology.core import TreeShape
+from netloom.topology.core import TreeShape, joined
 from netloom.topology.families.trees import tree_links
+from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -307,7 +307,7 @@ def drawn_paths(
     )  # fmt: skip
     begin = ends_of(trip.ways, there, ends.entry)
     back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
-    return ends.around(joined(there, back))
+    return ends.around(end_to_end(there, back))
 
 
 def single_paths(
@@ -354,7 +354,7 @@ def ends_of(ways: Ways, paths: Paths, sources: Ints) -> Ints:
     return found
 
 
-def joined(first: Paths, second: Paths) -> Paths:
+def end_to_end(first: Paths, second: Paths) -> Paths:
     """Return paths that consist of two parts each, part by part of the same number."""
     offsets = first.offsets + second.offsets
     channels = np.empty(offsets[-1], np.int32)
@@ -386,7 +386,7 @@ def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where:
     )  # fmt: skip
     assert back.pair is not None
     assert back.probability is not None
-    found = joined(there.taken(back.pair), back)
+    found = end_to_end(there.taken(back.pair), back)
     chance = (there.probability / counts[begun])[back.pair] * back.probability
     return Paths(found.offsets, found.channels, begun[back.pair], chance)
 
@@ -702,7 +702,7 @@ def _made(topology: Topology) -> Ints:
     from netloom.routing.kernels.forwarding import spread_table as spread
 
     inside = topology.routers
-    leaves = exits(topology)
+    leaves = topology.ejection_router
     entries = len(leaves) * inside.num_routers
     if entries > MOST_ENTRIES:
         found = f"{inside.num_routers} routers times {len(leaves)} destinations"
@@ -793,14 +793,8 @@ def router_ranks(topology: Topology) -> Ints:
 
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     _, net = two_way(inside)
-    hops = np.full(inside.num_routers, -1, np.int64)
-    hops[np.concatenate([entry, leave])] = 0
-    for far in range(inside.num_routers):
-        reached = net.channel_target[hops[net.channel_source] == far]
-        reached = reached[hops[reached] < 0]
-        if not len(reached):
-            break
-        hops[reached] = far + 1
+    hops = router_heights(net, np.concatenate([entry, leave]))
+    hops[hops == inside.num_routers] = -1
     if hops.max(initial=0) > 0:
         rank = _by_order(-hops)
         by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
@@ -874,14 +868,8 @@ def _hops_from_root(topology: Topology, net: Topology, inside: Ints) -> Ints:
 
 def _parts(net: Topology, inside: Ints) -> list[Ints]:
     """Return the nodes of each part of a network of two-way links, each ascending."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links = np.ones(net.num_channels), (net.channel_source, net.channel_target)
-    shape = (net.num_routers, net.num_routers)
-    count, part = connected_components(coo_array(links, shape=shape), directed=False)
-    parts = [inside[part[inside] == each] for each in range(count)]
-    return [each for each in parts if len(each)]
+    part = joined(net.num_routers, net.channel_source, net.channel_target)[inside]
+    return [inside[part == each] for each in np.unique(part)]
 
 
 @dataclass(frozen=True)

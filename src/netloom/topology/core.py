@@ -355,13 +355,8 @@ class Topology:
 
     def _shown_inside(self) -> Bools:
         """Return of which nodes the network shows the inside, bool[num_nodes]."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        inside = self.routers
-        ends = inside.channel_source, inside.channel_target
-        joined = coo_array((np.ones(inside.num_channels), ends), (self.num_routers,) * 2)
-        count, part = connected_components(joined, directed=False)
+        part = joined(self.num_routers, self.channel_source, self.channel_target)
+        count = int(part.max(initial=-1)) + 1
         owner, reached = self.node_of_host[self.port_host], part[self.injection_router]
         first, last = np.full(count, self.num_nodes), np.full(count, -1)
         np.minimum.at(first, reached, owner)
@@ -702,6 +697,24 @@ def way_back(topology: Topology) -> Ints:
         return back
     places = {tuple(each): number for number, each in enumerate(ahead.T.tolist())}
     return np.array([places.get(tuple(each), -1) for each in behind.T.tolist()], np.int32)
+
+
+def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -> Ints:
+    """Return what each vertex hangs together with by some channels, int64[count].
+
+    ``both_ways``: only with what it reaches and is reached from.
+
+    Examples
+    --------
+    >>> joined(4, np.array([0, 2]), np.array([1, 3]))
+    array([0, 0, 1, 1])
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
+    found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
+    return found.astype(np.int64)
 
 
 def ranks(offsets: Ints, channels: Ints) -> Ints:

@@ -345,25 +345,25 @@ def _cube_distance_sum(cube: Cube) -> int:
     return total
 
 
-def router_heights(topology: Topology) -> Ints:
-    """Return how many hops each router is from the nearest one with hosts."""
-    near = np.zeros(topology.num_routers, np.bool_)
-    near[topology.injection_router] = True
-    return heights(near, topology.routers.channel_source, topology.routers.channel_target)
+def router_heights(topology: Topology, lowest: Ints | None = None) -> Ints:
+    """Return how many hops each router is from the nearest of some: those with hosts by default."""
+    inside, low = topology.routers, topology.injection_router if lowest is None else lowest
+    return heights(low, inside.channel_source, inside.channel_target, topology.num_routers)
 
 
-def heights(near: Bools, source: Ints, target: Ints) -> Ints:
-    """Return how many channels lead to each vertex from the nearest of some, int64[vertices].
+def heights(lowest: Ints | Bools, source: Ints, target: Ints, count: int) -> Ints:
+    """Return how many channels lead to each vertex from the nearest of some, int64[count].
 
     As many as there are vertices where none does. Channel c leads from ``source[c]`` to
     ``target[c]``.
 
     Examples
     --------
-    >>> heights(np.array([True, False, False, False]), np.array([0, 1]), np.array([1, 2]))
+    >>> heights(np.array([0]), np.array([0, 1]), np.array([1, 2]), 4)
     array([0, 1, 2, 4])
     """
-    height = np.where(near, 0, len(near))
+    height = np.full(count, count)
+    height[lowest] = 0
     while True:
         nearer = height.copy()
         np.minimum.at(nearer, target, height[source] + 1)

@@ -14,9 +14,10 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.topology.core import TreeShape
+from netloom.topology.core import TreeShape, joined
 from netloom.topology.families.stages import Omega
 from netloom.topology.families.trees import tree_links
+from netloom.topology.measures import heights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,16 +210,8 @@ def _levels(topology: Topology) -> Ints | None:
     Also where a channel stays in a level or leaves one out.
     """
     source, target = topology.source_end, topology.target_end
-    level_of = np.full(topology.num_ends, -1)
-    level_of[: topology.num_hosts] = 0
-    level = 0
-    while True:
-        reached = target[(level_of[source] == level) & (level_of[target] == -1)]
-        if not len(reached):
-            break
-        level += 1
-        level_of[reached] = level
-    lost = (level_of < 0).any() or level == 0
+    level_of = heights(np.arange(topology.num_hosts), source, target, topology.num_ends)
+    lost = not 0 < level_of.max() < topology.num_ends
     steps = np.abs(level_of[source] - level_of[target])
     return None if lost or (steps != 1).any() else level_of
 
@@ -302,16 +295,12 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
 
     None where a level has other than prod(m_{l+1} … m_h) subtrees.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     size, hosts = topology.num_ends, topology.num_hosts
     found = [np.arange(size)]
     for level in range(1, shape.levels + 1):
         lower = np.concatenate([each.lower for each in levels[:level]])
         upper = np.concatenate([each.upper for each in levels[:level]])
-        graph = coo_array((np.ones(len(lower)), (lower, upper)), shape=(size, size))
-        _, part = connected_components(graph, directed=False)
+        part = joined(size, lower, upper)
         parts, lowest, of = np.unique(part[:hosts], return_index=True, return_inverse=True)
         if len(parts) != prod(shape.children[level:]):
             return None

@@ -30,6 +30,7 @@ from netloom.routing.forwarding.tables import (
 from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
 from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
 from netloom.topology.core import port_numbers, ranks, way_back
+from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,22 +43,6 @@ if TYPE_CHECKING:
 
 UP, DOWN, EQUAL = 0, 1, 2
 """The directions of steps, as the kernels number them."""
-
-
-def hops_from(topology: Topology, first: Ints) -> Ints:
-    """Return the hops from the nearest of some routers, int64[num_routers].
-
-    The number of routers where there is no way.
-    """
-    inside = topology.routers
-    hops = np.full(topology.num_routers, topology.num_routers, np.int64)
-    hops[first] = 0
-    while True:
-        nearer = hops.copy()
-        np.minimum.at(nearer, inside.channel_target, hops[inside.channel_source] + 1)
-        if (nearer == hops).all():
-            return hops
-        hops = nearer
 
 
 def counted_table(
@@ -165,7 +150,7 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
         found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
         raise InputError("routing updn", found, "a tree; or minhop itself")
     found_or_given = found_roots(topology) if not roots else np.array(roots)
-    rank, inside = hops_from(topology, found_or_given), topology.routers
+    rank, inside = router_heights(topology, found_or_given), topology.routers
     place = _by_guid(topology)
     here, there = inside.channel_target, inside.channel_source
     up = (rank[here] > rank[there]) | ((rank[here] == 0) & (rank[there] == 0))
@@ -219,7 +204,7 @@ def dnup(topology: Topology) -> ForwardingTable:
     [-1, -1, 0, 1]
     """
     ends, inside = end_points(topology), topology.routers
-    rank = hops_from(topology, np.unique(ends.exit[: ends.num_apart]))
+    rank = router_heights(topology, np.unique(ends.exit[: ends.num_apart]))
     here, there = rank[inside.channel_target], rank[inside.channel_source]
     directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
     return counted_table(topology, "dnup", directions=directions, barred=UP)
@@ -633,9 +618,9 @@ def _tree_of(topology: Topology) -> _Tree | str:
         return "ports have several LIDs (LMC above 0)"
     if routers < 2 or topology.num_hosts + others < 2:
         return "there are fewer than two switches or adapters"
-    height = hops_from(topology, np.flatnonzero(adapters))
+    height = router_heights(topology, np.flatnonzero(adapters))
     known = height < routers
-    level = hops_from(topology, np.flatnonzero(known & (height == height[known].max())))
+    level = router_heights(topology, np.flatnonzero(known & (height == height[known].max())))
     known = level < routers
     lowest = int(level[known].max())
     if lowest == 0 and routers > 1 and adapters[known].all():

@@ -12,7 +12,6 @@ from netloom.routing.forwarding.tables import (
     Choices,
     ForwardingTable,
     Lanes,
-    exits,
     port_senders,
     senders,
 )
@@ -271,7 +270,7 @@ def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
     """
     if sent.shape[1] == 1:
         own = topology.injection_router
-        apart = (sent[own, 0] == 1) & (own != exits(topology))
+        apart = (sent[own, 0] == 1) & (own != topology.ejection_router)
         if apart.any():  # the one port of a router sends nothing to itself at another
             sent = np.repeat(sent, topology.num_ports, axis=1)
             sent[own[apart], np.flatnonzero(apart)] = 0

@@ -111,11 +111,6 @@ class ForwardingTable:
         return self.name
 
 
-def exits(topology: Topology) -> Ints:
-    """Return the router of each destination: where packets to it leave the routers."""
-    return topology.ejection_router
-
-
 def forwarded_paths(
     topology: Topology, routing: ForwardingTable, sources: Ints, targets: Ints
 ) -> Paths:
@@ -417,7 +412,7 @@ def end_points(topology: Topology) -> EndPoints:
     ([0, 0, 1, 1, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7], [3, 3, 1, 1])
     """
     cabling, count = topology.cabling, topology.num_routers
-    leave = exits(topology)
+    leave = topology.ejection_router
     copies, port = np.ones(len(leave), np.int64), np.zeros(len(leave), np.int32)
     rank = np.arange(count, dtype=np.int32)
     listed = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
@@ -557,7 +552,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     ends = outcomes(rows, last, lost, topology.routers.channel_target)
     sent = _sent(topology, len(rows))
     sent[~topology.routers.vertex_up[last]] = 0  # nobody expects to reach what is broken
-    hosts = len(exits(topology))
+    hosts = len(topology.ejection_router)
     broken = ends != -1
     faults = _faults(topology, table, every, ends, sent)
     return Problems(
@@ -567,7 +562,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
 
 def _sent(topology: Topology, rows: int) -> Ints:
     """Return how many hosts send from each router to each row: int64[rows, routers]."""
-    ports = len(exits(topology))
+    ports = len(topology.ejection_router)
     at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, ports)).T.copy()
     if len(np.unique(topology.port_host)) == ports:  # where the destination itself counts
         at_hosts[np.arange(ports), topology.injection_router] -= 1
@@ -582,7 +577,7 @@ def _faults(
     port_of = {}
     if table.astray is not None:
         port_of = {(row, router): port for row, router, port in table.astray.tolist()}
-    whole, hosts = whole_table(table), len(exits(topology))
+    whole, hosts = whole_table(table), len(topology.ejection_router)
     target = topology.routers.channel_target
     up = topology.routers.vertex_up
     sends = port_senders(topology)[:, 0]

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.topology.core import joined
+from netloom.topology.measures import heights
 from netloom.topology.names import natural
 
 if TYPE_CHECKING:
@@ -459,13 +461,8 @@ def _levels(lowest: Bools, here: Ints, there: Ints) -> Ints:
     One all of whose neighbours are parents of a lower switch stands beside that: it is a leaf that
     has lost its hosts.
     """
-    level = np.where(lowest, 0, -1)
-    for step in range(1, len(level)):
-        beside = np.concatenate([there[level[here] == step - 1], here[level[there] == step - 1]])
-        found = beside[level[beside] < 0]
-        if not len(found):
-            break
-        level[found] = step
+    level = heights(lowest, np.append(here, there), np.append(there, here), len(lowest))
+    level[level == len(lowest)] = -1
     neighbours: list[set[int]] = [set() for _ in level]
     for a, b in zip(here.tolist(), there.tolist(), strict=True):
         neighbours[a].add(b)
@@ -542,12 +539,8 @@ def _plus(level: Ints, here: Ints, there: Ints) -> tuple[str, Ints]:
 
 def _parts(routers: int, here: Ints, there: Ints) -> tuple[int, Ints]:
     """Return how many parts some cables leave the switches in, and the part of each."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(here)), (here, there)), shape=(routers, routers))
-    number, part = connected_components(graph.tocsr(), directed=False)
-    return int(number), part
+    part = joined(routers, here, there)
+    return int(part.max()) + 1, part
 
 
 def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
