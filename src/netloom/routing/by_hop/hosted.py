@@ -40,6 +40,7 @@ from netloom.routing.by_hop.tables import (
     check_starts,
     hop_tables,
     next_ports,
+    plain_states,
 )
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.dimension_order import DimensionOrder
@@ -153,12 +154,7 @@ class Ladder(NamedTuple):
 
 def straight(ladder: Ladder, num_vcs: int) -> Automaton:
     """Return the states of packets that go where they want to, without a detour."""
-    places = len(ladder.rungs) + 1
-    zeros, own = np.zeros(places, np.int8), np.arange(places, dtype=np.int16)
-    return Automaton(
-        ladder.kind, ladder.climbed(), ladder.place_vcs(num_vcs),
-        np.full(places, bits(num_vcs), np.int64), zeros, zeros, zeros, own, own, own,
-    )  # fmt: skip
+    return plain_states(ladder.kind, ladder.climbed(), ladder.place_vcs(num_vcs), num_vcs)
 
 
 def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> Automaton:
@@ -290,19 +286,6 @@ def escape_tables(topology: Topology) -> tuple[NDArray[np.int8], NextPorts, Next
     own, half = ports[:size].copy(), count * count
     first = NextPorts(count, starts[:half], own, lengths[:half])
     return kind, first, NextPorts(count, starts[half:], own, lengths[half:])
-
-
-def escape_automaton(kind: NDArray[np.int8], num_vcs: int) -> Automaton:
-    """Return the states of packets that may go any shortest way in all VCs but VC 0.
-
-    In VC 0 they go up and then down, and never leave it again.
-    """
-    zeros, own = np.zeros(3, np.int8), np.arange(3, dtype=np.int16)
-    return Automaton(
-        kind, np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2], np.int16),
-        np.array([bits(num_vcs) & ~1, 1, 1], np.int64), np.full(3, bits(num_vcs), np.int64),
-        own.astype(np.int8), zeros, zeros, own, own, own,
-    )  # fmt: skip
 
 
 def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[str, Any]:
@@ -933,9 +916,13 @@ def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> Hop
     if num_vcs < 2:
         raise InputError(where, "no VC but the escape", "at least 2 VCs")
     kind, before, after = escape_tables(topology)
+    free = bits(num_vcs) & ~1  # in VC 0 they go up and then down, and never leave it again
+    delta = np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2])
+    automaton = plain_states(kind, delta, np.array([free, 1, 1], np.int64), num_vcs)
     tables = hop_tables(
-        topology, num_vcs, [wanted.straight, before, after], escape_automaton(kind, num_vcs),
-        choice=wanted.choice, adaptive_vcs=bits(num_vcs) & ~1, escape_vcs=1, escape_state=1,
+        topology, num_vcs, [wanted.straight, before, after],
+        automaton._replace(table=np.arange(3, dtype=np.int8)),
+        choice=wanted.choice, adaptive_vcs=free, escape_vcs=1, escape_state=1,
     )  # fmt: skip
     check_escape(topology, wanted.straight, before)
     return tables

@@ -19,10 +19,10 @@ from netloom.routing.by_hop.tables import (
     GIVEN,
     Automaton,
     NextPorts,
-    bits,
     check_starts,
     hop_tables,
     pair_ports,
+    plain_states,
 )
 from netloom.routing.cycles import cycle_of_waits, dependencies
 from netloom.routing.deadlock import in_one_order
@@ -31,7 +31,6 @@ from netloom.routing.forwarding.tables import (
     Choices,
     ForwardingTable,
     check_table,
-    exits,
     senders,
 )
 from netloom.routing.hosted import PAIRS_AT_ONCE
@@ -317,7 +316,7 @@ def reached(topology: Topology, table: ForwardingTable) -> Bools | None:
     """
     from netloom.routing.kernels.forwarding import follow_lengths
 
-    next_channel, leaves = table.next_channel, exits(topology)
+    next_channel, leaves = table.next_channel, topology.ejection_router
     entries = np.unique(topology.injection_router)
     found = np.zeros(next_channel.shape, np.bool_)
     step = max(PAIRS_AT_ONCE // len(entries), 1)
@@ -491,10 +490,5 @@ def check_choices(topology: Topology, routing: ForwardingTable) -> None:
 
 def states(topology: Topology, vcs: Ints, num_vcs: int) -> Automaton:
     """Return the states of packets that stay in one: a lane or layer, with its VCs, each."""
-    own = np.arange(len(vcs), dtype=np.int16)
-    no = np.zeros(len(vcs), np.int8)
-    return Automaton(
-        kind=np.zeros(topology.num_network_channels, np.int8), delta=own[:, None], vcs=vcs,
-        eject_vcs=np.full(len(vcs), bits(num_vcs), np.int64), table=no, to_aux=no, decides=no,
-        keep=own, leave=own, turn=own,
-    )  # fmt: skip
+    kind = np.zeros(topology.num_network_channels, np.int8)
+    return plain_states(kind, np.arange(len(vcs))[:, None], vcs, num_vcs)
