@@ -605,10 +605,9 @@ def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
     from netloom.routing.kernels.ecmp import mixed
 
     salt = mixed(np.uint64(routing.seed))
-    routers = np.arange(num_routers, dtype=np.uint64)
-    salts = np.array([mixed(salt ^ router) for router in routers], np.uint64)
     if routing.polarised:
-        salts[:] = salt
+        return np.full(num_routers, salt)
+    salts: NDArray[np.uint64] = mixed(salt ^ np.arange(num_routers, dtype=np.uint64))
     return salts
 
 

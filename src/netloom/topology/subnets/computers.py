@@ -46,21 +46,6 @@ CPUS = (
 )
 
 
-@dataclass
-class _Machine:
-    """What is being filled, the ports that are taken, and the NVLinks that were seen."""
-
-    subnet: Subnet
-    ports: dict[str, int] = field(default_factory=dict)
-
-    def join(self, one: str, other: str, gbps: float) -> None:
-        ends = []
-        for key in (one, other):
-            self.ports[key] = self.ports.get(key, 0) + 1
-            ends.append(Port(key, self.ports[key]))
-        self.subnet.cables.append(Cable(ends[0], ends[1], gbps))
-
-
 def read_machine(subnet: Subnet, text: str) -> None:
     """Fill in what NCCL's topology file says of a machine.
 
@@ -82,7 +67,6 @@ def read_machine(subnet: Subnet, text: str) -> None:
     cpus = [each for each in top.inside if each.tag == "cpu"]
     if top.tag != "system" or not cpus:
         raise InputError(top.where, f"<{top.tag:.40}> without <cpu>", NCCL)
-    machine = _Machine(subnet)
     subnet.natural = subnet.ports = False
     keys = []
     for place, cpu in enumerate(cpus):
@@ -91,13 +75,13 @@ def read_machine(subnet: Subnet, text: str) -> None:
         keys.append(key)
         for each in cpu.inside:
             if each.tag == "pci":
-                _add_pci(machine, key, each)
-    _add_nvlinks(machine, top)
+                _add_pci(subnet, key, each)
+    _add_nvlinks(subnet, top)
     if len(keys) > 1:
         rate = min(_cpu_rate(cpu) for cpu in cpus)
         subnet.notes.append(CPUS.format(rate))
         for one, other in combinations(keys, 2):
-            machine.join(one, other, 8 * rate)
+            subnet.join(one, other, 8 * rate)
 
 
 def _line(element: Element) -> int:
@@ -115,10 +99,10 @@ def _cpu_rate(cpu: Element) -> float:
     raise InputError(cpu.where, found, "CPUs whose links NCCL knows, or one CPU")
 
 
-def _add_pci(machine: _Machine, above: str, pci: Element) -> None:
+def _add_pci(subnet: Subnet, above: str, pci: Element) -> None:
     """Add a PCI device and what is below it."""
     kind, key = pci.word("class").lower(), pci.word("busid")
-    subnet, line = machine.subnet, _line(pci)
+    line = _line(pci)
     if kind.startswith(BRIDGE):
         subnet.add(key, Device(SWITCH, f"pci@{key}", line=line))
     elif kind.startswith(GPUS):
@@ -135,10 +119,10 @@ def _add_pci(machine: _Machine, above: str, pci: Element) -> None:
         raise InputError(pci.where, found, "PCI switches, GPUs and network cards")
     else:
         return
-    machine.join(above, key, _pci_gbps(pci))
+    subnet.join(above, key, _pci_gbps(pci))
     for each in pci.inside:
         if each.tag == "pci":
-            _add_pci(machine, key, each)
+            _add_pci(subnet, key, each)
 
 
 def _pci_gbps(pci: Element) -> float:
@@ -151,9 +135,8 @@ def _pci_gbps(pci: Element) -> float:
     return float(rate[1]) * int(width)
 
 
-def _add_nvlinks(machine: _Machine, top: Element) -> None:
+def _add_nvlinks(subnet: Subnet, top: Element) -> None:
     """Add NVSwitches, in the order of the file, and the links of GPUs to them."""
-    subnet = machine.subnet
     for pci in top.all():
         for gpu in pci.inside if pci.tag == "pci" else ():
             for link in gpu.inside if gpu.tag == "gpu" else ():
@@ -168,7 +151,7 @@ def _add_nvlinks(machine: _Machine, top: Element) -> None:
                 if target not in subnet.devices:
                     subnet.add(target, Device(SWITCH, f"nvs@{target}", line=_line(link)))
                 for _ in range(_count(link)):
-                    machine.join(pci.word("busid"), target, _nvlink_gbps(gpu))
+                    subnet.join(pci.word("busid"), target, _nvlink_gbps(gpu))
 
 
 def _count(link: Element) -> int:

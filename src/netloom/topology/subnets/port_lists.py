@@ -13,11 +13,9 @@ import re
 from typing import NamedTuple
 
 from netloom.base.errors import InputError
-from netloom.topology.names import serves
 from netloom.topology.subnets.ibnetdiscover import lane_rate
 from netloom.topology.subnets.records import (
     HOST,
-    SERVER,
     SWITCH,
     Address,
     Device,
@@ -87,13 +85,9 @@ def _end(subnet: Subnet, found: re.Match[str], side: str, line: int) -> Port:
     device = subnet.devices.get(key)
     if device is None:
         device = Device(SWITCH, name, guid=guid, ports=number("ports"), line=line)
+        device.classify(kind)
         if kind == "SW":
             device.lid = lid
-        elif kind == "RT" or serves(name):
-            device.kind = SERVER
-        else:
-            device.kind = HOST
-            device.describe(name)
         subnet.add(key, device)
     end = Port(key, number("number"))
     own = Address(number("port"), lid, 0, line)
@@ -296,16 +290,9 @@ def _fill(subnet: Subnet, rows: list[_Row]) -> None:
 
 
 def _add(subnet: Subnet, key: str, row: _Row, *, switch: bool) -> None:
-    device = Device(SWITCH, row.name, line=row.line)
-    if switch:
-        device.guid, device.lid = row.guid, row.lid
-    elif row.kind in {"RT", "RO"} or serves(row.name):
-        device.kind = SERVER
-    else:
-        device.kind = HOST
-        device.guid = row.guid
-        device.describe(row.name)
-        device.guid = 0
+    device = Device(SWITCH, row.name, guid=row.guid, line=row.line)
+    device.classify("SW" if switch else row.kind)
+    device.guid, device.lid = (row.guid, row.lid) if switch else (0, 0)
     subnet.add(key, device)
 
 

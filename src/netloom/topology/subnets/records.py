@@ -19,7 +19,7 @@ from netloom.base.spec import whole_number
 from netloom.base.words import counted
 from netloom.topology.core import Cabling, OtherEnds, Topology, attach_hosts
 from netloom.topology.faults import two_apart
-from netloom.topology.names import adapter_of, host_of, natural
+from netloom.topology.names import adapter_of, host_of, natural, serves
 from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.shapes import Adapter, rails_of
 
@@ -96,6 +96,16 @@ class Device:
         """Set the names of an adapter from its description."""
         self.name, self.computer = host_of(description, self.guid)
         self.adapter = adapter_of(description)
+
+    def classify(self, word: str) -> None:
+        """Set kind and names by a file's word for it: a switch (SW…), a router (R…), an adapter."""
+        if word[:2].upper() == "SW":
+            self.kind = SWITCH
+        elif word[:1].upper() == "R" or serves(self.name):
+            self.kind = SERVER
+        else:
+            self.kind = HOST
+            self.describe(self.name)
 
 
 class Port(NamedTuple):
@@ -182,6 +192,8 @@ class Subnet:
         Whether rates are numbers without a unit, to compare with each other, rather than Gb/s.
     notes
         As in ``Topology``.
+    taken
+        How many ports of each device ``join`` has taken, by key.
     """
 
     name: str
@@ -193,6 +205,17 @@ class Subnet:
     ports: bool = True
     relative: bool = False
     notes: list[str] = field(default_factory=list)
+    taken: dict[str, int] = field(default_factory=dict)
+
+    def join(
+        self, one: str, other: str, gbps: float = 0.0, cycles: tuple[int, int] = (1, 1)
+    ) -> None:
+        """Add a cable between the next ports of two devices, where a file does not number them."""
+        ends = []
+        for key in (one, other):
+            self.taken[key] = self.taken.get(key, 0) + 1
+            ends.append(Port(key, self.taken[key]))
+        self.cables.append(Cable(ends[0], ends[1], gbps, cycles))
 
     def add(self, key: str, device: Device) -> None:
         """Add a device.

@@ -34,15 +34,15 @@ from netloom.topology.subnets.records import (
     HOST,
     MOST_DEVICES,
     SWITCH,
-    Cable,
     Device,
-    Port,
     Subnet,
     check_devices,
 )
 from netloom.topology.subnets.slurm import check_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom.base.arrays import Ints
 
 
@@ -131,17 +131,14 @@ def _add(subnet: Subnet, ways: dict[tuple[_End, _End], int]) -> None:
         kind = HOST if end.kind == "node" else SWITCH
         subnet.add(str(end), Device(kind, f"{end.kind}{end.number}"))
     done = set[tuple[_End, _End]]()
-    ports = dict.fromkeys(ends, 0)
     for (here, there), cycles in ways.items():
         if (there, here) in done:
             continue
         done.add((here, there))
-        ports[here], ports[there] = ports[here] + 1, ports[there] + 1
         back = ways.get((there, here), 0)
         if "node" in (here.kind, there.kind):
             cycles = back = cycles or back
-        first, second = Port(str(here), ports[here]), Port(str(there), ports[there])
-        subnet.cables.append(Cable(first, second, cycles=(cycles or 1, back or 1)))
+        subnet.join(str(here), str(there), cycles=(cycles or 1, back or 1))
 
 
 INTRA = "triples of int32: two routers of a group, and a kind of link"
@@ -581,20 +578,14 @@ def _hang(
     routers: list[str],
     router_of: list[int],
     gbps: float,
-    joined: list[_Joined] | None = None,
+    joined: Sequence[_Joined] = (),
 ) -> None:
     """Fill in hosts on routers, and the links between these."""
     subnet.natural = subnet.ports = False
     for name in routers:
         subnet.add(f"router {name}", Device(SWITCH, name))
-    ports = [0] * len(routers)
-
-    def port(router: int) -> Port:
-        ports[router] += 1
-        return Port(f"router {routers[router]}", ports[router])
-
     for name, router in zip(names, router_of, strict=True):
         subnet.add(f"host {name}", Device(HOST, name))
-        subnet.cables.append(Cable(Port(f"host {name}", 1), port(router), gbps))
-    for one, other, links in joined or []:
-        subnet.cables.append(Cable(port(one), port(other), gbps * links))
+        subnet.join(f"host {name}", f"router {routers[router]}", gbps)
+    for one, other, links in joined:
+        subnet.join(f"router {routers[one]}", f"router {routers[other]}", gbps * links)

@@ -26,9 +26,7 @@ from netloom.topology.subnets.documents import Document, Record, read_document, 
 from netloom.topology.subnets.records import (
     HOST,
     SWITCH,
-    Cable,
     Device,
-    Port,
     Subnet,
     check_devices,
 )
@@ -121,15 +119,6 @@ def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
     subnet.ports, subnet.relative = False, True
     for name in tree.below:
         subnet.add(f"switch {name}", Device(SWITCH, name))
-    ports: dict[str, int] = {}
-
-    def join(upper: str, lower: str, speed: float) -> None:
-        ends = []
-        for key in (upper, lower):
-            ports[key] = ports.get(key, 0) + 1
-            ends.append(Port(key, ports[key]))
-        subnet.cables.append(Cable(ends[0], ends[1], speed))
-
     for name, (switches, nodes) in tree.below.items():
         speed = tree.speed[name] if rated else 0.0
         for each in switches:
@@ -137,15 +126,15 @@ def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
                 what = "itself" if each == name else "which has no line of its own"
                 found = f"switch '{each:.40}' below '{name:.40}', {what}"
                 raise InputError(tree.where[name], found, "a line for every switch")
-            join(f"switch {name}", f"switch {each}", speed)
+            subnet.join(f"switch {name}", f"switch {each}", speed)
         for each in nodes:
             if f"node {each}" not in subnet.devices:
                 subnet.add(f"node {each}", Device(HOST, each))
-            join(f"switch {name}", f"node {each}", speed)
+            subnet.join(f"switch {name}", f"node {each}", speed)
     if top and len(tree.below) > 1:
         subnet.add("top", Device(SWITCH, top))
         for name in tree.below:
-            join("top", f"switch {name}", 0.0)
+            subnet.join("top", f"switch {name}")
 
 
 def grid(
