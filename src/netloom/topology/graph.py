@@ -228,6 +228,7 @@ def _in_order(keys: Iterable[Hashable]) -> list[Hashable]:
 
 LINKS = "lines such as 'a b' or 'a -> b'"
 LINK = "'a b' or 'a -> b', perhaps with a bandwidth (100Gb/s) and a latency (cycles, or 600ns)"
+ONCE = "each link once, or the same line again for a parallel one"
 
 MOST_HOSTS = 2**22
 """Most hosts that one word names."""
@@ -259,8 +260,16 @@ def read_edge_list(path: Path) -> Drawing:
                 raise InputError(where, f"'{line:.200}'", f"clock: and {CLOCK}")
         else:
             link, one_way = _listed_link(where, line)
-            _check_new(link, where, written, one_way=one_way)
-            _add(found, link, one_way=one_way)
+            there, back = (link.source, link.target), (link.target, link.source)
+            other = back in written and not (one_way and written[back])
+            if there != back and (other or written.get(there, one_way) != one_way):
+                same = f"the same channel twice: {link.source} -> {link.target}"
+                raise InputError(where, same, ONCE)
+            written[there] = one_way
+            for name in there:
+                found.vertices.setdefault(name, Vertex())
+            reverse = link._replace(source=link.target, target=link.source)
+            found.links += [link] if one_way else [link, reverse]
     if not found.links:
         raise InputError(str(path), "no links", LINKS)
     for key, vertex in found.vertices.items():
@@ -302,27 +311,6 @@ def _listed_link(where: str, line: str) -> tuple[Link, bool]:
     if not 2 <= len(words) <= 4 or rate is None or delay is None:
         raise InputError(where, f"'{line:.200}'", LINK)
     return Link(words[0], words[1], rate, delay), one_way
-
-
-def _check_new(
-    link: Link, where: str, written: dict[tuple[Hashable, Hashable], bool], *, one_way: bool
-) -> None:
-    """Refuse a link that was written from its other end. The same line again is a parallel one."""
-    there, back = (link.source, link.target), (link.target, link.source)
-    other = back in written and not (one_way and written[back])
-    if there != back and (other or written.get(there, one_way) != one_way):
-        found = f"the same channel twice: {link.source} -> {link.target}"
-        raise InputError(where, found, "each link once, or the same line again for a parallel one")
-    written[there] = one_way
-
-
-def _add(found: Drawing, link: Link, *, one_way: bool) -> None:
-    """Add the channels of a link."""
-    for name in (link.source, link.target):
-        found.vertices.setdefault(name, Vertex())
-    found.links.append(link)
-    if not one_way:
-        found.links.append(link._replace(source=link.target, target=link.source))
 
 
 def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Topology:

@@ -297,7 +297,9 @@ def _add_edge(graph: _Graph, subnet: Subnet, edge: Record) -> None:
     """Add the cables of an edge."""
     document, where = graph.document, graph.document.at(edge)
     ends = [_components(graph, document.record(edge, end), edge) for end in ("ep1", "ep2")]
-    scheme = document.text(edge, "scheme", "many2many" if _true(edge) else "one2one")
+    # as files said it before there were schemes
+    many = str(edge.get("many2many", "")).lower() == "true"
+    scheme = document.text(edge, "scheme", "many2many" if many else "one2one")
     one_each = scheme == "one2one" and len(ends[0]) == len(ends[1])
     if not one_each and scheme != "many2many":
         found = f"an edge {scheme:.20} of {len(ends[0])} and {len(ends[1])} ends"
@@ -315,11 +317,6 @@ def _add_edge(graph: _Graph, subnet: Subnet, edge: Record) -> None:
             graph.loops += 1
         else:
             subnet.cables.append(Cable(first, second, graph.links.get(link, 0.0)))
-
-
-def _true(edge: Record) -> bool:
-    """Whether an edge is many to many, as files said it before there were schemes."""
-    return str(edge.get("many2many", "")).lower() == "true"
 
 
 def _graph(document: Document, top: Record) -> _Graph:

@@ -63,7 +63,9 @@ def missing_parts(topology: Topology) -> tuple[str, ...]:
         said += _rails(topology)
         lost = topology.cabling.unplugged
         said += [f"{_counted(len(lost), 'adapter')} without a cable: {_some(lost)}"] if lost else []
-        said += _unnamed(topology.cabling.unnamed)
+        if unnamed := topology.cabling.unnamed:
+            verb = "does not say its" if unnamed == 1 else "do not say their"
+            said.append(f"{_counted(unnamed, 'adapter')} {verb} computer")
     return tuple(said)
 
 
@@ -96,11 +98,6 @@ def _some(names: Iterable[str]) -> str:
     if len(each) <= SHOWN or all("/" not in name for name in each):
         return folded(each)
     return f"{', '.join(each[:SHOWN])} and {len(each) - SHOWN} more"
-
-
-def _unnamed(count: int) -> list[str]:
-    verb = "does not say its" if count == 1 else "do not say their"
-    return [f"{_counted(count, 'adapter')} {verb} computer"] if count else []
 
 
 def _absent(names: _Names) -> list[str]:

@@ -9,6 +9,7 @@ A subnet made a network: hosts, routers and channels by number.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ from netloom.base.spec import whole_number
 from netloom.base.words import counted
 from netloom.topology.core import Cabling, OtherEnds, Topology, attach_hosts
 from netloom.topology.faults import two_apart
-from netloom.topology.names import adapter_of, host_of, natural, serves
+from netloom.topology.names import host_of, natural, serves
 from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.shapes import Adapter, rails_of
 
@@ -94,8 +95,7 @@ class Device:
 
     def describe(self, description: str) -> None:
         """Set the names of an adapter from its description."""
-        self.name, self.computer = host_of(description, self.guid)
-        self.adapter = adapter_of(description)
+        self.name, self.computer, self.adapter = host_of(description, self.guid)
 
     def classify(self, word: str) -> None:
         """Set kind and names by a file's word for it: a switch (SW…), a router (R…), an adapter."""
@@ -482,9 +482,7 @@ def _unrated(inside: Ends, at_hosts: Ends) -> tuple[str, ...]:
 
 def _unique(names: list[str], guids: list[int]) -> list[str]:
     """Return the names, those that come more than once with their GUID, or their place, behind."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
+    counts = Counter(names)
     told = enumerate(zip(names, guids, strict=True))
     return [
         name if counts[name] == 1 else f"{name}@{f'0x{guid:016x}' if guid else place}"

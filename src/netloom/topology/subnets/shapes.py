@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -104,15 +104,20 @@ def mended(routers: int, here: Ints, there: Ints) -> tuple[str, list[tuple[int, 
     return "", []
 
 
-def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
-    """Return how little two switches are like two that are joined. Infinity for those that are."""
+def _beside(routers: int, here: Ints, there: Ints) -> Any:
+    """Return which switches cables join, as a sparse matrix."""
     from scipy.sparse import coo_array
 
     rows, columns = np.append(here, there), np.append(there, here)
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    return coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+
+
+def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
+    """Return how little two switches are like two that are joined. Infinity for those that are."""
+    graph = _beside(routers, here, there)
     two = graph @ graph
     three = two @ graph
-    degree = np.bincount(rows, minlength=routers)
+    degree = np.bincount(np.append(here, there), minlength=routers)
     back_and_forth = degree[here] + degree[there] - 1
     common = float(np.median(np.asarray(two[here, there]).ravel()))
     ways = float(np.median(np.asarray(three[here, there]).ravel() - back_and_forth))
@@ -190,11 +195,9 @@ def _by_size(sides: list[int]) -> str:
 
 def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
     """Return the factor of each edge, int64[num_pairs]. None where not all are in one piece."""
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, shortest_path
 
-    rows, columns = np.append(here, there), np.append(there, here)
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    graph = _beside(routers, here, there)
     distance = shortest_path(graph, unweighted=True)
     if np.isinf(distance).any():
         return None
@@ -225,18 +228,11 @@ def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
 
 def _factor(mine: Bools, here: Ints, there: Ints) -> tuple[str, int]:
     """Return what the edges of a factor make around one vertex, and its number of vertices."""
-    beside: dict[int, list[int]] = {}
-    for a, b in zip(here[mine].tolist(), there[mine].tolist(), strict=True):
-        beside.setdefault(a, []).append(b)
-        beside.setdefault(b, []).append(a)
-    start = next(iter(beside))
-    found, todo = {start}, [start]
-    while todo:
-        more = [each for each in beside[todo.pop()] if each not in found]
-        found.update(more)
-        todo += more
-    degrees = sorted(len(beside[each]) for each in found)
-    size = len(found)
+    ends = here[mine], there[mine]
+    degree = np.bincount(np.append(*ends))
+    part = joined(len(degree), *ends)
+    degrees = sorted(degree[part == part[ends[0][0]]].tolist())
+    size = len(degrees)
     if size == 2:
         return "two", 2
     if size == 3 and degrees == [2, 2, 2]:
@@ -548,10 +544,7 @@ def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
 
     No words if there are none. The cables of a group lie in many triangles, others in few.
     """
-    from scipy.sparse import coo_array
-
-    rows, columns = np.append(here, there), np.append(there, here)
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    graph = _beside(routers, here, there)
     common = np.asarray((graph @ graph)[here, there]).ravel()
     for share, bits in product((0.6, 0.3, 0.0), (False, True)):
         inside = common >= max(1.0, share * float(common.max(initial=0)))
