@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
     State = tuple[Ints, Ints, Ints, Floats, Floats]
+    Draws = tuple[Ints, Ints, Ints, Floats]
 
 
 Objective = Literal["all-to-all", "shifts", "permutations"]
@@ -423,18 +424,11 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
-    """Permutations of hosts as packets meet them: ``permuted`` says what of it is what."""
-
-    firsts: Ints
-    entry: Ints
-    row: Ints
-    alone: Floats
-
-
-@dataclass(frozen=True, eq=False)
 class Judge:
-    """What tables are judged by: the same random matchings, and shifts, for all."""
+    """What tables are judged by: the same random matchings, and shifts, for all.
+
+    Both are permutations of hosts as the kernel ``permuted`` takes them.
+    """
 
     problem: Problem
     matchings: Draws
@@ -458,25 +452,20 @@ class Judge:
         """Return the longest time and the mean share of each permutation, under a table."""
         from netloom.fabrics.kernels.drawn import permuted
 
-        found: tuple[Floats, ...] = permuted(
-            table, draws.firsts, draws.entry, draws.row, draws.alone,
-            self.problem.wiring[1], self.problem.bandwidth,
-        )  # fmt: skip
+        problem = self.problem
+        found: tuple[Floats, ...] = permuted(table, *draws, problem.wiring[1], problem.bandwidth)
         return found
 
 
-def problem_of(topology: Topology, ways: Ways, order: Ints | None = None) -> Problem:
-    """Return what the kernels want of a network.
-
-    Of equal ways the one to the router that is first in ``order`` is taken.
-    """
+def problem_of(topology: Topology, ways: Ways) -> Problem:
+    """Return what the kernels want of a network."""
     sent = senders(topology)
     column = np.full(topology.num_routers, -1, np.int32)
     bearing = np.flatnonzero(sent.max(axis=1))
     column[bearing] = np.arange(len(bearing))
     row_of_exit = np.argsort(ways.exits).astype(np.int32)
     return Problem(
-        topology, ways, wiring_of(topology, order), topology.ejection_router, row_of_exit,
+        topology, ways, wiring_of(topology), topology.ejection_router, row_of_exit,
         np.ascontiguousarray(sent), column,
         np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64),
     )  # fmt: skip
@@ -506,7 +495,7 @@ def _draws(topology: Topology, source: Ints, target: Ints) -> Draws:
     into, out_of = topology.port_bandwidth.reshape(2, -1)
     alone = np.minimum(into[found.source_port], out_of[found.target_port])
     alone[np.isinf(alone)] = 1.0  # where nobody says a speed
-    return Draws(firsts, found.entry, found.target_port, alone)
+    return firsts, found.entry, found.target_port, alone
 
 
 @dataclass(frozen=True, eq=False)

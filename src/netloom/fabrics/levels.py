@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.routing.forwarding.tables import senders
+from netloom.routing.rules import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,18 +70,10 @@ class Ways:
         return bool((self.height == 0).all())
 
 
-def wiring_of(topology: Topology, order: Ints | None = None) -> Wiring:
-    """Return the channels between routers as kernels take them.
-
-    ``order`` says for each router its place among the neighbours of another. Outgoing channels
-    are sorted by it. By number where it is not given.
-    """
+def wiring_of(topology: Topology) -> Wiring:
+    """Return the channels between routers as kernels take them."""
     inside = topology.routers
-    offsets, channels = inside.outgoing()
-    if order is not None:
-        source, target = inside.channel_source[channels], inside.channel_target[channels]
-        channels = channels[np.lexsort((channels, order[target], source))]
-    return (inside.channel_source, inside.channel_target, *inside.incoming(), offsets, channels)
+    return (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
 
 
 def shortest_ways(topology: Topology) -> Ways:
@@ -118,8 +111,11 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     for height in _rooted(topology, found.height, ROOTS if installed is None else None):
         ways = _ways(topology, height, shortest)
         gone = max(choices - _choices(topology, ways), SLACK * choices)
-        kept = 0 if installed is None else admitted(topology, ways, installed)
-        tried.append((ways.unreached, ways.longer, gone, -kept))
+        kept, place = 0, np.argsort(ways.exits)
+        if installed is not None:  # entries of a table to the routers, its last rows
+            rows = enumerate(installed[-topology.num_routers :])
+            kept = sum(leads(topology, ways, place[end])[row[row >= 0]].sum() for end, row in rows)
+        tried.append((ways.unreached, ways.longer, gone, -int(kept)))
         rooted.append(ways)
         if installed is None and tried[-1] <= (found.unreached, found.longer, SLACK * choices):
             return ways
@@ -127,14 +123,6 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     if needed or best[:3] <= (found.unreached, found.longer, SLACK * choices):
         return rooted[tried.index(best)]
     return found
-
-
-def admitted(topology: Topology, ways: Ways, installed: Ints) -> int:
-    """Return how many entries of a table to the routers, its last rows, are such ways."""
-    rows, place = installed[-topology.num_routers :], np.argsort(ways.exits)
-    return sum(
-        int(leads(topology, ways, place[end])[row[row >= 0]].sum()) for end, row in enumerate(rows)
-    )
 
 
 def leads(topology: Topology, ways: Ways, place: int) -> Bools:
@@ -195,16 +183,10 @@ def _rankings(topology: Topology, shortest: Ways) -> Iterator[Ints]:
     hops = shortest.near[: len(bearing)].astype(np.int64)
     far = np.where(hops < 0, np.iinfo(np.int32).max, hops)
     most = weight[bearing] * 2 >= weight.max(initial=0)
-    yield _placed(far.min(axis=0))
+    yield ranked(far.min(axis=0))
     if not most.all():
-        yield _placed(far[most].min(axis=0))
-    yield _placed(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0))
-
-
-def _placed(value: Ints) -> Ints:
-    height = np.empty(len(value), np.int32)
-    height[np.argsort(value, kind="stable")] = np.arange(len(value))
-    return height
+        yield ranked(far[most].min(axis=0))
+    yield ranked(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0))
 
 
 def _rooted(topology: Topology, height: Ints, most: int | None) -> Iterator[Ints]:

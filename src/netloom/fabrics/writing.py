@@ -165,9 +165,15 @@ def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Pat
         be written.
     """
     level = _levels(topology, table, path)
+    assert topology.cabling is not None
     every, at = addresses(topology), topology.injection_router
     groups, rules = {}, []
-    for source, router in _sources(topology, level):
+    # groups of hosts whose packets to each destination have one level, and their router
+    routers, guids = np.unique(at).tolist(), topology.cabling.router_guid
+    sources = [(f"at-{guids[router]:016x}", router) for router in routers]
+    if (level[:, routers] == level[:, routers[:1]]).all():
+        sources = [("all", routers[0])]
+    for source, router in sources:
         sends = every.kind < 2 if source == "all" else np.flatnonzero(at == router)
         for number in sorted(set(level[:, router].tolist()) - {0}):
             groups[source] = _guids(every.guid[sends])
@@ -183,15 +189,6 @@ def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Pat
     lines += ["end-qos-levels\n\nqos-match-rules\n", *rules, "end-qos-match-rules\n"]
     write_text(path, "".join(lines))
     return len(rules)
-
-
-def _sources(topology: Topology, level: NDArray[np.uint8]) -> list[tuple[str, int]]:
-    """Return groups of hosts whose packets to each destination have one level, and their router."""
-    assert topology.cabling is not None
-    routers = np.unique(topology.injection_router).tolist()
-    if (level[:, routers] == level[:, routers[:1]]).all():
-        return [("all", routers[0])]
-    return [(f"at-{topology.cabling.router_guid[router]:016x}", router) for router in routers]
 
 
 def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
