@@ -38,13 +38,9 @@ def cycle_of_waits(held: Ints, asked: Ints, num_channels: int) -> tuple[int, ...
     part = joined(num_channels, held, asked, both_ways=True)
     knotted = part[held] == part[asked]
     following = dict(zip(held[knotted].tolist(), asked[knotted].tolist(), strict=True))
-    return _walk_to_cycle(following)
-
-
-def _walk_to_cycle(following: dict[int, int]) -> tuple[int, ...]:
-    """Follow one successor of each channel, all within one knot, until a channel comes again."""
     if not following:
         return ()
+    # follow one successor of each channel, all within one knot, until a channel comes again
     seen: dict[int, int] = {}
     channel = min(following)
     while channel not in seen:

@@ -37,10 +37,9 @@ from netloom.routing.rules import (
     several_paths,
     shortest_paths,
     single_paths,
-    spread_paths,
+    spread_table,
     tree_paths,
     up_down_paths,
-    whole_tree,
 )
 from netloom.routing.source_routing import (
     SourceRoutes,
@@ -226,7 +225,8 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
             cube_tables(topology.routers, routing)  # so does this
         return routing
     if name in _PLAIN and not argument:
-        return _fitting(topology, _PLAIN[name])
+        check_fits(topology, _PLAIN[name])
+        return _PLAIN[name]
     if name in _HASHED:
         seed = whole_number(argument, where=spec) if argument else Ecmp().seed
         return Ecmp(seed, polarised=_HASHED[name])
@@ -243,15 +243,6 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     if isfile(spec):  # noqa: PTH113 (any words may be no path)
         return read_routes(topology, spec)
     raise InputError(f"routing '{spec}'", f"'{name}'", or_near(name, names(), ROUTINGS))
-
-
-def _fitting(topology: Topology, routing: NamedRouting) -> NamedRouting:
-    """Return a routing, having refused one that does not fit the network."""
-    if isinstance(routing, DModK | SModK | RandomUp):
-        whole_tree(topology, routing)  # refuses what is no tree
-    if isinstance(routing, Minimal | MinimalGroup | Valiant):
-        check_fits(topology, routing)
-    return routing
 
 
 def default_routing(topology: Topology) -> Routing:
@@ -491,7 +482,9 @@ _BETWEEN_HOSTS: dict[type, _Between] = {
     MinimalGroup: single_paths,
     UpDown: lambda network, _, here, there: up_down_paths(network, here, there),
     Ecmp: ecmp_paths,
-    Spread: lambda network, _, here, there: spread_paths(network, here, there),
+    Spread: lambda network, _, here, there: forwarded_paths(
+        network, ForwardingTable("spread", spread_table(network)), here, there
+    ),
     SourceRoutes: routed_paths,
     ForwardingTable: forwarded_paths,
 }

@@ -25,8 +25,6 @@ from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tab
 from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
-    ForwardingTable,
-    forwarded_paths,
     senders,
 )
 from netloom.routing.hosted import legs, router_pairs
@@ -62,8 +60,21 @@ MOST_HOPS = 2**28
 """Most hops that these have, a gigabyte."""
 
 
+class Named:
+    """A routing that its name says whole. ``several``: whether a pair may have several paths."""
+
+    several: ClassVar[bool]
+    _name: ClassVar[str]
+
+    def __init_subclass__(cls, *, name: str, several: bool = False) -> None:
+        cls._name, cls.several = name, several
+
+    def __str__(self) -> str:
+        return self._name
+
+
 @dataclass(frozen=True)
-class Minimal:
+class Minimal(Named, name="minimal", several=True):
     """Any shortest path: at every router, each channel that leads one hop nearer is as likely.
 
     Of parallel channels each counts. Hops are those between routers. That is how packets spread
@@ -71,14 +82,9 @@ class Minimal:
     need not be equally likely.
     """
 
-    several: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return "minimal"
-
 
 @dataclass(frozen=True)
-class MinimalGroup:
+class MinimalGroup(Named, name="minimal-group"):
     """On a dragonfly, local, global, local: by a direct link between the two groups.
 
     Of several such ways the shortest, of several of these one by the target's number: as digits,
@@ -86,11 +92,6 @@ class MinimalGroup:
     share the targets. Within a group packets stay there. On a dragonfly+ they go up to a spine
     and down again at either side.
     """
-
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "minimal-group"
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def listed(
     from netloom.routing.kernels.several import list_paths, measure_ways
 
     by_goal = np.argsort(goals, kind="stable")
-    hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
+    hops, many = measure_ways(ways, by_goal, sources, goals, to_group, counted=True)
     offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
@@ -210,10 +211,10 @@ def walked(
     NoRouteError
         If there is no path.
     """
-    from netloom.routing.kernels.several import hops_to_goals, walk_paths
+    from netloom.routing.kernels.several import measure_ways, walk_paths
 
     by_goal = np.argsort(goals, kind="stable")
-    hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
+    hops, _ = measure_ways(ways, by_goal, sources, goals, to_group, counted=False)
     offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
     return Paths(offsets, channels)
@@ -391,11 +392,13 @@ def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where:
     return Paths(found.offsets, found.channels, begun[back.pair], chance)
 
 
-def check_fits(topology: Topology, routing: Several | MinimalGroup | DimensionOrder) -> None:
+def check_fits(topology: Topology, routing: object) -> None:
     """Raise InputError if a routing does not fit a network."""
     if isinstance(routing, Valiant):
         detour(topology, routing)
-    else:
+    elif isinstance(routing, DModK | SModK | RandomUp):
+        whole_tree(topology, routing)
+    elif isinstance(routing, Minimal | MinimalGroup | DimensionOrder):
         ways_of(topology, routing)
 
 
@@ -407,17 +410,12 @@ MOST_LAYERS = 62
 
 
 @dataclass(frozen=True)
-class ShortestPath:
+class ShortestPath(Named, name="shortest-path"):
     """At every node, the lowest-numbered channel that leads one hop nearer to the target.
 
     That is a table (one channel for each node and target), as routers of irregular networks
     hold it. It is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
     """
-
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "shortest-path"
 
 
 def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
@@ -441,7 +439,7 @@ def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
 
 
 @dataclass(frozen=True)
-class Layered:
+class Layered(Named, name="layered"):
     """Shortest paths in layers of virtual channels, of as few layers as a search finds.
 
     On a k-ary n-cube with broken parts, a path is that of dimension order, last dimension first. If
@@ -457,11 +455,6 @@ class Layered:
     next wherever it would close a circle, never back. Then paths move from fuller layers to emptier
     ones that can take them. A packet may use any VC of the layer that it is in.
     """
-
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "layered"
 
 
 def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
@@ -606,7 +599,7 @@ def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
 
     salt = mixed(np.uint64(routing.seed))
     if routing.polarised:
-        return np.full(num_routers, salt)
+        return np.full(num_routers, salt, np.uint64)
     salts: NDArray[np.uint64] = mixed(salt ^ np.arange(num_routers, dtype=np.uint64))
     return salts
 
@@ -618,7 +611,7 @@ _TABLES: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Named, name="spread"):
     """Shortest paths, spread so that channels are about as busy when all hosts send to all others.
 
     Destinations choose in their order, all paths to one at once. The cost of a channel is (paths
@@ -631,26 +624,6 @@ class Spread:
     router and the destination alone, as routers' forwarding tables must. They may deadlock:
     ``find_deadlock`` tells. On full fat trees no channel has more paths than under ``DModK``.
     """
-
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "spread"
-
-
-def spread_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
-    """Return the path of every pair of hosts (see ``paths``).
-
-    Raises
-    ------
-    InputError
-        If the table would be too large.
-    NoRouteError
-        If a target cannot be reached.
-    """
-    return forwarded_paths(
-        topology, ForwardingTable("spread", spread_table(topology)), sources, targets
-    )
 
 
 def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
@@ -720,7 +693,7 @@ MOST_SAMPLES = 256
 
 
 @dataclass(frozen=True)
-class UpDown:
+class UpDown(Named, name="up-down"):
     """Up*/down* routing: no packet goes up again once it has gone down.
 
     Nodes are ranked by their distance from a root in the middle of the network, then by number. A
@@ -736,11 +709,6 @@ class UpDown:
     of a tree share the traffic that a single root would get.
     """
 
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "up-down"
-
 
 def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     """Return the up*/down* path of every pair (see ``paths``).
@@ -752,31 +720,22 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a pair has a node without channels, or is not joined by two-way links.
     """
+    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
+
     (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
     if topology not in _RANKS:
         ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
         _RANKS[topology] = ranks
-    found = _legal_paths(links, net, _RANKS[topology], ends.entry, ends.exit, (sources, targets))
-    return ends.around(found)
-
-
-def _legal_paths(
-    links: Ints, net: Topology, rank: Ints, sources: Ints, targets: Ints, keys: tuple[Ints, Ints]
-) -> Paths:
-    """Return the path of every pair of nodes by two-way links and the ranks of the nodes.
-
-    ``keys`` are the two nodes, or the hosts for which packets go from one to the other.
-    """
-    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
-
-    ends = (net.channel_source, net.channel_target)
-    up = rank[ends[1]] < rank[ends[0]]
+    wires, keys = (net.channel_source, net.channel_target), (sources, targets)
+    up = _RANKS[topology][wires[1]] < _RANKS[topology][wires[0]]
     incoming, outgoing = net.incoming(), net.outgoing()
-    by_target = np.argsort(targets, kind="stable")
-    lengths = legal_lengths(by_target, sources, targets, up, ends[0], *incoming)
+    by_exit = np.argsort(ends.exit, kind="stable")
+    lengths = legal_lengths(by_exit, ends.entry, ends.exit, up, wires[0], *incoming)
     offsets = offsets_of(lengths, *keys, "nodes that work")
-    taken = fill_legal(by_target, sources, targets, keys, offsets, up, ends, *incoming, *outgoing)
-    return Paths(offsets, links[taken])
+    taken = fill_legal(
+        by_exit, ends.entry, ends.exit, keys, offsets, up, wires, *incoming, *outgoing
+    )
+    return ends.around(Paths(offsets, links[taken]))
 
 
 def router_ranks(topology: Topology) -> Ints:
@@ -795,7 +754,7 @@ def router_ranks(topology: Topology) -> Ints:
     hops = router_heights(net, np.concatenate([entry, leave]))
     hops[hops == inside.num_routers] = -1
     if hops.max(initial=0) > 0:
-        rank = _by_order(-hops)
+        rank = ranked(-hops)
         by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
         up = rank[net.channel_target] < rank[net.channel_source]
         shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_routers)
@@ -804,7 +763,7 @@ def router_ranks(topology: Topology) -> Ints:
     return node_ranks(inside, net, planes=True)
 
 
-def _by_order(keys: Ints) -> Ints:
+def ranked(keys: Ints) -> Ints:
     """Return the rank of each key, of equal ones the first first."""
     rank = np.empty(len(keys), np.int32)
     rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
@@ -846,7 +805,7 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> In
     level = np.full(topology.num_routers, topology.num_routers, np.int64)
     for part in parts:
         level[part] = _hops_from_root(topology, net, part)[part]
-    return _by_order(level)
+    return ranked(level)
 
 
 def _hops_from_root(topology: Topology, net: Topology, inside: Ints) -> Ints:
@@ -872,7 +831,7 @@ def _parts(net: Topology, inside: Ints) -> list[Ints]:
 
 
 @dataclass(frozen=True)
-class DModK:
+class DModK(Named, name="d-mod-k"):
     """D-mod-k: the target's place decides which way a packet takes up a fat tree.
 
     Let W_l = w_1 … w_l. Above level l, the packet takes parent ``floor(d / W_l) mod w_{l+1}``, by
@@ -886,55 +845,18 @@ class DModK:
     collectives*, 2012.
     """
 
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "d-mod-k"
-
 
 @dataclass(frozen=True)
-class SModK:
+class SModK(Named, name="s-mod-k"):
     """S-mod-k: as ``DModK``, with the place of the source instead of that of the target."""
 
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "s-mod-k"
-
 
 @dataclass(frozen=True)
-class RandomUp:
+class RandomUp(Named, name="nca", several=True):
     """Up a fat tree by any port, each as likely, to a nearest common ancestor. Down again.
 
     Of parallel cables on the way down each is as likely, too.
     """
-
-    several: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return "nca"
-
-
-class TreeIndex(NamedTuple):
-    """A tree as flat arrays, for the kernels.
-
-    Attributes
-    ----------
-    children, parents, parallel
-        int64[levels], m, w and p (see ``TreeShape``).
-    first_up
-        int64[levels], the place of the first channel above each level.
-    channel_at
-        int32[num_channels]: the channels that lead up, level by level, in a level by the places of
-        child and parent, then by cable. Behind them those that lead down in the same order. Those
-        of hosts are by their ports.
-    """
-
-    children: Ints
-    parents: Ints
-    parallel: Ints
-    first_up: Ints
-    channel_at: Ints
 
 
 def tree_paths(
@@ -1010,8 +932,20 @@ def host_places(topology: Topology) -> Ints:
     return _places(topology.family.host_at, topology.num_hosts)
 
 
-def tree_index(topology: Topology) -> TreeIndex:
-    """Return where the channels of a tree are, found by the places of their ends."""
+def tree_index(topology: Topology) -> tuple[Ints, ...]:
+    """Return a tree as flat arrays, for the kernels: its channels by the places of their ends.
+
+    Returns
+    -------
+    children, parents, parallel
+        int64[levels], m, w and p (see ``TreeShape``).
+    first_up
+        int64[levels], the place of the first channel above each level.
+    channel_at
+        int32[num_channels]: the channels that lead up, level by level, in a level by the places of
+        child and parent, then by cable. Behind them those that lead down in the same order. Those
+        of hosts are by their ports.
+    """
     shape = topology.family
     assert isinstance(shape, TreeShape)
     host_at, router_at = shape.host_at, shape.router_at
@@ -1033,7 +967,7 @@ def tree_index(topology: Topology) -> TreeIndex:
     beyond = there - topology.num_network_channels
     channel_at[order] = np.where(beyond < 0, there, beyond % topology.num_ports)
     m, w, p = (np.array(each) for each in (shape.children, shape.parents, shape.parallel))
-    return TreeIndex(m, w, p, first_up, channel_at)
+    return m, w, p, first_up, channel_at
 
 
 def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeShape:

@@ -300,7 +300,11 @@ def vc_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, 
     """
     every = (1 << num_vcs) - 1
     if kind in (ADAPTIVE, STICKY_ESCAPE):
-        return _escape_classes(kind, num_vcs, rings=rings)
+        if not rings:
+            return 1, 0, every & ~1 or 1, 0
+        if num_vcs < 3:
+            return 1, 1, every & ~1 or 1, 0
+        return 1, 2, every & (8 if kind == STICKY_ESCAPE else ~3), 0
     if kind == TWO_PHASE:
         first, second = _halves(every)
         if not rings:
@@ -312,15 +316,6 @@ def vc_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, 
     if kind == O1TURN or (kind == DIMENSION_ORDER and rings):
         return (*_halves(every), 0, 0)
     return every, 0, 0, 0
-
-
-def _escape_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, int]:
-    every = (1 << num_vcs) - 1
-    if not rings:
-        return 1, 0, every & ~1 or 1, 0
-    if num_vcs < 3:
-        return 1, 1, every & ~1 or 1, 0
-    return 1, 2, every & (8 if kind == STICKY_ESCAPE else ~3), 0
 
 
 def _halves(vcs: int) -> tuple[int, int]:

@@ -250,13 +250,6 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     )
 
 
-def usual_kinds(topology: Topology) -> Ladder:
-    """Return the kinds of a family of networks that packets take in any order, or up and down."""
-    if isinstance(family_of(topology), DragonflyShape):
-        return group_kinds(topology)
-    return ordered_kinds(topology) if is_hyperx(topology) else rank_kinds(topology)
-
-
 ADAPTIVE, UP, DOWN = 0, 1, 2
 """The states of packets: in adaptive VCs, in the escape before it has gone down, and after."""
 
@@ -315,20 +308,6 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
         "detour_start": starts,
         "detours": np.concatenate(parts).astype(np.int32),
     }
-
-
-def valiant_goals(topology: Topology, over: str) -> dict[str, Any]:
-    """Return the goals of ``rules.Valiant`` over ``routers`` or ``groups``.
-
-    Raises
-    ------
-    InputError
-        If the network has none.
-    """
-    trip = detour(topology, Valiant("groups" if over == "groups" else "routers"))
-    if not trip.to_group:
-        return detour_lists(np.zeros(topology.num_routers, np.int32), [[trip.goals]])
-    return _by_group(trip.ways.group - 1, [trip.goals] * int(trip.ways.group.max()))
 
 
 def other_goals(topology: Topology, asked: str) -> dict[str, Any]:
@@ -417,8 +396,6 @@ def plan(topology: Topology, name: str, argument: str) -> Plan:
     InputError
         If the routing does not fit the network, or an option is none of its own.
     """
-    if name in ("dimension-order", "ecmp", "ecmp-polarised"):
-        return _PLANS[name](topology, name, argument)
     if argument and name not in _OPTIONS:
         raise InputError(f"routing '{name}:{argument}'", f"'{argument}'", f"{name} alone")
     return _PLANS[name](topology, name, argument)
@@ -448,12 +425,15 @@ def default_by_hop(topology: Topology) -> str:
 
 def _minimal(topology: Topology, name: str, _: str) -> Plan:
     ways = shortest_ways(topology.routers)
-    ladder = usual_kinds(topology)
-    rungs: tuple[int, ...] = ()
+    family, rungs = family_of(topology), tuple[int, ...]()
+    if isinstance(family, DragonflyShape):
+        ladder = group_kinds(topology)
+    else:
+        ladder = ordered_kinds(topology) if is_hyperx(topology) else rank_kinds(topology)
     if is_hyperx(topology) and not topology.broken:  # the last dimension first needs most rungs
         sides = len(ladder.rungs)
         rungs = (ladder.rungs * sides)[: sides * (sides - 1) + 1]
-    elif isinstance(family_of(topology), TreeShape) and not topology.broken:
+    elif isinstance(family, TreeShape) and not topology.broken:
         rungs = ladder.rungs
     return Plan(name, next_ports(topology, ways), ladder, DRAWN, rungs, minimal=True)
 
@@ -506,7 +486,11 @@ def _adaptive(topology: Topology, name: str, _: str) -> Plan:
 
 def _valiant(topology: Topology, name: str, _: str) -> Plan:
     over = "groups" if name == "valiant-group" else "routers"
-    goals = valiant_goals(topology, over)
+    drawn = detour(topology, Valiant("groups" if over == "groups" else "routers"))
+    if drawn.to_group:
+        goals = _by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
+    else:
+        goals = detour_lists(np.zeros(topology.num_routers, np.int32), [[drawn.goals]])
     trip = _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
     if over == "groups":
         ways = group_ways(topology, name)
@@ -571,7 +555,9 @@ def _across(ladder: Ladder) -> tuple[int, ...]:
     return (0, 1, 0) if len(ladder.rungs) == 2 else (0, 1, 2)
 
 
-_OPTIONS = ("nca-adaptive", "ugal", "ugal-l", "ugal-g", "par")
+_OPTIONS = (
+    "dimension-order", "ecmp", "ecmp-polarised", "nca-adaptive", "ugal", "ugal-l", "ugal-g", "par",
+)  # fmt: skip
 
 _PLANS: dict[str, Callable[[Topology, str, str], Plan]] = {
     "nca": _ancestor,
@@ -602,25 +588,6 @@ class TooLargeError(InputError):
     """A network in which packets are not followed: it would take too much memory."""
 
 
-class Followed(NamedTuple):
-    """What packets do under a routing.
-
-    Attributes
-    ----------
-    reached
-        bool[S], the states in which packets come to a router.
-    held, asked
-        int64[arrows, 2], pairs of a channel and the number of VCs in ``masks``.
-    masks
-        int64[], different sets of VCs.
-    """
-
-    reached: Bools
-    held: Ints
-    asked: Ints
-    masks: Ints
-
-
 def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], ...]:
     """Return a circle of virtual channels in which packets can deadlock, or () if there is none.
 
@@ -635,12 +602,21 @@ def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], 
     InputError
         If a packet finds no way.
     """
-    found = followed(topology, tables)
-    return circle_among(found.held, found.asked, found.masks)
+    _, *arrows = followed(topology, tables)
+    return circle_among(*arrows)
 
 
-def followed(topology: Topology, tables: HopTables) -> Followed:
+def followed(topology: Topology, tables: HopTables) -> tuple[Bools, Ints, Ints, Ints]:
     """Follow all packets of a routing by hop, those in its escape only where it has one.
+
+    Returns
+    -------
+    reached
+        bool[S], the states in which packets come to a router.
+    held, asked
+        int64[arrows, 2], pairs of a channel and the number of VCs in ``masks``.
+    masks
+        int64[], different sets of VCs.
 
     Raises
     ------
@@ -658,7 +634,12 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
     inside, states = topology.routers, len(tables.vcs)
     ends = np.stack([tables.exit_router, tables.sink_goal], axis=1)
     ends = np.unique(ends, axis=0).astype(np.int32)
-    leads = _leads(tables)
+    # whether packets to a class make a detour: [goal of the detour, class]
+    middles = int(tables.detours.max(initial=-1)) + 1 if tables.detour else 0
+    leads = np.zeros((middles, tables.detour_classes), np.bool_)
+    for row, start in enumerate(tables.detour_start.tolist() if tables.detour else ()):
+        drawn = tables.detours[start + 1 : start + 1 + tables.detours[start]]
+        leads[drawn[drawn >= 0], row % tables.detour_classes] = True
     masks, mask = np.unique(tables.vcs, return_inverse=True)
     size = (inside.num_channels + inside.num_routers) * states * max(len(leads), 1)
     arrows = inside.num_channels * len(masks) ** 2 * outward.shape[1]
@@ -682,7 +663,7 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
         np.flatnonzero(waits), (inside.num_channels, len(masks), outward.shape[1], len(masks))
     )
     behind = outward[inside.channel_target[channel], port]
-    return Followed(
+    return (
         reached.astype(bool),
         np.stack([channel, held], axis=1),
         np.stack([behind, asked], axis=1).astype(np.int64),
@@ -717,18 +698,6 @@ def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int],
     many = int(max(before.max(initial=-1), after.max(initial=-1))) + 1
     circle = cycle_of_waits(before, after, many)
     return tuple((place // count, int(first[place % count])) for place in circle)
-
-
-def _leads(tables: HopTables) -> Bools:
-    """Return bool[detour goals, classes], whether packets to a class make a detour."""
-    if not tables.detour:
-        return np.zeros((0, tables.detour_classes), np.bool_)
-    goals = int(tables.detours.max(initial=-1)) + 1
-    leads = np.zeros((goals, tables.detour_classes), np.bool_)
-    for row, start in enumerate(tables.detour_start.tolist()):
-        drawn = tables.detours[start + 1 : start + 1 + tables.detours[start]]
-        leads[drawn[drawn >= 0], row % tables.detour_classes] = True
-    return leads
 
 
 NAMED = DimensionOrder | Ecmp | Minimal | MinimalGroup | Valiant | RandomUp
@@ -902,7 +871,7 @@ def _climbed(topology: Topology, wanted: Plan) -> Ladder:
         rungs = (*once, SEPARATOR) if wanted.out is None else (*once, SEPARATOR, *once, SEPARATOR)
         tried = ladder._replace(rungs=rungs)
         tables = _tables(topology, wanted, tried, 1)
-        parts = followed(topology, tables).reached.reshape(-1, len(rungs) + 1)[:, 1:]
+        parts = followed(topology, tables)[0].reshape(-1, len(rungs) + 1)[:, 1:]
         inside = wanted.out is None or not parts[1, len(once) :].any()
         if inside and not parts[:, -1].any():
             return tried.only(np.asarray(parts.any(axis=0)))

@@ -217,7 +217,14 @@ def hop_tables(
     """
     wired = hosted_ports(topology)
     port_shift = max(wired.num_ports - 1, 1).bit_length()
-    wires = _wires(topology, automaton.kind, port_shift)
+    shape, inside = (topology.num_routers, 1 << port_shift), topology.num_network_channels
+    next_router, kinds = np.full(shape, -1, np.int32), np.full((2, *shape), -1, np.int8)
+    for at, channels in enumerate(channels_at_ports(topology)):
+        rows, places = np.nonzero((channels >= 0) & (channels < inside))
+        between = channels[rows, places]
+        kinds[at, rows, places] = automaton.kind[between]
+        if at == 0:
+            next_router[rows, places] = topology.channel_target[between]
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
     before = np.cumsum([0, *(len(each.ports) for each in tables)])
@@ -236,7 +243,9 @@ def hop_tables(
         port_shift=port_shift,
         num_kinds=automaton.delta.shape[1],
         escape_state=len(automaton.vcs),
-        **wires,
+        next_router=next_router.ravel(),
+        out_kind=kinds[0].ravel(),
+        in_kind=kinds[1].ravel(),
         exit_router=topology.ejection_router,
         exit_port=wired.out_port[ejection:].astype(np.int16),
         exit_lanes=wired.lanes[ejection:].astype(np.int16),
@@ -269,7 +278,12 @@ def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
     hosts = topology.num_hosts
     works = np.diff(topology.port_offsets) > 0
     one_port = (np.diff(topology.port_offsets) <= 1).all()
-    if one_port or not (always or _in_planes(topology)):
+    if not (one_port or always):  # are there routers with hosts that cannot reach each other?
+        ends = topology.channel_source, topology.channel_target
+        part = joined(topology.num_routers, *ends, both_ways=True)
+        met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
+        always = bool((met != met[0]).any())
+    if one_port or not always:
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
     if hosts**2 > MOST_PAIRS:
         most = f"at most {int(MOST_PAIRS**0.5)} for routing by hop"
@@ -279,14 +293,6 @@ def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
     ends, found = legs(topology, sources, targets), np.zeros((2, hosts**2), np.int32)
     found[:, known] = ends.source_port, ends.target_port
     return found[0], found[1]
-
-
-def _in_planes(topology: Topology) -> bool:
-    """Whether some routers with hosts cannot reach each other."""
-    ends = topology.channel_source, topology.channel_target
-    part = joined(topology.num_routers, *ends, both_ways=True)
-    met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
-    return bool((met != met[0]).any())
 
 
 def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
@@ -307,22 +313,3 @@ def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
         at[end[each] - topology.num_hosts, port[each] + lane] = each
         found.append(at)
     return found[0], found[1]
-
-
-def _wires(topology: Topology, kind: NDArray[np.int8], port_shift: int) -> dict[str, Any]:
-    """Return what is behind and before the ports of every router."""
-    outward, inward = channels_at_ports(topology)
-    inside = topology.num_network_channels
-    shape = topology.num_routers, 1 << port_shift
-    next_router = np.full(shape, -1, np.int32)
-    kinds = np.full((2, *shape), -1, np.int8)
-    for at, channels in enumerate((outward, inward)):
-        rows, ports = np.nonzero((channels >= 0) & (channels < inside))
-        kinds[at, rows, ports] = kind[channels[rows, ports]]
-    rows, ports = np.nonzero((outward >= 0) & (outward < inside))
-    next_router[rows, ports] = topology.routers.channel_target[outward[rows, ports]]
-    return {
-        "next_router": next_router.ravel(),
-        "out_kind": kinds[0].ravel(),
-        "in_kind": kinds[1].ravel(),
-    }

@@ -27,7 +27,7 @@ from netloom.routing.forwarding.tables import (
     leaving_by_port,
     told,
 )
-from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
+from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
 from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
 from netloom.topology.core import port_numbers, ranks, way_back
 from netloom.topology.measures import router_heights
@@ -151,7 +151,9 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
         raise InputError("routing updn", found, "a tree; or minhop itself")
     found_or_given = found_roots(topology) if not roots else np.array(roots)
     rank, inside = router_heights(topology, found_or_given), topology.routers
-    place = _by_guid(topology)
+    place = np.arange(topology.num_routers)
+    if topology.cabling is not None:
+        place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
     here, there = inside.channel_target, inside.channel_source
     up = (rank[here] > rank[there]) | ((rank[here] == 0) & (rank[there] == 0))
     up |= (rank[here] == rank[there]) & (place[here] > place[there])
@@ -210,14 +212,6 @@ def dnup(topology: Topology) -> ForwardingTable:
     return counted_table(topology, "dnup", directions=directions, barred=UP)
 
 
-def _by_guid(topology: Topology) -> Ints:
-    """Return the place of each router among all by GUID, or by number where they have none."""
-    place = np.arange(topology.num_routers)
-    if topology.cabling is not None:
-        place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
-    return place
-
-
 def sssp(topology: Topology) -> ForwardingTable:
     """Return the table of OpenSM's engine sssp.
 
@@ -249,6 +243,8 @@ def sssp(topology: Topology) -> ForwardingTable:
 
 DATA_LANES = 8
 """Lanes of data that switches of today have."""
+
+TOO_MANY = f"more than {DATA_LANES} lanes are needed"
 
 
 def dfsssp(topology: Topology) -> ForwardingTable:
@@ -343,7 +339,7 @@ def lash(topology: Topology) -> ForwardingTable:
     ends = end_points(topology)
     ways, pairs, layer, used, graph = _layers(topology)
     if used > DATA_LANES:
-        found = f"{topology.name}, where {_too_many()}, so that OpenSM configures minhop"
+        found = f"{topology.name}, where {TOO_MANY}, so that OpenSM configures minhop"
         raise InputError("routing lash", found, "sssp; or minhop itself")
     if used > 1:
         drawn = np.random.default_rng(1).permutation(len(pairs))
@@ -352,15 +348,6 @@ def lash(topology: Topology) -> ForwardingTable:
     level[pairs[:, 0], pairs[:, 1]] = level[pairs[:, 1], pairs[:, 0]] = layer
     lanes = Lanes(level[ends.exit[: ends.num_destinations]]) if used > 1 else None
     return told("lash", ways[ends.exit], ends, lanes)
-
-
-def lash_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of lash. Empty if it would not."""
-    return _too_many() if _layers(topology)[3] > DATA_LANES else ""
-
-
-def _too_many() -> str:
-    return f"more than {DATA_LANES} lanes are needed"
 
 
 def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
@@ -511,7 +498,9 @@ def _ways(
     hull = terminals > 0
     outward = (links[0], *links[2:])
     convex_hull(hull, nodes, outward)
-    root = np.array([most_central(hull, terminals, nodes, outward)], np.int32)
+    kept = (hull[links[0]] & hull[links[1]])[links[3]]
+    inner = links[0], np.append(0, np.cumsum(kept))[links[2]], links[3][kept]
+    root = np.array([most_central(hull, terminals, nodes, inner)], np.int32)
     one = np.ones(1, np.int64)
     escape = cheapest_ways(root, one < 1, one, nodes, np.zeros(count, np.int64), links, weight)[0]
     reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
@@ -601,12 +590,6 @@ def ftree(topology: Topology) -> ForwardingTable:
     order, at = _in_turn(topology, tree)
     table = tree_table(order, at, ends.num_apart, _flat(topology, tree), len(ends.exit))
     return told("ftree", table, ends)
-
-
-def ftree_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of ftree. Empty if it would not."""
-    tree = _tree_of(topology)
-    return tree if isinstance(tree, str) else ""
 
 
 def _tree_of(topology: Topology) -> _Tree | str:
@@ -806,10 +789,12 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
 }
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
-_FALLS_BACK: dict[str, Callable[[Topology], str]] = {
-    "updn": updn_falls_back, "ftree": ftree_falls_back, "lash": lash_falls_back,
-    "torus-2qos": torus_2qos_falls_back, "dfsssp": dfsssp_falls_back,
+_FALLS_BACK: dict[str, Callable[[Topology], object]] = {
+    "updn": updn_falls_back, "ftree": _tree_of, "torus-2qos": routed_torus,
+    "dfsssp": dfsssp_falls_back,
+    "lash": lambda topology: TOO_MANY if _layers(topology)[3] > DATA_LANES else "",
 }  # fmt: skip
+"""What says a reason, or else returns anything but text."""
 
 
 def would_fall_back(topology: Topology, engine: str) -> str:
@@ -823,4 +808,5 @@ def would_fall_back(topology: Topology, engine: str) -> str:
     >>> would_fall_back(topology("torus:4x4"), "updn")
     'no switch has over 90% of all adapters at one distance and all others within 5%'
     """
-    return _FALLS_BACK[engine](topology) if engine in _FALLS_BACK else ""
+    said = _FALLS_BACK[engine](topology) if engine in _FALLS_BACK else ""
+    return said if isinstance(said, str) else ""

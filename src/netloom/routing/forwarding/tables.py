@@ -458,6 +458,8 @@ def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) ->
 
 
 Kind = Literal["loop", "black hole", "wrong delivery", "no entry"]
+_Cause = tuple[Kind, tuple[int, ...], int]
+"""A fault's kind, routers and port."""
 
 
 @dataclass(frozen=True)
@@ -514,12 +516,6 @@ class Problems:
 
     def __bool__(self) -> bool:
         return bool(self.faults)
-
-
-class _Cause(NamedTuple):
-    kind: Kind
-    routers: tuple[int, ...]
-    port: int
 
 
 def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
@@ -583,61 +579,45 @@ def _faults(
     sends = port_senders(topology)[:, 0]
     if topology.cabling is not None:
         sends[topology.cabling.others.router] = 1
-    cabled = _cabled(topology, every)
+    out_port = port_numbers(topology)[0][: topology.num_network_channels]
+    leads = zip(topology.routers.channel_source.tolist(), out_port.tolist(), strict=True)
+    cabled = {*leads, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
     hurt: dict[_Cause, list[tuple[int, int]]] = {}
     for row in np.flatnonzero((ends != -1).any(axis=1)).tolist():
         hit = (ends[row] != -1) & (sent[row] + sends > 0) & up[every.router[row]]
         for end in np.unique(ends[row][hit]).tolist():
+            port = port_of.get((row, end), NO_PORT)
+            cause: _Cause = ("no entry", (end,), -1)
             if end < -1:
-                cause = _Cause("loop", _circle(-2 - end, whole[row], target), -1)
-            else:
-                cause = _cause(end, port_of.get((row, end), NO_PORT), cabled)
+                circle = [-2 - end]
+                while (after := int(target[whole[row, circle[-1]]])) != circle[0]:
+                    circle.append(after)
+                cause = ("loop", tuple(circle), -1)
+            elif port != NO_PORT:
+                wrong = (end, port) in cabled
+                cause = ("wrong delivery" if wrong else "black hole", (end,), port)
             pairs = int(sent[row][ends[row] == end].sum()) if row < hosts else 0
             hurt.setdefault(cause, []).append((row, pairs))
     faults = [_fault(topology, cause, rows, every) for cause, rows in hurt.items()]
     return tuple(sorted(faults, key=lambda each: (-each.pairs, -each.destinations)))
 
 
-def _cabled(topology: Topology, every: Addresses) -> set[tuple[int, int]]:
-    """Return the ports of routers that lead anywhere, as (router, port)."""
-    inside = topology.num_network_channels
-    ends = zip(
-        topology.routers.channel_source.tolist(),
-        port_numbers(topology)[0][:inside].tolist(),
-        strict=True,
-    )
-    return {*ends, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
-
-
-def _circle(first: int, row: Ints, target: Ints) -> tuple[int, ...]:
-    circle = [first]
-    while (after := int(target[row[circle[-1]]])) != first:
-        circle.append(after)
-    return tuple(circle)
-
-
-def _cause(router: int, port: int, cabled: set[tuple[int, int]]) -> _Cause:
-    if port == NO_PORT:
-        return _Cause("no entry", (router,), -1)
-    kind: Kind = "wrong delivery" if (router, port) in cabled else "black hole"
-    return _Cause(kind, (router,), port)
-
-
 def _fault(
     topology: Topology, cause: _Cause, rows: list[tuple[int, int]], every: Addresses
 ) -> Fault:
-    names = [topology.name_of(topology.router_vertex(router)) for router in cause.routers]
+    kind, routers, port = cause
+    names = [topology.name_of(topology.router_vertex(router)) for router in routers]
     named, more = every.name[rows[0][0]], len(rows) - 1
     whom = f"{named} and {more} more destination{'s' * (more > 1)}" if more else named
-    if cause.kind == "loop":
+    if kind == "loop":
         words = f"packets to {whom} go round: {' -> '.join([*names, names[0]])}"
-    elif cause.kind == "no entry":
+    elif kind == "no entry":
         words = f"{names[0]} has no entry for {whom}"
-    elif cause.kind == "black hole":
-        words = f"{names[0]} sends packets to {whom} into port {cause.port}, which has no cable"
-    elif cause.port == 0:
+    elif kind == "black hole":
+        words = f"{names[0]} sends packets to {whom} into port {port}, which has no cable"
+    elif port == 0:
         words = f"{names[0]} keeps packets to {whom}"
     else:
-        words = f"{names[0]} sends packets to {whom} to the wrong end, by port {cause.port}"
+        words = f"{names[0]} sends packets to {whom} to the wrong end, by port {port}"
     pairs = sum(pairs for _, pairs in rows)
-    return Fault(cause.kind, cause.routers, cause.port, pairs, len(rows), named, words)
+    return Fault(kind, routers, port, pairs, len(rows), named, words)

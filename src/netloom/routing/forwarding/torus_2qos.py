@@ -342,7 +342,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
     >>> table.next_channel[:5, 0].tolist(), table.lanes.level[:5, 0].tolist()
     ([-1, 10, 10, 24, 24], [0, 0, 0, 2, 2])
     """
-    found = _routed(topology)
+    found = routed_torus(topology)
     if isinstance(found, str):
         said = f"{topology.name}, where {found}, so that OpenSM configures minhop"
         raise InputError("routing torus-2qos", said, "a torus; or another engine")
@@ -354,16 +354,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
     return told("torus-2qos", _table(topology, torus, directions), ends, lanes)
 
 
-def torus_2qos_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of torus-2QoS. Empty if it would not.
-
-    Given the torus that there is, as its configuration.
-    """
-    found = _routed(topology)
-    return found if isinstance(found, str) else ""
-
-
-def _routed(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
+def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     """Return the torus and the direction to each router from each other, or why there is none."""
     from netloom.routing.kernels.torus import torus_directions
 
