@@ -929,7 +929,10 @@ def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
 def host_places(topology: Topology) -> Ints:
     """Return int64[num_hosts], the place of each host in the order of its tree."""
     assert isinstance(topology.family, TreeShape)
-    return _places(topology.family.host_at, topology.num_hosts)
+    places, host_at = np.arange(topology.num_hosts), topology.family.host_at
+    if host_at is not None:
+        places[host_at] = places.copy()
+    return places
 
 
 def tree_index(topology: Topology) -> tuple[Ints, ...]:
@@ -1001,11 +1004,3 @@ def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -
     offsets = np.append(0, np.cumsum(2 * levels))
     channels, *ports = fill_paths(tree_index(topology), steps, start, end, keys, offsets)
     return Paths(offsets, channels, ports=tuple(ports))
-
-
-def _places(vertex_at: Ints | None, count: int) -> Ints:
-    """Return the place of each number, given the number at each place."""
-    places = np.arange(count)
-    if vertex_at is not None:
-        places[vertex_at] = np.arange(count)
-    return places

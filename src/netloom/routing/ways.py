@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.routing.dimension_order import full_order
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape
 
@@ -79,12 +80,8 @@ def ordered_ways(topology: Topology, order: Sequence[int] = ()) -> Ways:
         If ``order`` does not name each of the dimensions once.
     """
     sides = dimensions(topology)
-    wanted = tuple(order) or tuple(reversed(range(len(sides))))
     assert sides, f"{topology.name} has no dimensions"
-    if sorted(wanted) != list(range(len(sides))):
-        found = f"order {wanted}"
-        raise InputError("routing", found, f"each of the dimensions {[*range(len(sides))]} once")
-    ways = shortest_ways(topology.routers)
+    wanted, ways = full_order(order, len(sides)), shortest_ways(topology.routers)
     here, there = (np.array(np.unravel_index(ends, sides)) for ends in (ways.source, ways.target))
     place = np.argsort(wanted).astype(np.int32)
     return ways._replace(rank=place[np.argmax(here != there, axis=0)])

@@ -266,8 +266,8 @@ def read_edge_list(path: Path) -> Drawing:
                 same = f"the same channel twice: {link.source} -> {link.target}"
                 raise InputError(where, same, ONCE)
             written[there] = one_way
-            for name in there:
-                found.vertices.setdefault(name, Vertex())
+            for end in there:
+                found.vertices.setdefault(end, Vertex())
             reverse = link._replace(source=link.target, target=link.source)
             found.links += [link] if one_way else [link, reverse]
     if not found.links:

@@ -279,8 +279,8 @@ def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
     works = np.diff(topology.port_offsets) > 0
     one_port = (np.diff(topology.port_offsets) <= 1).all()
     if not (one_port or always):  # are there routers with hosts that cannot reach each other?
-        ends = topology.channel_source, topology.channel_target
-        part = joined(topology.num_routers, *ends, both_ways=True)
+        between = topology.channel_source, topology.channel_target
+        part = joined(topology.num_routers, *between, both_ways=True)
         met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
         always = bool((met != met[0]).any())
     if one_port or not always:

@@ -126,10 +126,8 @@ def layered(
     """
     from netloom.routing.kernels.lanes import first_fit
 
-    everyone = others is not None
-    table = _rows(topology, next_channel, others)
+    table, sent = _to_all(topology, next_channel, others, port_senders(topology))
     level = np.zeros(table.shape, np.uint8)
-    sent = _senders(topology, port_senders(topology), everyone=everyone)
     if not topology.num_network_channels:
         return Lanes(level)
     for lanes in (most, MOST_COUNTED):
@@ -238,10 +236,10 @@ def waits_of_table(
     waits = np.zeros((inside.num_channels * lanes, most), np.uint16)
     choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
     sent = port_senders(topology) if table.choices is None else senders(topology)
+    rows, sent = _to_all(topology, table.next_channel, others, sent)
     table_waits(
-        _rows(topology, table.next_channel, others), choices,
-        _senders(topology, sent, everyone=others is not None), entries, level,
-        lane_of, (inside.channel_target, ranks(offsets, leaving), out_port, in_port), waits,
+        rows, choices, sent, entries, level, lane_of,
+        (inside.channel_target, ranks(offsets, leaving), out_port, in_port), waits,
     )  # fmt: skip
     held, slot = np.nonzero(waits)
     lane, at = np.nonzero(waits[held, slot] >> np.arange(lanes, dtype=np.uint16)[:, None] & 1)
@@ -256,17 +254,13 @@ def _numbered(table: ForwardingTable) -> int:
     return MOST_LANES if switched else lanes_used(table)
 
 
-def _rows(topology: Topology, next_channel: Ints, others: Ints | None) -> Ints:
-    """Return the rows of a table to all end points that count."""
-    if others is None or topology.cabling is None:
-        return next_channel
-    return np.concatenate([next_channel, others[: len(topology.cabling.others)]])
+def _to_all(
+    topology: Topology, next_channel: Ints, others: Ints | None, sent: Ints
+) -> tuple[Ints, Ints]:
+    """Return the rows of a table to all end points that count, and how many ports send to each.
 
-
-def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
-    """Return how many ports send from each router to each row of ``_rows``, given how many hosts'.
-
-    int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
+    ``others`` are the rows to those that are no hosts, if they count, and ``sent`` how many hosts
+    send. The second is int64[num_routers, rows], or [num_routers, 1] if that is the same for all.
     """
     if sent.shape[1] == 1:
         own = topology.injection_router
@@ -274,13 +268,14 @@ def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
         if apart.any():  # the one port of a router sends nothing to itself at another
             sent = np.repeat(sent, topology.num_ports, axis=1)
             sent[own[apart], np.flatnonzero(apart)] = 0
-    if not everyone or topology.cabling is None:
-        return sent
+    if others is None or topology.cabling is None:
+        return next_channel, sent
+    many = len(topology.cabling.others)
     more = np.bincount(topology.cabling.others.router, minlength=topology.num_routers)
-    if sent.shape[1] == 1:
-        return sent + more[:, None]
-    every = np.repeat(sent.max(axis=1, keepdims=True), len(topology.cabling.others), axis=1)
-    return np.concatenate([sent, every], axis=1) + more[:, None]
+    if sent.shape[1] > 1:
+        every = np.repeat(sent.max(axis=1, keepdims=True), many, axis=1)
+        sent = np.concatenate([sent, every], axis=1)
+    return np.concatenate([next_channel, others[:many]]), sent + more[:, None]
 
 
 def _entry_ports(topology: Topology, in_port: Ints, *, everyone: bool) -> tuple[Ints, Ints]:

@@ -142,14 +142,10 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
             reading.count(line, number)
     reading.end_switch()
     reading.check_all(network.routers.vertex_up.tolist())
-    return reading.ports[_kept(network)]
-
-
-def _kept(network: Topology) -> Ints:
-    """Return the row in the whole network of each row of a broken one."""
-    whole, first = network.whole, network.num_network_channels
-    ports = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
-    return np.append(ports, np.arange(whole.num_ports, len(addresses(whole)))).astype(np.int64)
+    # the row in the whole network of each row of a broken one
+    first, whole = network.num_network_channels, topology
+    kept = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
+    return reading.ports[np.append(kept, np.arange(whole.num_ports, rows)).astype(np.int64)]
 
 
 @dataclass

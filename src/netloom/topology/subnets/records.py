@@ -380,6 +380,12 @@ def subnet_topology(subnet: Subnet) -> Topology:
     inside, at_hosts = _cables(subnet, hosts, routers)
     reference, rates, host_rates = _rates(inside, at_hosts)
     reference = None if subnet.relative else reference
+    none = [int((ends.gbps == 0).sum()) for ends in (inside, at_hosts)]
+    unrated, cables = none[0] // 2 + none[1], len(inside.gbps) // 2 + len(at_hosts.gbps)
+    notes = tuple(subnet.notes)
+    if 0 < unrated < cables:
+        said = f"No rate is known of {unrated} of {counted(cables, 'cable')}"
+        notes = (*notes, f"{said}: netloom takes all to be equally fast.")
     names = [subnet.devices[key].name for key in hosts]
     labels = _unique(names, [subnet.devices[key].guid for key in hosts])
     switches = [subnet.devices[key] for key in routers]
@@ -397,7 +403,7 @@ def subnet_topology(subnet: Subnet) -> Topology:
         network, at_hosts.there, name=subnet.name, labels=(*labels, *router_labels),
         port_host=at_hosts.here, bandwidth=host_rates, cycles=at_hosts.cycles,
         reference_gbps=reference, node_of_host=nodes, computer_labels=tuple(node_of),
-        notes=(*subnet.notes, *_unrated(inside, at_hosts)),
+        notes=notes,
     )  # fmt: skip
     if subnet.ports:
         found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
@@ -468,16 +474,6 @@ def _rates(inside: Ends, at_hosts: Ends) -> tuple[float | None, Floats, Floats]:
     rates, counts = np.unique(at_hosts.gbps, return_counts=True)
     reference = float(rates[np.argmax(counts)])
     return reference, inside.gbps / reference, at_hosts.gbps / reference
-
-
-def _unrated(inside: Ends, at_hosts: Ends) -> tuple[str, ...]:
-    """Return a note where some cables have rates and others none."""
-    none = [int((ends.gbps == 0).sum()) for ends in (inside, at_hosts)]
-    unrated, cables = none[0] // 2 + none[1], len(inside.gbps) // 2 + len(at_hosts.gbps)
-    if not 0 < unrated < cables:
-        return ()
-    said = f"No rate is known of {unrated} of {counted(cables, 'cable')}"
-    return (f"{said}: netloom takes all to be equally fast.",)
 
 
 def _unique(names: list[str], guids: list[int]) -> list[str]:
