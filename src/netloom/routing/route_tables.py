@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError
-from netloom.routing.forwarding.tables import MOST_ENTRIES, Choices, ForwardingTable
+from netloom.routing.forwarding.tables import MOST_ENTRIES, ForwardingTable, choices_of
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
@@ -77,8 +77,7 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
             if len(channels) > 1:
                 number = inside.num_channels + sets.setdefault(channels, len(sets))
             rows[topology.port_offsets[target] : topology.port_offsets[target + 1], router] = number
-    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    choices = Choices(offsets, np.array([each for one in sets for each in one], np.int32))
+    choices = choices_of(sets)
     ports = topology.port_offsets, topology.port_host, topology.ejection_router
     router, port = stranded(rows, choices, ports, inside.channel_source, *inside.incoming())
     if router >= 0:

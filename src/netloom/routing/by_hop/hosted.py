@@ -19,7 +19,7 @@ import numpy as np
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
-from netloom.routing.by_hop.listed import listed_routing
+from netloom.routing.by_hop.listed import listed_routing, port_lists
 from netloom.routing.by_hop.tables import (
     ALONG,
     ALWAYS,
@@ -44,6 +44,7 @@ from netloom.routing.by_hop.tables import (
 )
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.dimension_order import DimensionOrder
+from netloom.routing.forwarding.tables import choices_of
 from netloom.routing.hosted import router_pairs
 from netloom.routing.parse import SYNONYMS, named_here, names, parse_routing
 from netloom.routing.port_numbers import hosted_ports
@@ -63,6 +64,7 @@ from netloom.routing.rules import (
 )
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.ways import (
+    channel_axes,
     dimensions,
     family_of,
     group_ways,
@@ -229,15 +231,10 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     """
     sides, inside = dimensions(topology), topology.routers
     wanted = tuple(order) or tuple(reversed(range(len(sides))))
-    here, there = (
-        np.array(np.unravel_index(ends, sides))
-        for ends in (inside.channel_source, inside.channel_target)
-    )
-    axis = np.argmax(here != there, axis=0)
+    axis, change = channel_axes(inside.channel_source, inside.channel_target, sides)
     place = np.argsort(wanted)[axis].astype(np.int8)
     if is_hyperx(topology):
         return Ladder(place, tuple(range(len(sides))), (False,) * len(sides))
-    steps = np.abs(np.take_along_axis(here - there, axis[None], axis=0)[0])
     whole = inside.whole
     assert isinstance(whole, Cube)
     rungs = [
@@ -246,7 +243,7 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
         for kind in ((2 * at, 2 * at + 1, 2 * at) if whole.wraps[each] else (2 * at,))
     ]
     return Ladder(
-        (2 * place + (steps > 1)).astype(np.int8), tuple(rungs), (True, False) * len(sides)
+        (2 * place + (np.abs(change) > 1)).astype(np.int8), tuple(rungs), (True, False) * len(sides)
     )
 
 
@@ -1034,32 +1031,24 @@ def _next_ports(
     InputError
         If one is no neighbour.
     """
-    wired, inside = hosted_ports(topology), topology.routers
-    count = inside.num_routers
+    inside, count = topology.routers, topology.num_routers
     check_starts(topology, count * count)
     offsets, leaving = inside.outgoing()
-    starts, lengths = np.zeros(count * count, np.int32), np.full(count * count, -1, np.int16)
-    ports = [0]
-    known: dict[tuple[int, ...], int] = {(): 0}
-    for goal in np.unique(topology.ejection_router).tolist():
-        lengths[goal * count + goal] = 0
+    rows = np.full((count, count), -1, np.int32)
+    sets: dict[tuple[int, ...], int] = {}
+    goals = np.unique(topology.ejection_router)
+    for goal in goals.tolist():
         for router in range(count):
-            if router == goal:
-                continue
-            after = {int(each) for each in next_routers(router, goal)}
+            after = {int(each) for each in next_routers(router, goal)} if router != goal else set()
             channels = leaving[offsets[router] : offsets[router + 1]]
             there = inside.channel_target[channels]
             if strangers := after - set(there.tolist()):
                 found = f"router {min(strangers)} behind router {router}"
                 raise InputError(f"routing {name}", found, "routers that a channel leads to")
-            taken = tuple(
-                int(wired.out_port[channel]) + lane
-                for channel in channels[np.isin(there, list(after))].tolist()
-                for lane in range(wired.lanes[channel])
-            )
-            if taken not in known:
-                known[taken] = len(ports)
-                ports += [len(taken), *taken]
-            starts[router * count + goal] = known[taken]
-            lengths[router * count + goal] = 1 if taken else -1
-    return NextPorts(count, starts, np.array(ports, np.int16), lengths)
+            taken = tuple(channels[np.isin(there, list(after))].tolist())
+            if taken:
+                rows[router, goal] = inside.num_channels + sets.setdefault(taken, len(sets))
+    lengths = np.where(rows < 0, -1, 1).astype(np.int16)
+    lengths[goals, goals] = 0
+    lists = port_lists(topology, choices_of(sets))
+    return NextPorts(count, lists.start[rows].ravel(), lists.ports, lengths.ravel())

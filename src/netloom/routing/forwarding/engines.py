@@ -444,7 +444,11 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     back = way_back(topology)[: inside.num_channels]
     if (back < 0).any():
         raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
-    nodes, order = _turns(topology, ends)
+    nodes, order = np.arange(inside.num_routers, dtype=np.int32), np.arange(ends.num_apart)
+    if (cabling := topology.cabling) is not None:  # by LID, GUID: from last byte to first
+        lid, guid = cabling.router_lid, np.append(cabling.port_guid, cabling.others.guid)
+        by_lid = np.argsort(lid.astype(np.uint16).byteswap(), kind="stable")
+        nodes, order = by_lid.astype(np.int32), np.argsort(guid.byteswap(), kind="stable")
     wired = np.bincount(inside.channel_source, minlength=inside.num_routers) > 0
     order = order[wired[ends.exit[order]]]  # nothing leads to what is cut off
     table = np.full((len(ends.exit), inside.num_routers), -1, np.int32)
@@ -464,19 +468,6 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     first = ends.num_destinations
     name = f"nue:{lanes}" if lanes > 1 else "nue"
     return ForwardingTable(name, table[:first], table[first:], lanes=found)
-
-
-def _turns(topology: Topology, ends: EndPoints) -> tuple[Ints, Ints]:
-    """Return the order of routers, and that of end points that are no routers.
-
-    By local identifier and by GUID, each from its last byte to its first.
-    """
-    cabling = topology.cabling
-    if cabling is None:
-        return np.arange(topology.num_routers, dtype=np.int32), np.arange(ends.num_apart)
-    by_lid = np.argsort(cabling.router_lid.astype(np.uint16).byteswap(), kind="stable")
-    guid = np.append(cabling.port_guid, cabling.others.guid)
-    return by_lid.astype(np.int32), np.argsort(guid.byteswap(), kind="stable")
 
 
 def _ways(

@@ -141,7 +141,12 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         elif not _CHATTER.match(line):
             reading.count(line, number)
     reading.end_switch()
-    reading.check_all(network.routers.vertex_up.tolist())
+    if not reading.begun:
+        raise InputError(path, "no forwarding table", WANTED)
+    for router in np.flatnonzero(network.routers.vertex_up).tolist():
+        if router not in reading.begun:
+            found = f"no table of switch '{reading.name(router)}'"
+            raise InputError(path, found, "a table of every switch")
     # the row in the whole network of each row of a broken one
     first, whole = network.num_network_channels, topology
     kept = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
@@ -296,15 +301,6 @@ class _Reading:
                         found = f"LID 0x{base:04x} of '{every.name[row]}', but not 0x{more:04x}"
                         where = f"{found} of the same port, at switch '{self.name(self.router)}'"
                         raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
-
-    def check_all(self, up: list[bool]) -> None:
-        """Refuse a dump that does not tell of every router that is up."""
-        if not self.begun:
-            raise InputError(self.path, "no forwarding table", WANTED)
-        for router in range(self.topology.num_routers):
-            if up[router] and router not in self.begun:
-                found = f"no table of switch '{self.name(router)}'"
-                raise InputError(self.path, found, "a table of every switch")
 
 
 def _same(description: str, name: str) -> bool:

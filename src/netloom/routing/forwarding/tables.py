@@ -19,6 +19,8 @@ from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Ints
@@ -63,6 +65,12 @@ class Choices(NamedTuple):
 
     offsets: Ints
     channels: Ints
+
+
+def choices_of(sets: Collection[tuple[int, ...]]) -> Choices:
+    """Return sets of channels, in this order."""
+    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
+    return Choices(offsets, np.array([each for one in sets for each in one], np.int32))
 
 
 @dataclass(frozen=True, eq=False)
