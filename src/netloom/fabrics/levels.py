@@ -93,7 +93,14 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     admits most entries of a table that is ``installed``. This is int32[num_rows, num_routers], with
     its last rows to the routers.
     """
-    rankings = _rankings(topology, shortest)
+    bearing, weight = bearing_routers(topology)
+    hops = shortest.near[: len(bearing)].astype(np.int64)
+    far = np.where(hops < 0, np.iinfo(np.int32).max, hops)
+    most = weight[bearing] * 2 >= weight.max(initial=0)
+    rankings = [ranked(far.min(axis=0))]  # heights of all routers, no two alike
+    if not most.all():
+        rankings.append(ranked(far[most].min(axis=0)))
+    rankings.append(ranked(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0)))
     found = min(
         (_ways(topology, height, shortest) for height in rankings),
         key=lambda ways: (ways.unreached, ways.longer),
@@ -175,18 +182,6 @@ def _ways(topology: Topology, height: Ints, shortest: Ways | None) -> Ways:
         unreached = int(pairs[(mine < 0) & (best >= 0)].sum())
         longer = int(pairs[(mine >= 0) & (mine > best)].sum())
     return Ways(height, ends, near, falls, unreached, longer)
-
-
-def _rankings(topology: Topology, shortest: Ways) -> Iterator[Ints]:
-    """Yield heights of all routers, no two alike, lowest first."""
-    bearing, weight = bearing_routers(topology)
-    hops = shortest.near[: len(bearing)].astype(np.int64)
-    far = np.where(hops < 0, np.iinfo(np.int32).max, hops)
-    most = weight[bearing] * 2 >= weight.max(initial=0)
-    yield ranked(far.min(axis=0))
-    if not most.all():
-        yield ranked(far[most].min(axis=0))
-    yield ranked(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0))
 
 
 def _rooted(topology: Topology, height: Ints, most: int | None) -> Iterator[Ints]:

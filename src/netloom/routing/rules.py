@@ -43,7 +43,7 @@ from netloom.routing.ways import (
 )
 from netloom.topology import Cube, Topology
 from netloom.topology.core import TreeShape, joined
-from netloom.topology.families.trees import tree_links
+from netloom.topology.families.trees import tree_ends
 from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
@@ -426,16 +426,30 @@ def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.shortest_path import fill_paths, path_lengths
+    from netloom.routing.kernels.shortest_path import fill_paths
+
+    pairs = sources, targets
+    by_target, offsets = _measured(topology, *pairs, pairs, "a connected network")
+    ends = topology.channel_source, topology.channel_target
+    channels = fill_paths(
+        by_target, *pairs, offsets, ends, *topology.incoming(), *topology.outgoing()
+    )
+    return Paths(offsets, channels)
+
+
+def _measured(
+    network: Topology, sources: Ints, targets: Ints, keys: Hosts, wanted: str
+) -> tuple[Ints, Ints]:
+    """Return paths in the order of their targets, and the offsets of shortest ones.
+
+    An error names ``keys``, and what is ``wanted``.
+    """
+    from netloom.routing.kernels.shortest_path import path_lengths
 
     by_target = np.argsort(targets, kind="stable")
-    incoming, outgoing = topology.incoming(), topology.outgoing()
-    ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_routers)
-    offsets = offsets_of(lengths, sources, targets, "a connected network")
-    return Paths(
-        offsets, fill_paths(by_target, sources, targets, offsets, ends, *incoming, *outgoing)
-    )
+    wires = network.channel_source, *network.incoming(), network.num_routers
+    lengths = path_lengths(by_target, sources, targets, *wires)
+    return by_target, offsets_of(lengths, *keys, wanted)
 
 
 @dataclass(frozen=True)
@@ -466,7 +480,6 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         If a target cannot be reached.
     """
     from netloom.routing.kernels.layered import fill_detours
-    from netloom.routing.kernels.shortest_path import path_lengths
 
     whole = topology.whole
     channel_of = np.full(whole.num_channels, -1, np.int32)
@@ -478,14 +491,13 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
         tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
     orders = np.stack([tables.order, tables.order[::-1]])
-    by_target = np.argsort(targets, kind="stable")
-    incoming, outgoing = topology.incoming(), topology.outgoing()
-    ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_routers)
-    offsets = offsets_of(lengths, sources, targets, "nodes that work")
+    pairs = sources, targets
+    by_target, offsets = _measured(topology, *pairs, pairs, "nodes that work")
+    ends = topology.channel_source, topology.channel_target
     channels = fill_detours(
-        tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
-    )
+        tables, orders, channel_of, by_target, *pairs, offsets, ends,
+        topology.incoming(), topology.outgoing(),
+    )  # fmt: skip
     return Paths(offsets, channels)
 
 
@@ -575,20 +587,15 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
         If a target cannot be reached.
     """
     from netloom.routing.kernels.ecmp import fill_hashed
-    from netloom.routing.kernels.shortest_path import path_lengths
 
     inside, ends = topology.routers, legs(topology, sources, targets)
-    incoming, outgoing = inside.incoming(), inside.outgoing()
-    channels = (inside.channel_source, inside.channel_target)
-    by_exit = np.argsort(ends.exit, kind="stable")
-    lengths = path_lengths(
-        by_exit, ends.entry, ends.exit, channels[0], *incoming, inside.num_routers
+    pairs = sources, targets
+    by_exit, offsets = _measured(
+        inside, ends.entry, ends.exit, pairs, "hosts that can reach each other"
     )
-    offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
-    salts = router_salts(routing, inside.num_routers)
     found = fill_hashed(
-        by_exit, ends.entry, ends.exit, offsets, sources, targets, salts,
-        channels, incoming, outgoing,
+        by_exit, ends.entry, ends.exit, offsets, *pairs, router_salts(routing, inside.num_routers),
+        (inside.channel_source, inside.channel_target), inside.incoming(), inside.outgoing(),
     )  # fmt: skip
     return ends.around(Paths(offsets, found))
 
@@ -951,16 +958,10 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     """
     shape = topology.family
     assert isinstance(shape, TreeShape)
-    host_at, router_at = shape.host_at, shape.router_at
-    hosts, routers = topology.num_hosts, topology.num_routers
-    vertex_at = np.concatenate([
-        np.arange(hosts) if host_at is None else host_at,
-        hosts + (np.arange(routers) if router_at is None else router_at),
-    ])  # fmt: skip
-    first = np.cumsum([0, *(shape.width(level) for level in range(shape.levels))])
-    links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
-    low, high = vertex_at[np.concatenate(links, axis=1)]
-    first_up = np.cumsum([0, *(each.shape[1] for each in links[:-1])])
+    low, high = tree_ends(shape)
+    widths = [shape.width(level + 1) * shape.children[level] for level in range(shape.levels)]
+    sizes = np.multiply(widths, shape.parallel)
+    first_up = np.cumsum(sizes) - sizes
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
     given = topology.source_end.astype(np.int64) * topology.num_ends
     given += topology.target_end

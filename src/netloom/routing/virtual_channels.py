@@ -255,7 +255,13 @@ def virtual_channel_routing(
     expected at least 2 VCs
     """
     if isinstance(routing, VirtualChannelRouting):
-        return _made_for(topology, routing, num_vcs)
+        made = routing.topology
+        alike = made.name == topology.name and not made.broken | topology.broken
+        if not (made is topology or alike) or routing.tables.num_vcs != num_vcs:
+            found = f"one made for {made.name} with {routing.tables.num_vcs} VCs"
+            wanted = f"one for {topology.name} with {num_vcs}"
+            raise InputError(f"routing '{routing.name}'", found, wanted)
+        return routing
     if topology.direct:
         check_slots(topology, num_vcs, injection_channels, ejection_channels)
     elif not _ruled(topology, routing, num_vcs):
@@ -303,19 +309,6 @@ def _ruled(topology: Topology, routing: VirtualRouting, num_vcs: int) -> bool:
     if name in ("default", "dimension-order") or sorted(name) == sorted(AXES[: len(cube.sides)]):
         return rules_fit(topology, num_vcs)
     return name in RULES and name not in BY_HOP
-
-
-def _made_for(
-    topology: Topology, routing: VirtualChannelRouting, num_vcs: int
-) -> VirtualChannelRouting:
-    """Return a routing that was made before, for this network and so many VCs."""
-    made = routing.topology
-    like = made is topology or (made.name == topology.name and not made.broken | topology.broken)
-    if not like or routing.tables.num_vcs != num_vcs:
-        found = f"one made for {made.name} with {routing.tables.num_vcs} VCs"
-        wanted = f"one for {topology.name} with {num_vcs}"
-        raise InputError(f"routing '{routing.name}'", found, wanted)
-    return routing
 
 
 def draw_aux(

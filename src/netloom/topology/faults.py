@@ -74,7 +74,15 @@ def without(
         failed[: whole.num_hosts] |= left == 0
     name = f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}"
     found = _parts_of(whole, name, works, failed)
-    _check_in_one_piece(found)
+    working = working_nodes(found)
+    if len(working) < 2:
+        raise InputError(name, f"{len(working)} working nodes", "at least 2")
+    apart = two_apart(found)
+    if apart is not None:
+        what = "node" if found.direct else "host"
+        start, end = (f"{what} {found.name_of(each)}" for each in apart)
+        wanted = "a network that is still in one piece"
+        raise InputError(name, f"no way from {start} to {end}", wanted)
     return found
 
 
@@ -176,19 +184,6 @@ def _broken(whole: Topology, works: Bools, failed: Bools) -> list[str]:
     lost = np.concatenate([lost[lost >= whole.num_hosts], lost[lost < whole.num_hosts]])
     nodes = (f"node {vertex_word(whole, node)}" for node in lost.tolist())
     return [*channel_words(whole, np.flatnonzero(alive & ~works)), *nodes]
-
-
-def _check_in_one_piece(topology: Topology) -> None:
-
-    working = working_nodes(topology)
-    if len(working) < 2:
-        raise InputError(topology.name, f"{len(working)} working nodes", "at least 2")
-    apart = two_apart(topology)
-    if apart is not None:
-        start, end = apart
-        what = "node" if topology.direct else "host"
-        found = f"no way from {what} {topology.name_of(start)} to {what} {topology.name_of(end)}"
-        raise InputError(topology.name, found, "a network that is still in one piece")
 
 
 def two_apart(topology: Topology) -> tuple[int, int] | None:

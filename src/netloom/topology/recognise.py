@@ -16,7 +16,7 @@ from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.topology.core import TreeShape, joined
 from netloom.topology.families.stages import Omega
-from netloom.topology.families.trees import tree_links
+from netloom.topology.families.trees import tree_ends
 from netloom.topology.measures import heights
 
 if TYPE_CHECKING:
@@ -314,17 +314,7 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
 
 def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
     """Whether the links of the network are those of the definition, place by place."""
-    at = np.arange(topology.num_ends)
-    if shape.host_at is not None:
-        at[: topology.num_hosts] = shape.host_at
-    if shape.router_at is not None:
-        at[topology.num_hosts :] = topology.num_hosts + shape.router_at
-    expected, first = [], 0
-    for level in range(shape.levels):
-        lower, upper = tree_links(shape, level)
-        above = first + shape.width(level)
-        down, up = at[first + lower], at[above + upper]
-        expected += [down * topology.num_ends + up, up * topology.num_ends + down]
-        first = above
-    keys = topology.source_end.astype(np.int64) * topology.num_ends
-    return np.array_equal(np.sort(np.concatenate(expected)), np.sort(keys + topology.target_end))
+    ends, low, high = topology.num_ends, *tree_ends(shape)
+    expected = np.concatenate([low * ends + high, high * ends + low])
+    keys = topology.source_end.astype(np.int64) * ends + topology.target_end
+    return np.array_equal(np.sort(expected), np.sort(keys))

@@ -106,6 +106,23 @@ def tree_links(shape: TreeShape, level: int) -> tuple[Ints, Ints]:
     return child.repeat(fan_out * many), upper.ravel().repeat(many)
 
 
+def tree_ends(shape: TreeShape) -> tuple[Ints, Ints]:
+    """Return the vertices of child and parent of each link, level by level as ``tree_links`` does.
+
+    Hosts are numbered before routers, as the shape says that they stand.
+    """
+    widths = [shape.width(level) for level in range(shape.levels + 1)]
+    vertex = np.arange(sum(widths))
+    if shape.host_at is not None:
+        vertex[: widths[0]] = shape.host_at
+    if shape.router_at is not None:
+        vertex[widths[0] :] = widths[0] + shape.router_at
+    first = np.cumsum([0, *widths])
+    links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
+    low, high = vertex[np.concatenate(links, axis=1)]
+    return low, high
+
+
 def leaf_spine(leaves: int, spines: int, hosts: int, cables: int = 1) -> Topology:
     """Return a tree of two levels: each leaf has ``hosts`` hosts and ``cables`` links per spine.
 
