@@ -20,24 +20,20 @@ from netloom.routing.hosted import router_pairs
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
 from netloom.routing.route_tables import shortest_rows
 from netloom.routing.rules import (
-    DModK,
-    Ecmp,
     Layered,
     Minimal,
-    RandomUp,
     ShortestPath,
-    SModK,
     Spread,
-    UpDown,
     Valiant,
     detour,
     host_routers,
+    in_one_order,
     spread_table,
 )
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.ways import JOINED, is_hyperx, shortest_ways
 from netloom.topology import Cube, Topology
-from netloom.topology.core import TreeShape, ranks
+from netloom.topology.core import ranks
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Ints
@@ -138,16 +134,6 @@ def _ways_waits(
     held, slot = np.nonzero(waits)
     asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
     return (held, asked), arrived, joined
-
-
-def in_one_order(topology: Topology, routing: Routing) -> bool:
-    """Whether all paths take channels in one order, as the routing or the network sees to."""
-    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
-        return True
-    if isinstance(routing, DimensionOrder):
-        return is_hyperx(topology)
-    shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
-    return shortest and isinstance(topology.family, TreeShape) and not topology.broken
 
 
 def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from netloom.routing.rules import (
     Layered,
     Minimal,
     MinimalGroup,
+    Named,
     RandomUp,
     ShortestPath,
     SModK,
@@ -137,20 +138,7 @@ def rows() -> list[tuple[str, list[str]]]:
     return found
 
 
-NamedRouting: TypeAlias = (
-    DimensionOrder
-    | ShortestPath
-    | Spread
-    | Ecmp
-    | UpDown
-    | Layered
-    | DModK
-    | SModK
-    | RandomUp
-    | Minimal
-    | MinimalGroup
-    | Valiant
-)
+NamedRouting: TypeAlias = Named | DimensionOrder | Ecmp | Valiant
 """What ``parse_routing`` reads from the routing's own name."""
 
 Routing: TypeAlias = NamedRouting | SourceRoutes | ForwardingTable

@@ -37,6 +37,7 @@ from netloom.routing.ways import (
     Ways,
     dimensions,
     group_ways,
+    is_hyperx,
     ordered_ways,
     shortest_ways,
     usual_ways,
@@ -1005,3 +1006,13 @@ def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -
     offsets = np.append(0, np.cumsum(2 * levels))
     channels, *ports = fill_paths(tree_index(topology), steps, start, end, keys, offsets)
     return Paths(offsets, channels, ports=tuple(ports))
+
+
+def in_one_order(topology: Topology, routing: object) -> bool:
+    """Whether all paths take channels in one order, as the routing or the network sees to."""
+    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
+        return True
+    if isinstance(routing, DimensionOrder):
+        return is_hyperx(topology)
+    shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
+    return shortest and isinstance(topology.family, TreeShape) and not topology.broken

@@ -25,7 +25,6 @@ from netloom.routing.by_hop.tables import (
     plain_states,
 )
 from netloom.routing.cycles import cycle_of_waits, dependencies
-from netloom.routing.deadlock import in_one_order
 from netloom.routing.forwarding.lanes import lane_circle, layered
 from netloom.routing.forwarding.tables import (
     Choices,
@@ -44,6 +43,7 @@ from netloom.routing.rules import (
     ShortestPath,
     SModK,
     Spread,
+    in_one_order,
     layer_vcs,
     layers,
     spread_table,
