@@ -108,7 +108,9 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     lost = (found.near < 0) & (shortest.near >= 0)
     if not lost.any():
         return found
-    ends = end_routers(topology)
+    ends, _ = bearing_routers(topology)
+    if topology.cabling is not None:  # end points of any kind
+        ends = np.union1d(ends, topology.cabling.others.router).astype(np.int32)
     needed = lost[np.ix_(np.isin(found.exits, ends), ends)].any()
     if not needed and len(found.exits) * topology.num_network_channels > MOST_TURNED:
         return found
@@ -157,14 +159,6 @@ def bearing_routers(topology: Topology) -> tuple[Ints, Ints]:
     ports = np.bincount(topology.ejection_router, minlength=topology.num_routers)
     weight = np.maximum(senders(topology).max(axis=1), ports * topology.routers.vertex_up)
     return np.flatnonzero(weight).astype(np.int32), weight
-
-
-def end_routers(topology: Topology) -> Ints:
-    """Return the routers with end points of any kind, ascending."""
-    bearing, _ = bearing_routers(topology)
-    if topology.cabling is None:
-        return bearing
-    return np.union1d(bearing, topology.cabling.others.router).astype(np.int32)
 
 
 def _ways(topology: Topology, height: Ints, shortest: Ways | None) -> Ways:

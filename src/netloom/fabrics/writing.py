@@ -205,7 +205,23 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
         cannot be written.
     """
     level = _levels(topology, table, path)
-    every, senders = addresses(topology), _named_senders(topology, path)
+    every, cabling = addresses(topology), topology.cabling
+    assert cabling is not None
+    # the GUID of each sender of packets, its own row (-1: several), and its router: an adapter
+    # if all its ports are on one switch, and a port otherwise
+    senders: list[tuple[int, int, int]] = []
+    for host in np.unique(topology.port_host).tolist():
+        ports = range(*topology.port_offsets[host : host + 2].tolist())
+        routers = topology.injection_router[ports].tolist()
+        if len(set(routers)) == 1:
+            own = ports[0] if len(ports) == 1 else -1
+            senders.append((int(cabling.host_guid[host]), own, routers[0]))
+            continue
+        guids = cabling.port_guid[ports].tolist()
+        if len({*guids} - {0}) < len(ports):
+            name = f"'{topology.name_of(host)}', whose ports on several switches have no GUIDs"
+            raise InputError(str(path), name, "the GUID of each port, as ibnetdiscover prints it")
+        senders += zip(guids, ports, routers, strict=True)
     rows = np.flatnonzero(every.lid[: len(level)] > 0)
     if len(rows) * len(senders) > MOST_PAIRS:
         found = f"levels of {len(rows) * len(senders)} pairs"
@@ -223,28 +239,6 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
                     stream.write(f"0x{guid:016x} {lid} {number}\n")
                     written += 1
     return written
-
-
-def _named_senders(topology: Topology, path: str | Path) -> list[tuple[int, int, int]]:
-    """Return the GUID of each sender of packets, its own row (-1: several), and its router.
-
-    A sender is an adapter if all its ports are on one switch, and a port otherwise.
-    """
-    cabling, found = topology.cabling, []
-    assert cabling is not None
-    for host in np.unique(topology.port_host).tolist():
-        ports = range(*topology.port_offsets[host : host + 2].tolist())
-        routers = topology.injection_router[ports].tolist()
-        if len(set(routers)) == 1:
-            own = ports[0] if len(ports) == 1 else -1
-            found.append((int(cabling.host_guid[host]), own, routers[0]))
-            continue
-        guids = cabling.port_guid[ports].tolist()
-        if len({*guids} - {0}) < len(ports):
-            name = f"'{topology.name_of(host)}', whose ports on several switches have no GUIDs"
-            raise InputError(str(path), name, "the GUID of each port, as ibnetdiscover prints it")
-        found += zip(guids, ports, routers, strict=True)
-    return found
 
 
 def _levels(topology: Topology, table: ForwardingTable, path: str | Path) -> NDArray[np.uint8]:

@@ -35,7 +35,7 @@ from netloom.topology.rates import (
 from netloom.topology.recognise import tree_shape, which_are_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
@@ -106,8 +106,13 @@ class Drawing:
         check_size(len(self.links), where=self.name, what="channels")
         if not self.vertices:
             raise InputError(self.name, "no nodes", "at least one")
-        keys = _in_order(self.vertices)
-        names = self._names(keys)
+        keys, as_numbers = list(self.vertices), {str(key): key for key in self.vertices}
+        wanted = [str(place) for place in range(len(keys))]
+        if set(as_numbers) == set(wanted):
+            keys = [as_numbers[each] for each in wanted]
+        labels = [self.vertices[key].label for key in keys]
+        alike = not all(labels) or len(set(labels)) < len(labels)
+        names = list(map(str, keys)) if alike else labels
         hosts = which_are_hosts([self.vertices[key].kind for key in keys], names, self.name)
         if not hosts.all():
             first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
@@ -124,11 +129,6 @@ class Drawing:
             said = f"{what} {first} and {second} that cannot both reach each other"
             raise InputError(self.name, said, "a strongly connected network")
         return found
-
-    def _names(self, keys: list[Hashable]) -> list[str]:
-        """Return labels, where all vertices have one and no two the same. Else keys."""
-        labels = [self.vertices[key].label for key in keys]
-        return labels if all(labels) and len(set(labels)) == len(labels) else list(map(str, keys))
 
     def _ends(self, keys: list[Hashable], names: list[str]) -> Ints:
         """Return the two vertices of each channel as places in ``keys``, int32[num_channels, 2]."""
@@ -216,14 +216,6 @@ def _parts(name: str, ends: Ints, num_hosts: int, names: Sequence[str]) -> tuple
     by_target = np.lexsort((ends[:, 0], ends[:, 1]))
     inside = by_source[~(from_host | to_host)[by_source]]
     return inside, by_source[from_host[by_source]], by_target[to_host[by_target]]
-
-
-def _in_order(keys: Iterable[Hashable]) -> list[Hashable]:
-    """Sort the keys when they are the numbers 0 … N − 1. Leave any others as they come."""
-    given = list(keys)
-    as_numbers = {str(key): key for key in given}
-    wanted = [str(place) for place in range(len(given))]
-    return [as_numbers[each] for each in wanted] if set(as_numbers) == set(wanted) else given
 
 
 LINKS = "lines such as 'a b' or 'a -> b'"

@@ -186,7 +186,12 @@ def _closed_sum(topology: Topology) -> float | None:
     if not alike(topology):
         return None
     if isinstance(routers, Cube):
-        between = _cube_distance_sum(routers)
+        between = 0  # exactly, by summing dimension by dimension
+        for side, wrap in zip(routers.sides, routers.wraps, strict=True):
+            pairs = side * (side * side - 1) // 3
+            if wrap:
+                pairs = side * sum(min(x, side - x) for x in range(side))
+            between += pairs * (routers.num_routers // side) ** 2
     elif isinstance(routers.family, HyperXShape):
         many = routers.num_routers
         between = sum(many * (many - many // side) for side in routers.family.sides)
@@ -313,18 +318,6 @@ def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
         weight[own, first + own] -= counts[some]
         rows[weight == 0] = 0
         yield rows, weight
-
-
-def _cube_distance_sum(cube: Cube) -> int:
-    """Sum of the distances of all ordered pairs, exactly, by summing dimension by dimension."""
-    total = 0
-    for side, wrap in zip(cube.sides, cube.wraps, strict=True):
-        if wrap:
-            pairs = side * sum(min(x, side - x) for x in range(side))
-        else:
-            pairs = side * (side * side - 1) // 3
-        total += pairs * (cube.num_routers // side) ** 2
-    return total
 
 
 def router_heights(topology: Topology, lowest: Ints | None = None) -> Ints:

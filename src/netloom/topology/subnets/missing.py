@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.topology.names import folded, natural, short_switch_name
 from netloom.topology.subnets.shapes import adapters_of, rails, shape_of
 
@@ -62,10 +63,10 @@ def missing_parts(topology: Topology) -> tuple[str, ...]:
     if topology.cabling is not None:
         said += _rails(topology)
         lost = topology.cabling.unplugged
-        said += [f"{_counted(len(lost), 'adapter')} without a cable: {_some(lost)}"] if lost else []
+        said += [f"{counted(len(lost), 'adapter')} without a cable: {_some(lost)}"] if lost else []
         if unnamed := topology.cabling.unnamed:
             verb = "does not say its" if unnamed == 1 else "do not say their"
-            said.append(f"{_counted(unnamed, 'adapter')} {verb} computer")
+            said.append(f"{counted(unnamed, 'adapter')} {verb} computer")
     return tuple(said)
 
 
@@ -86,10 +87,6 @@ class _Names:
 
 def _called(role: str, name: str) -> str:
     return name if name.lower().startswith(role) else f"{role} {name}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count != 1 else ''}"
 
 
 def _some(names: Iterable[str]) -> str:
@@ -333,7 +330,7 @@ def _slower(topology: Topology, gbps: Floats, mine: Ints) -> list[str]:
         )
         said.append(f"cable between {ends} runs at {gbps[channel]:g} of {usual:g} Gb/s")
     more = len(slow) - SHOWN
-    return said + ([f"{_counted(more, 'more cable')} slower than most"] if more > 0 else [])
+    return said + ([f"{counted(more, 'more cable')} slower than most"] if more > 0 else [])
 
 
 def _rails(topology: Topology) -> list[str]:
@@ -355,7 +352,7 @@ def _rails(topology: Topology) -> list[str]:
         if lack and len(lack) <= HALF * len(several):
             verb = "has" if len(lack) == 1 else "have"
             said.append(
-                f"{_counted(len(lack), 'computer')} {verb} no adapter {called[each]}: {_some(lack)}"
+                f"{counted(len(lack), 'computer')} {verb} no adapter {called[each]}: {_some(lack)}"
             )
     leaves, nodes = [each.leaf for each in adapters_of(topology)], topology.node_of_host.tolist()
     astray = [

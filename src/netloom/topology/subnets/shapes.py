@@ -414,15 +414,13 @@ def shape_of(topology: Topology) -> Shape:
         level = _levels(hosts > few, here, there)
         steps = np.abs(level[here] - level[there])
         if len(here) and (steps == 1).all():
-            turned = level[here] > level[there]
-            lower, upper = np.where(turned, there, here), np.where(turned, here, there)
+            lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
             words = _tree_words(level) + _rail_words(topology)
             return Shape("tree", words, level, lower, upper, count)
     level = _levels(hosts > 0, here, there)
     found, group = _plus(level, here, there)
     if found:
-        turned = level[here] > level[there]
-        lower, upper = np.where(turned, there, here), np.where(turned, here, there)
+        lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
         words = found + _rail_words(topology)
         return Shape("dragonfly+", words, level, lower, upper, count, group=group)
     none = np.zeros(routers, np.int64)
