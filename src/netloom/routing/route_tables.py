@@ -72,7 +72,16 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
             if not exits[target] or router in exits[target]:
                 continue
             answer = function(topology.router_vertex(router), target)
-            channels = _channels(topology, answer, router, target, leaving, name)
+            said = list(answer) if isinstance(answer, Iterable) else [answer]
+            channels = tuple(sorted({int(each) for each in said if each is not None}))
+            if not channels and topology.direct:
+                raise NoRouteError(router, target, "a channel", name)
+            strange = next((each for each in channels if each not in leaving), None)
+            if strange is not None:
+                node = _called(topology, topology.router_vertex(router))
+                found = f"channel {strange} at node {node} towards node {_called(topology, target)}"
+                leaves = f"a channel that leaves node {node} for another router"
+                raise InputError(name, found, leaves)
             number = channels[0] if channels else -1
             if len(channels) > 1:
                 number = inside.num_channels + sets.setdefault(channels, len(sets))
@@ -86,28 +95,6 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
         circle = f"a way from node {node} that need never come to node {_called(topology, host)}"
         raise InputError(name, circle, "choices that all lead to the target")
     return ForwardingTable(name, rows, choices=choices)
-
-
-def _channels(
-    topology: Topology,
-    answer: int | Iterable[int] | None,
-    router: int,
-    target: int,
-    leaving: set[int],
-    name: str,
-) -> tuple[int, ...]:
-    """Return the channels that a function said, having made sure that they leave the router."""
-    said = list(answer) if isinstance(answer, Iterable) else [answer]
-    channels = sorted({int(channel) for channel in said if channel is not None})
-    if not channels and topology.direct:
-        raise NoRouteError(router, target, "a channel", name)
-    for channel in channels:
-        if channel not in leaving:
-            node = _called(topology, topology.router_vertex(router))
-            host = _called(topology, target)
-            leaves = f"a channel that leaves node {node} for another router"
-            raise InputError(name, f"channel {channel} at node {node} towards node {host}", leaves)
-    return tuple(channels)
 
 
 def _called(topology: Topology, vertex: int) -> str:

@@ -416,6 +416,10 @@ class Topology:
             return f"h{vertex}"
         return f"r{vertex - self.num_hosts}"
 
+    def router_name(self, router: int) -> str:
+        """Return the name of a router."""
+        return self.name_of(self.router_vertex(int(router)))
+
     def computer_name(self, node: int) -> str:
         """Return the name of a computer: its own, or that of the one host that it owns."""
         if self.computer_labels:

@@ -654,7 +654,7 @@ def followed(topology: Topology, tables: HopTables) -> tuple[Bools, Ints, Ints, 
         tables, wires, begins, ends, leads, mask.astype(np.int64), len(masks), waits, reached
     )
     if not ways:
-        names = [topology.name_of(topology.router_vertex(int(each))) for each in (router, last)]
+        names = [topology.router_name(each) for each in (router, last)]
         raise InputError(topology.name, f"no way from {names[0]} to {names[1]}", "a connected one")
     channel, held, port, asked = np.unravel_index(
         np.flatnonzero(waits), (inside.num_channels, len(masks), outward.shape[1], len(masks))
@@ -818,9 +818,7 @@ def check_joined(topology: Topology, ways: NextPorts, name: str) -> None:
     lost = ways.lengths[entry.astype(np.int64) * ways.num_goals + leave] < 0
     if lost.any():
         pair = int(np.argmax(lost))
-        one, other = (
-            topology.name_of(topology.router_vertex(int(end[pair]))) for end in (entry, leave)
-        )
+        one, other = (topology.router_name(end[pair]) for end in (entry, leave))
         raise InputError(f"{name} on {topology.name}", f"no way from {one} to {other}", "one")
 
 
@@ -910,7 +908,7 @@ def check_escape(topology: Topology, ways: NextPorts, escape: NextPorts) -> None
             before = length[begins, router].astype(np.int64)
             on_way = before + length[router, goal] == length[begins, goal]
             if (on_way & (before >= 0)).any():
-                one, other = (topology.name_of(topology.router_vertex(at)) for at in (router, goal))
+                one, other = (topology.router_name(at) for at in (router, goal))
                 found = f"{one} and {other} joined by one-way channels only"
                 wanted = "links that work in both directions, to escape by"
                 raise InputError(topology.name, found, wanted)

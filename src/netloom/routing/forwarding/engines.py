@@ -497,9 +497,8 @@ def _ways(
     reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
     reached[root] = True
     if not reached.all():
-        two = [topology.router_vertex(int(router)) for router in (root[0], reached.argmin())]
-        names = [topology.name_of(vertex) for vertex in two]
-        what = f"no way from {names[0]} to {names[1]}"
+        one, other = (topology.router_name(int(each)) for each in (root[0], reached.argmin()))
+        what = f"no way from {one} to {other}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
     graph = dependency_graph(topology)
     routers, (channels, most) = topology.num_routers, graph.uses.shape
@@ -605,7 +604,7 @@ def _tree_of(topology: Topology) -> _Tree | str:
         return f"switches are on {levels} and not on {LEVELS[0]} to {LEVELS[1]}"
     for router in ends.routers[adapters[ends.routers] > 0].tolist():
         if level[router] != lowest:
-            name = topology.name_of(topology.router_vertex(router))
+            name = topology.router_name(router)
             return f"adapters hang on switch {name}, above the lowest level"
     return _indexed(topology, level, lowest, adapters)
 
@@ -708,9 +707,7 @@ def _unlike(topology: Topology, tree: _Tree, order: list[int], lowest: int) -> s
             own, expected = tree.groups[kind][router], tree.groups[kind][model]
             if router == model or (kind == TO_LOWER and rank == lowest):
                 continue
-            name, other = (
-                topology.name_of(topology.router_vertex(each)) for each in (router, model)
-            )
+            name, other = (topology.router_name(each) for each in (router, model))
             if len(own) != len(expected):
                 said = f"{len(own)} switches {words} it and {other} has {len(expected)}"
                 return f"switch {name} has {said}"

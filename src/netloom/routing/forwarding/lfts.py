@@ -345,7 +345,7 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
         lost = np.argwhere(lane_of[router][pairs][:, used] == DROPPED)
         if len(lost):
             at, number = lost[0].tolist()
-            name = topology.name_of(topology.router_vertex(router))
+            name = topology.router_name(router)
             ports = f"from port {pairs[0][at]} to {pairs[1][at]}"
             found = f"packets of level {used[number]} dropped at '{name}' {ports}"
             raise InputError(sl2vl, found, "a lane (0 to 14) for every level in use")
@@ -429,7 +429,7 @@ def _check_all(topology: Topology, lanes: NDArray[np.uint8], path: str) -> None:
     for router, pairs in _passed(topology):
         missing = np.flatnonzero(lanes[router][pairs][:, 0] == UNSAID)
         if len(missing):
-            name = topology.name_of(topology.router_vertex(router))
+            name = topology.router_name(router)
             ports = f"from port {pairs[0][missing[0]]} to {pairs[1][missing[0]]}"
             raise InputError(path, f"no lanes of switch '{name}' {ports}", WHOLE)
 
@@ -471,7 +471,7 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
             continue
         for port in ports_of[guid]:
             if level[row, at[port]] not in (UNSAID, said) and port != row:
-                name = topology.name_of(topology.router_vertex(at[port]))
+                name = topology.router_name(at[port])
                 found = (
                     f"levels {level[row, at[port]]} and {said} from '{name}' to '{every.name[row]}'"
                 )
@@ -505,7 +505,7 @@ def _filled(topology: Topology, level: NDArray[np.uint8], path: str) -> NDArray[
     lacks[np.arange(hosts), topology.injection_router] &= sends[topology.injection_router] > 1
     if lacks.any():
         row, router = np.argwhere(lacks)[0].tolist()
-        name = topology.name_of(topology.router_vertex(router))
+        name = topology.router_name(router)
         found = f"no level from hosts of '{name}' to '{every.name[row]}'"
         raise InputError(path, found, "one for each two hosts")
     return np.where(level == UNSAID, 0, level).astype(np.uint8)

@@ -143,7 +143,7 @@ def forwarded_paths(
     lengths[still] = 0
     if (lengths == -2).any():
         pair = int(np.argmin(lengths))
-        node = topology.name_of(topology.router_vertex(int(last[pair])))
+        node = topology.router_name(last[pair])
         found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
         raise InputError(routing.name, found, "one, for paths that are known in advance")
     lost, wanted = last != ends.exit, "hosts that can reach each other"
@@ -286,7 +286,7 @@ def addresses(topology: Topology) -> Addresses:
 
     ports, routers = topology.num_ports, topology.num_routers
     nothing, own = np.zeros(routers, np.int32), np.arange(routers, dtype=np.int32)
-    names = tuple(topology.name_of(topology.router_vertex(router)) for router in range(routers))
+    names = tuple(topology.router_name(router) for router in range(routers))
     if topology.direct:
         kind = np.zeros(routers, np.int8)
         return Addresses(names, nothing.astype(np.uint64), nothing, nothing, own, nothing, kind)
@@ -614,7 +614,7 @@ def _fault(
     topology: Topology, cause: _Cause, rows: list[tuple[int, int]], every: Addresses
 ) -> Fault:
     kind, routers, port = cause
-    names = [topology.name_of(topology.router_vertex(router)) for router in routers]
+    names = [topology.router_name(router) for router in routers]
     named, more = every.name[rows[0][0]], len(rows) - 1
     whom = f"{named} and {more} more destination{'s' * (more > 1)}" if more else named
     if kind == "loop":

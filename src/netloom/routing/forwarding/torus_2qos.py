@@ -369,7 +369,7 @@ def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     lost = (directions < 0) & here & here[:, None] & ~np.eye(len(here), dtype=np.bool_)
     if lost.any():
         end, router = (int(each) for each in np.argwhere(lost)[0])
-        names = [topology.name_of(topology.router_vertex(each)) for each in (router, end)]
+        names = [topology.router_name(each) for each in (router, end)]
         return f"no way leads from switch {names[0]} to {names[1]}"
     return torus, directions
 
@@ -404,7 +404,7 @@ def _too_broken(topology: Topology, torus: _Torus) -> str:
             routers = ring[ring >= 0]
             cuts = int((torus.step[routers, 2 * axis + 1] < 0).sum())
             if cuts > 1 and torus.sides[axis] > 1:
-                named = topology.name_of(topology.router_vertex(int(routers[0])))
+                named = topology.router_name(routers[0])
                 return f"the line of switch {named} along {name} is broken in {cuts} places"
     missing = np.argwhere(torus.at_place < 0)
     if len(missing) > 1:

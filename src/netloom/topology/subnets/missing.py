@@ -75,7 +75,7 @@ class _Names:
 
     def __init__(self, topology: Topology, shape: Shape) -> None:
         routers = range(topology.num_routers)
-        self.plain = [topology.name_of(topology.router_vertex(router)) for router in routers]
+        self.plain = [topology.router_name(router) for router in routers]
         self.plain = [short_switch_name(name) for name in self.plain]
         self.family = [tuple(_NUMBER.split(name)[::2]) for name in self.plain]
         self.roles = [shape.role(router) for router in routers]
