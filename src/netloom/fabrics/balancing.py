@@ -367,7 +367,6 @@ class Problem:
     ways: Ways
     wiring: Wiring
     ends: Ints
-    row_of_exit: Ints
     sent: Ints
     column: Ints
     bandwidth: Floats
@@ -463,9 +462,8 @@ def problem_of(topology: Topology, ways: Ways) -> Problem:
     column = np.full(topology.num_routers, -1, np.int32)
     bearing = np.flatnonzero(sent.max(axis=1))
     column[bearing] = np.arange(len(bearing))
-    row_of_exit = np.argsort(ways.exits).astype(np.int32)
     return Problem(
-        topology, ways, wiring_of(topology), topology.ejection_router, row_of_exit,
+        topology, ways, wiring_of(topology), topology.ejection_router,
         np.ascontiguousarray(sent), column,
         np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64),
     )  # fmt: skip
@@ -547,7 +545,7 @@ def descended(
     old = table.copy() if rules.change else table
     turns = rules.turns if frozen is None else rules.turns[~frozen[rules.turns]]
     ways, strength = problem.ways, 0.0
-    near = (ways.near, ways.falls, ways.height, problem.row_of_exit)
+    near = (ways.near, ways.falls, ways.height, np.argsort(ways.exits).astype(np.int32))
     order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
     state = problem.loads(table, large=rules.large)
     for number in range(rules.rounds):

@@ -178,12 +178,10 @@ def tree_shape(topology: Topology) -> TreeShape | None:
     level_of = _levels(topology)
     if level_of is None:
         return None
-    levels = []
-    for level in range(1, int(level_of.max()) + 1):
-        found = _links(topology, level_of, level)
-        if found is None:
-            return None
-        levels.append(found)
+    found = [_links(topology, level_of, level) for level in range(1, int(level_of.max()) + 1)]
+    levels = [each for each in found if each is not None]
+    if len(levels) < len(found):
+        return None
     shape = TreeShape(
         tuple(each.fan_in for each in levels),
         tuple(each.fan_out for each in levels),

@@ -150,15 +150,11 @@ def _add_nvlinks(subnet: Subnet, top: Element) -> None:
                     raise InputError(link.where, found, wanted)
                 if target not in subnet.devices:
                     subnet.add(target, Device(SWITCH, f"nvs@{target}", line=_line(link)))
-                for _ in range(_count(link)):
+                count = link.word("count")
+                if not re.fullmatch(r"[1-9]\d{0,2}", count, re.ASCII):
+                    raise InputError(link.where, f"count={count:.40}", "the number of NVLinks")
+                for _ in range(int(count)):
                     subnet.join(pci.word("busid"), target, _nvlink_gbps(gpu))
-
-
-def _count(link: Element) -> int:
-    text = link.word("count")
-    if not re.fullmatch(r"[1-9]\d{0,2}", text, re.ASCII):
-        raise InputError(link.where, f"count={text:.40}", "the number of NVLinks")
-    return int(text)
 
 
 def _nvlink_gbps(gpu: Element) -> float:
