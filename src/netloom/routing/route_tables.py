@@ -80,8 +80,8 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
             if strange is not None:
                 node = _called(topology, topology.router_vertex(router))
                 found = f"channel {strange} at node {node} towards node {_called(topology, target)}"
-                leaves = f"a channel that leaves node {node} for another router"
-                raise InputError(name, found, leaves)
+                wanted = f"a channel that leaves node {node} for another router"
+                raise InputError(name, found, wanted)
             number = channels[0] if channels else -1
             if len(channels) > 1:
                 number = inside.num_channels + sets.setdefault(channels, len(sets))

@@ -497,8 +497,8 @@ def _ways(
     reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
     reached[root] = True
     if not reached.all():
-        one, other = (topology.router_name(int(each)) for each in (root[0], reached.argmin()))
-        what = f"no way from {one} to {other}"
+        here, there = (topology.router_name(int(each)) for each in (root[0], reached.argmin()))
+        what = f"no way from {here} to {there}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
     graph = dependency_graph(topology)
     routers, (channels, most) = topology.num_routers, graph.uses.shape
