@@ -49,9 +49,9 @@ class Sharing(NamedTuple):
     use
         float64[jobs, num_channels], the time that each channel works, over that.
     slowdown, slowest
-        float64[jobs]: how many times as long as alone each job takes at most beside the others: the
-        time that the busiest of its channels works for all jobs together. int64[jobs], that
-        channel.
+        float64[jobs], how many times as long as alone each job takes at most beside the others.
+        That is the time that the busiest of its channels works for all jobs together. int64[jobs],
+        that channel.
     shared
         int64[], the channels that several jobs use, the busiest first.
     """
