@@ -21,7 +21,6 @@ from netloom.routing.forwarding.engines import (
     found_roots,
     ftree,
     lash,
-    leaving_by_port,
     minhop,
     updn,
     would_fall_back,
@@ -95,7 +94,7 @@ def plain(net, *, direction=None, barred=DOWN, same_neighbour=False):
     channels = list(zip(inside.channel_source, inside.channel_target, strict=True))
     leaving, entering = (
         [found[1][a:b].tolist() for a, b in pairwise(found[0])]
-        for found in (leaving_by_port(net), channels_by_port(net))
+        for found in (channels_by_port(net, leaving=True), channels_by_port(net))
     )
     table = opensm.least_used(
         ends.order.tolist(), ends.exit.tolist(), ends.num_apart, channels, leaving, entering,
@@ -229,7 +228,7 @@ def test_dor_is_dimension_order_where_ports_are_dimensions():
 def test_lash_is_as_in_plain_python_and_free_of_circles(name):
     net = topology(name)
     inside, ends = net.routers, end_points(net)
-    offsets, found = leaving_by_port(net)
+    offsets, found = channels_by_port(net, leaving=True)
     leaving = [found[a:b].tolist() for a, b in pairwise(offsets)]
     channels = list(
         zip(inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True)

@@ -24,7 +24,6 @@ from netloom.routing.forwarding.tables import (
     Lanes,
     channels_by_port,
     end_points,
-    leaving_by_port,
     told,
 )
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
@@ -77,7 +76,7 @@ def counted_table(
         directions = np.full(inside.num_channels, EQUAL, np.int8)
     table = least_used(
         ends.order, ends.exit, ends.num_apart,
-        (inside.channel_source, inside.channel_target, leaving_by_port(topology),
+        (inside.channel_source, inside.channel_target, channels_by_port(topology, leaving=True),
          channels_by_port(topology)),
         directions, barred, same_neighbour,
     )  # fmt: skip
@@ -355,7 +354,12 @@ def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     from netloom.routing.kernels.lash import layer_pairs, tree_ways
 
     inside, order = topology.routers, end_points(topology).routers
-    ways = tree_ways(order, inside.channel_source, inside.channel_target, leaving_by_port(topology))
+    ways = tree_ways(
+        order,
+        inside.channel_source,
+        inside.channel_target,
+        channels_by_port(topology, leaving=True),
+    )
     graph = dependency_graph(topology, DATA_LANES)
     most = len(order) * (len(order) - 1) // 2
     pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)

@@ -443,20 +443,16 @@ def end_points(topology: Topology) -> EndPoints:
     )  # fmt: skip
 
 
-def channels_by_port(topology: Topology) -> tuple[Ints, Ints]:
-    """Return the channels that enter each router as ``Topology.incoming``, in order of port."""
-    inside = topology.routers
-    in_port = port_numbers(topology)[1][: inside.num_channels]
-    offsets, _ = inside.incoming()
-    return offsets, np.lexsort((in_port, inside.channel_target)).astype(np.int32)
+def channels_by_port(topology: Topology, *, leaving: bool = False) -> tuple[Ints, Ints]:
+    """Return the channels between routers that enter each router, or leave it, in order of port.
 
-
-def leaving_by_port(topology: Topology) -> tuple[Ints, Ints]:
-    """Return the channels between routers that leave each router, in order of port, ragged."""
+    Ragged, as ``Topology.incoming`` has them.
+    """
     inside = topology.routers
-    out_port = port_numbers(topology)[0][: inside.num_channels]
-    offsets, _ = inside.outgoing()
-    return offsets, np.lexsort((out_port, inside.channel_source)).astype(np.int32)
+    port = port_numbers(topology)[0 if leaving else 1][: inside.num_channels]
+    ends = inside.channel_source if leaving else inside.channel_target
+    offsets, _ = inside.outgoing() if leaving else inside.incoming()
+    return offsets, np.lexsort((port, ends)).astype(np.int32)
 
 
 def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) -> ForwardingTable:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.tables import Lanes, end_points, leaving_by_port, told
+from netloom.routing.forwarding.tables import Lanes, channels_by_port, end_points, told
 from netloom.topology.core import port_numbers
 from netloom.topology.cubes import Cube
 
@@ -449,7 +449,7 @@ def _table(topology: Topology, torus: _Torus, directions: NDArray[np.int8]) -> I
     """Return the channel of each router to each end point. Parallel ones take turns."""
     ends, source = end_points(topology), topology.routers.channel_source
     cables: dict[tuple[int, int], list[int]] = {}
-    for channel in leaving_by_port(topology)[1].tolist():
+    for channel in channels_by_port(topology, leaving=True)[1].tolist():
         cables.setdefault((int(source[channel]), int(torus.direction[channel])), []).append(channel)
     first = np.full((topology.num_routers, 2 * DIMENSIONS + 1), -1, np.int32)
     for place, some in cables.items():
