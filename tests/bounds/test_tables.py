@@ -10,7 +10,7 @@ from netloom.bounds import bisection_bound, busiest_bound, tables, traffic_bound
 from netloom.bounds.bisection import pairs_across
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing import DModK, parse_routing, paths
-from netloom.routing.forwarding.tables import ForwardingTable, exits
+from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.topology import topology, without
 from tests.fabrics.networks import uneven
 
@@ -168,7 +168,7 @@ def test_random_tables_stay_below_the_bisection_bound(seed):
     net = uneven(rng)
     table = parse_routing("minhop", net)
     assert isinstance(table, ForwardingTable)
-    assert len(exits(net)) == net.num_ports
+    assert len(net.ejection_router) == net.num_ports
     found = effective_bisection(net, table, samples=400, seed=seed)
     wide = 2 * found.half_width if found.half_width == found.half_width else 1.0
     assert found.mean <= bisection_bound(net) + wide + 1e-9

@@ -10,7 +10,6 @@ from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import balanced
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
-from netloom.routing.forwarding.tables import exits
 from netloom.topology import topology
 from tests.reference.forwarding import table_waits, walked
 
@@ -28,8 +27,11 @@ def test_full_trees_are_free_of_circles_and_as_even_as_can_be(spec, busiest):
     net = topology(spec)
     table = balanced(net).table
     assert nx.is_directed_acyclic_graph(table_waits(net, table.next_channel))
-    for row, end in zip(table.next_channel, exits(net).tolist(), strict=True):
-        assert all(walked(net, row, router, end) is not None for router in set(exits(net).tolist()))
+    for row, end in zip(table.next_channel, net.ejection_router.tolist(), strict=True):
+        assert all(
+            walked(net, row, router, end) is not None
+            for router in set(net.ejection_router.tolist())
+        )
     shifts = shift_loads(net, table)
     assert shifts.total_load[: net.num_network_channels].max() == busiest
 
@@ -44,7 +46,11 @@ def test_a_real_subnet_is_one_percent_from_its_bound_and_free_of_circles_for_all
     assert best.front[0].all_to_all <= 632
     assert effective_bisection(net, table).mean >= 0.788
     rows = np.concatenate([table.next_channel, table.others])
-    ends = [*exits(net).tolist(), *net.cabling.others.router.tolist(), *range(net.num_routers)]
+    ends = [
+        *net.ejection_router.tolist(),
+        *net.cabling.others.router.tolist(),
+        *range(net.num_routers),
+    ]
     assert nx.is_directed_acyclic_graph(table_waits(net, rows))
     for row, end in zip(rows, ends, strict=True):
         assert all(walked(net, row, router, end) is not None for router in range(net.num_routers))

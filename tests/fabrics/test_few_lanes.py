@@ -12,7 +12,6 @@ from netloom.fabrics import few_lanes
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.kernels.few_lanes import find_row, improve
 from netloom.routing.forwarding.lanes import dependency_graph, lane_circle, lanes_used
-from netloom.routing.forwarding.tables import exits
 from netloom.topology import Topology, topology, without
 from tests.fabrics.networks import uneven
 from tests.reference.few_lanes import found_row, load_and_alike
@@ -47,7 +46,7 @@ def arrivals(net, row):
 def test_all_ways_and_no_circles(seed, lanes):
     net = uneven(np.random.default_rng(seed))
     table = in_few_lanes(net, lanes, seed=seed, effort=0.02)
-    ends = [*exits(net).tolist(), *range(net.num_routers)]
+    ends = [*net.ejection_router.tolist(), *range(net.num_routers)]
     for row, end in zip([*table.next_channel, *table.others], ends, strict=True):
         assert set(arrivals(net, row)) == {end}
     assert nx.is_directed_acyclic_graph(waits_of(net, table))
@@ -71,7 +70,7 @@ def test_what_the_search_counts(seed, lanes):
     improve(search, graph, 0, frame.rows)
     few_lanes._reserve(search, graph, -1)
     improve(search, graph, frame.rows, search.singles + 20)
-    load, alike = load_and_alike(net, search.table[: search.rows], exits(net))
+    load, alike = load_and_alike(net, search.table[: search.rows], net.ejection_router)
     assert search.load.tolist() == load.tolist()
     assert search.alike.tolist() == alike.tolist()
     uses = np.zeros_like(graph.uses)

@@ -15,7 +15,7 @@ from netloom.fabrics.figures import (
     ways_of,
 )
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.tables import ForwardingTable, exits
+from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.hosted import legs
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
@@ -108,7 +108,7 @@ def test_any_table_is_followed_pair_by_pair(drawn, data):
     reached = pairs_reached(net, ways.arrives)
     shifts = shift_loads(net, table, hosts=hosts, distances=found.distance, reached=reached)
     assert shifts.total_load[: len(found.paths)].tolist() == found.paths.tolist()
-    shared = [exits(net)[p[0]] == p[2] for p in pairs]
+    shared = [net.ejection_router[p[0]] == p[2] for p in pairs]
     assert all(shared)
 
 

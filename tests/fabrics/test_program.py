@@ -8,7 +8,6 @@ from netloom.fabrics.kernels.program import route_flows
 from netloom.fabrics.program import busiest_time, flows_of, for_program
 from netloom.routing import ForwardingTable, paths
 from netloom.routing.forwarding.engines import minhop
-from netloom.routing.forwarding.tables import exits
 from netloom.topology import Topology, hop_distances, topology
 from tests.reference.program_tables import route
 
@@ -17,7 +16,7 @@ NETWORKS = ("leaf-spine:3x2x3", "xgft:2x2x3/1x2x2", "fat-tree:2x3", "hyperx:3x3/
 
 def nearer(network: Topology) -> np.ndarray:
     """Return the channels of shortest ways to each destination."""
-    inside, ends = network.routers, exits(network)
+    inside, ends = network.routers, network.ejection_router
     hops = hop_distances(inside)[:, ends].T
     return np.asarray(hops[:, inside.channel_source] == hops[:, inside.channel_target] + 1)
 
@@ -28,7 +27,7 @@ def test_one_destination_is_routed_as_by_trying_every_path(spec, seed, power):
     network, rng = topology(spec), np.random.default_rng(seed)
     inside = network.routers
     target = int(rng.integers(network.num_hosts))
-    end = int(exits(network)[target])
+    end = int(network.ejection_router[target])
     others = np.setdiff1d(np.unique(network.injection_router), [end])
     chosen = rng.permutation(others)[: rng.integers(1, len(others) + 1)].astype(np.int32)
     volume = np.sort(rng.uniform(1, 90, len(chosen)))[::-1].copy()

@@ -12,7 +12,6 @@ from netloom.fabrics.balancing import balanced
 from netloom.fabrics.program import FEW, busiest_time, flows_of, in_lanes, tables_for_program
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
-from netloom.routing.forwarding.tables import exits
 from netloom.topology import topology, without
 from tests.fabrics.networks import uneven
 from tests.reference.forwarding import walked
@@ -61,8 +60,8 @@ def test_all_arrive_without_a_circle_and_the_program_is_never_worse_off(spec, se
     flows, installed = random_flows(network, rng), ENGINES[engine](network)
     table = tables_for_program(network, installed, flows, lanes=lanes)
     waits = nx.DiGraph()
-    for row, end in zip(table.next_channel, exits(network).tolist(), strict=True):
-        for at in set(exits(network).tolist()):
+    for row, end in zip(table.next_channel, network.ejection_router.tolist(), strict=True):
+        for at in set(network.ejection_router.tolist()):
             path = walked(network, row, at, end)
             assert path is not None
             waits.add_edges_from(pairwise(path))

@@ -44,7 +44,7 @@ def test_jobs_cost_each_other_what_their_paths_say(spec, seed, count):
         slowest = max((together[channel] for channel in load), default=1.0)
         assert found.slowdown[job] == pytest.approx(slowest)
     several = {c for c in together if sum(c in load for load in loads) > 1}
-    shared = found.shared()
+    shared = found.shared
     assert {*shared.tolist()} == several
     assert np.all(np.diff(found.use[:, shared].sum(axis=0)) <= 0)
 

@@ -130,11 +130,11 @@ def test_all_that_packets_wait_for_is_found(net, name, vcs):
     waits = every_wait(net, tables, channels_at_ports(net)[0].tolist())
     if tables.escape_vcs:
         waits = {pair for pair in waits if all(tables.escape_vcs >> vc & 1 for _, vc in pair)}
-    found = followed(net, tables)
-    sets = [[vc for vc in range(64) if int(mask) >> vc & 1] for mask in found.masks]
+    _, holds, asks, masks = followed(net, tables)
+    sets = [[vc for vc in range(64) if int(mask) >> vc & 1] for mask in masks]
     listed = {
         ((held, vc), (asked, other))
-        for (held, one), (asked, two) in zip(found.held, found.asked, strict=True)
+        for (held, one), (asked, two) in zip(holds, asks, strict=True)
         for vc in sets[one]
         for other in sets[two]
     }

@@ -4,9 +4,9 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from netloom.routing.forwarding.lanes import channel_slots
 from netloom.routing.kernels.waits import table_waits
 from netloom.topology import topology
+from netloom.topology.core import ranks
 from tests.reference.waits import waits_of_table
 
 
@@ -58,7 +58,7 @@ def test_packets_are_followed_through_all_choices_in_all_lanes(name, seed, switc
         (np.arange(net.num_routers + 1) * 2, np.tile([0, 1], net.num_routers)),
         level,
         lane_of if switched else np.zeros((0, 0, 0, 0), np.uint8),
-        (net.channel_target, channel_slots(net), out_port, in_port),
+        (net.channel_target, ranks(*net.outgoing()), out_port, in_port),
         waits,
     )
     offsets, leaving = net.outgoing()

@@ -16,7 +16,7 @@ from netloom.base.figures import Figures, derived, figure
 from netloom.bounds.demand import leading_out
 from netloom.routing.ways import dimensions
 from netloom.topology import Cube
-from netloom.topology.core import DragonflyShape, TreeShape
+from netloom.topology.core import DragonflyShape, TreeShape, joined
 from netloom.topology.measures import heights, router_heights
 
 if TYPE_CHECKING:
@@ -197,24 +197,6 @@ def of_hosts(topology: Topology, part: Ints) -> tuple[Ints, Ints]:
     return begins, ends
 
 
-def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -> Ints:
-    """Return what each vertex hangs together with by some channels, int64[count].
-
-    ``both_ways``: only with what it reaches and is reached from.
-
-    Examples
-    --------
-    >>> joined(4, np.array([0, 2]), np.array([1, 3]))
-    array([0, 0, 1, 1])
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
-    found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
-    return found.astype(np.int64)
-
-
 def pods(near: Bools, source: Ints, target: Ints) -> Iterator[Ints]:
     """Yield what hangs together up to each height, from 0: leaves, pods, pods of pods.
 
@@ -230,7 +212,8 @@ def pods(near: Bools, source: Ints, target: Ints) -> Iterator[Ints]:
     [ 0  1 -1]
     [0 0 0]
     """
-    height, count = heights(near, source, target), len(near)
+    count = len(near)
+    height = heights(near, source, target, count)
     for most in range(int(height[height < count].max(initial=-1)) + 1):
         inside = height <= most
         kept = inside[source] & inside[target]

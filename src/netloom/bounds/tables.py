@@ -25,8 +25,9 @@ import numpy as np
 from netloom.base.words import counted
 from netloom.bounds.cuts import fullest_rows, undivided
 from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
-from netloom.bounds.parts import grid_lines, joined, pods, router_sets
+from netloom.bounds.parts import grid_lines, pods, router_sets
 from netloom.routing.hosted import legs, legs_between
+from netloom.topology.core import joined
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:

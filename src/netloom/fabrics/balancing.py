@@ -21,7 +21,7 @@ from netloom.bounds import busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered
-from netloom.routing.forwarding.tables import ForwardingTable, exits, senders
+from netloom.routing.forwarding.tables import ForwardingTable, senders
 from netloom.routing.hosted import legs
 from netloom.topology.faults import working_nodes
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
     State = tuple[Ints, Ints, Ints, Floats, Floats]
+    Draws = tuple[Ints, Ints, Ints, Floats]
 
 
 Objective = Literal["all-to-all", "shifts", "permutations"]
@@ -366,7 +367,6 @@ class Problem:
     ways: Ways
     wiring: Wiring
     ends: Ints
-    row_of_exit: Ints
     sent: Ints
     column: Ints
     bandwidth: Floats
@@ -423,18 +423,11 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
-    """Permutations of hosts as packets meet them: ``permuted`` says what of it is what."""
-
-    firsts: Ints
-    entry: Ints
-    row: Ints
-    alone: Floats
-
-
-@dataclass(frozen=True, eq=False)
 class Judge:
-    """What tables are judged by: the same random matchings, and shifts, for all."""
+    """What tables are judged by: the same random matchings, and shifts, for all.
+
+    Both are permutations of hosts as the kernel ``permuted`` takes them.
+    """
 
     problem: Problem
     matchings: Draws
@@ -458,25 +451,19 @@ class Judge:
         """Return the longest time and the mean share of each permutation, under a table."""
         from netloom.fabrics.kernels.drawn import permuted
 
-        found: tuple[Floats, ...] = permuted(
-            table, draws.firsts, draws.entry, draws.row, draws.alone,
-            self.problem.wiring[1], self.problem.bandwidth,
-        )  # fmt: skip
+        problem = self.problem
+        found: tuple[Floats, ...] = permuted(table, *draws, problem.wiring[1], problem.bandwidth)
         return found
 
 
-def problem_of(topology: Topology, ways: Ways, order: Ints | None = None) -> Problem:
-    """Return what the kernels want of a network.
-
-    Of equal ways the one to the router that is first in ``order`` is taken.
-    """
+def problem_of(topology: Topology, ways: Ways) -> Problem:
+    """Return what the kernels want of a network."""
     sent = senders(topology)
     column = np.full(topology.num_routers, -1, np.int32)
     bearing = np.flatnonzero(sent.max(axis=1))
     column[bearing] = np.arange(len(bearing))
-    row_of_exit = np.argsort(ways.exits).astype(np.int32)
     return Problem(
-        topology, ways, wiring_of(topology, order), exits(topology), row_of_exit,
+        topology, ways, wiring_of(topology), topology.ejection_router,
         np.ascontiguousarray(sent), column,
         np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64),
     )  # fmt: skip
@@ -506,7 +493,7 @@ def _draws(topology: Topology, source: Ints, target: Ints) -> Draws:
     into, out_of = topology.port_bandwidth.reshape(2, -1)
     alone = np.minimum(into[found.source_port], out_of[found.target_port])
     alone[np.isinf(alone)] = 1.0  # where nobody says a speed
-    return Draws(firsts, found.entry, found.target_port, alone)
+    return firsts, found.entry, found.target_port, alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -558,7 +545,7 @@ def descended(
     old = table.copy() if rules.change else table
     turns = rules.turns if frozen is None else rules.turns[~frozen[rules.turns]]
     ways, strength = problem.ways, 0.0
-    near = (ways.near, ways.falls, ways.height, problem.row_of_exit)
+    near = (ways.near, ways.falls, ways.height, np.argsort(ways.exits).astype(np.int32))
     order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
     state = problem.loads(table, large=rules.large)
     for number in range(rules.rounds):

@@ -24,7 +24,6 @@ from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
     ForwardingTable,
     Lanes,
-    exits,
     senders,
 )
 from netloom.topology.core import way_back
@@ -227,10 +226,11 @@ class _Frame:
 
     def __init__(self, topology: Topology) -> None:
         from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
 
         inside = topology.routers
         self.topology = topology
-        self.ends = exits(topology).astype(np.int64)
+        self.ends = topology.ejection_router.astype(np.int64)
         routers = np.arange(inside.num_routers)
         self.exits = np.concatenate([self.ends, np.setdiff1d(routers, self.ends)])
         self.rows = len(self.exits)
@@ -247,16 +247,11 @@ class _Frame:
         shape = (inside.num_routers,) * 2
         self.joined: Any = csr_array((np.ones(inside.num_channels), joined), shape=shape)
         rate = topology.channel_bandwidth[: inside.num_channels]
-        self.room = np.ascontiguousarray(rate * self._mean(rate))
-
-    def _mean(self, rate: Floats) -> float:
-        """Return the mean time of channels if all paths are as short as can be."""
-        from scipy.sparse.csgraph import dijkstra
-
         hops = dijkstra(self.joined, unweighted=True)
         far = np.where(np.isfinite(hops), hops, 0.0)
         paths = float((far[:, self.ends] * self.sent).sum())
-        return paths / float(rate.sum()) if paths else 1.0
+        # times the mean time of channels if all paths are as short as can be
+        self.room = np.ascontiguousarray(rate * (paths / float(rate.sum()) if paths else 1.0))
 
     def search(self, lanes: int, rng: np.random.Generator, number: int, group: int) -> Search:
         """Return the state of a search: every fourth in random order, others by number."""

@@ -18,7 +18,7 @@ from netloom.base.words import counted
 from netloom.bounds import bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
-from netloom.routing.forwarding.tables import exits, senders
+from netloom.routing.forwarding.tables import senders
 from netloom.routing.hosted import legs
 from netloom.topology.core import way_back
 from netloom.topology.faults import working_nodes
@@ -458,7 +458,7 @@ def ways_of(
     takes = np.isin(np.arange(topology.num_hosts), taking)
     sent, wanted = senders(topology, taking), takes[topology.port_host]
     own = np.where(sent.shape[1] == 1, topology.injection_router, -1).astype(np.int32)
-    leaves = exits(topology)
+    leaves = topology.ejection_router
     if table.undelivered is not None:
         leaves = np.where(table.undelivered, -1, leaves).astype(np.int32)
     if sent.shape[1] > 1:

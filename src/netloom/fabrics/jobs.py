@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,8 +34,7 @@ class Job(NamedTuple):
     inside: float
 
 
-@dataclass(frozen=True, eq=False)
-class Sharing:
+class Sharing(NamedTuple):
     """What jobs that run at the same time cost each other.
 
     Every job sends all its messages once. Alone, it takes the time that its busiest channel works
@@ -45,43 +43,25 @@ class Sharing:
 
     Attributes
     ----------
-    times
-        float64[jobs, num_channels], how long each channel works for each job, in bytes over
-        bandwidth.
-    alone
-        float64[jobs], the longest of these; 0 of a job that sends nothing through the network.
-    busiest
-        int64[jobs], the channel where it is longest.
+    alone, busiest
+        float64[jobs], the longest time that a channel works for each job, in bytes over bandwidth;
+        0 of a job that sends nothing through the network. int64[jobs], that channel.
     use
-        float64[jobs, num_channels], times over alone.
+        float64[jobs, num_channels], the time that each channel works, over that.
+    slowdown, slowest
+        float64[jobs], how many times as long as alone each job takes at most beside the others.
+        That is the time that the busiest of its channels works for all jobs together. int64[jobs],
+        that channel.
+    shared
+        int64[], the channels that several jobs use, the busiest first.
     """
 
-    times: Floats
     alone: Floats
     busiest: Ints
     use: Floats
-
-    @property
-    def slowdown(self) -> Floats:
-        """float64[jobs]: how many times as long as alone each job takes at most beside the others.
-
-        The time that the busiest of its channels works for all jobs together.
-        """
-        return np.where(self.alone > 0, self._together().max(axis=1, initial=1.0), 1.0)
-
-    @property
-    def slowest(self) -> Ints:
-        """int64[jobs], the channel where that is."""
-        found: Ints = self._together().argmax(axis=1)
-        return found
-
-    def _together(self) -> Floats:
-        return np.where(self.use > 0, self.use.sum(axis=0), 0.0)
-
-    def shared(self) -> Ints:
-        """Return the channels that several jobs use, the busiest first."""
-        several = np.flatnonzero((self.use > 0).sum(axis=0) > 1)
-        return several[np.argsort(-self.use[:, several].sum(axis=0), kind="stable")]
+    slowdown: Floats
+    slowest: Ints
+    shared: Ints
 
 
 def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -> Sharing:
@@ -104,7 +84,7 @@ def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -
     >>> net = topology("leaf-spine:2x1x2")
     >>> jobs = [flows_of(net, *np.array([[a], [b]]), np.ones(1)) for a, b in ((0, 2), (1, 3))]
     >>> found = sharing(net, ENGINES["minhop"](net), jobs)
-    >>> found.slowdown, found.shared()[0]
+    >>> found.slowdown, found.shared[0]
     (array([2., 2.]), np.int64(0))
     """
     times = np.zeros((len(jobs), topology.num_channels))
@@ -112,7 +92,12 @@ def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -
         if len(flows.source):
             times[number] = program_times(topology, table, flows)
     alone = times.max(axis=1, initial=0.0)
-    return Sharing(times, alone, times.argmax(axis=1), times / np.maximum(alone, 1e-300)[:, None])
+    use = times / np.maximum(alone, 1e-300)[:, None]
+    together = np.where(use > 0, use.sum(axis=0), 0.0)
+    slowdown = np.where(alone > 0, together.max(axis=1, initial=1.0), 1.0)
+    several = np.flatnonzero((use > 0).sum(axis=0) > 1)
+    shared = several[np.argsort(-use[:, several].sum(axis=0), kind="stable")]
+    return Sharing(alone, times.argmax(axis=1), use, slowdown, together.argmax(axis=1), shared)
 
 
 class JobUse(Figures):
@@ -216,6 +201,6 @@ def shared_by(topology: Topology, table: ForwardingTable, jobs: Sequence[Job]) -
                     if use
                 ),
             )
-            for channel in found.shared().tolist()
+            for channel in found.shared.tolist()
         ),
     )

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.routing.forwarding.tables import exits, senders
+from netloom.routing.forwarding.tables import senders
+from netloom.routing.rules import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,18 +70,10 @@ class Ways:
         return bool((self.height == 0).all())
 
 
-def wiring_of(topology: Topology, order: Ints | None = None) -> Wiring:
-    """Return the channels between routers as kernels take them.
-
-    ``order`` says for each router its place among the neighbours of another. Outgoing channels
-    are sorted by it. By number where it is not given.
-    """
+def wiring_of(topology: Topology) -> Wiring:
+    """Return the channels between routers as kernels take them."""
     inside = topology.routers
-    offsets, channels = inside.outgoing()
-    if order is not None:
-        source, target = inside.channel_source[channels], inside.channel_target[channels]
-        channels = channels[np.lexsort((channels, order[target], source))]
-    return (inside.channel_source, inside.channel_target, *inside.incoming(), offsets, channels)
+    return (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
 
 
 def shortest_ways(topology: Topology) -> Ways:
@@ -100,7 +93,14 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     admits most entries of a table that is ``installed``. This is int32[num_rows, num_routers], with
     its last rows to the routers.
     """
-    rankings = _rankings(topology, shortest)
+    bearing, weight = bearing_routers(topology)
+    hops = shortest.near[: len(bearing)].astype(np.int64)
+    far = np.where(hops < 0, np.iinfo(np.int32).max, hops)
+    most = weight[bearing] * 2 >= weight.max(initial=0)
+    rankings = [ranked(far.min(axis=0))]  # heights of all routers, no two alike
+    if not most.all():
+        rankings.append(ranked(far[most].min(axis=0)))
+    rankings.append(ranked(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0)))
     found = min(
         (_ways(topology, height, shortest) for height in rankings),
         key=lambda ways: (ways.unreached, ways.longer),
@@ -108,7 +108,9 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     lost = (found.near < 0) & (shortest.near >= 0)
     if not lost.any():
         return found
-    ends = end_routers(topology)
+    ends, _ = bearing_routers(topology)
+    if topology.cabling is not None:  # end points of any kind
+        ends = np.union1d(ends, topology.cabling.others.router).astype(np.int32)
     needed = lost[np.ix_(np.isin(found.exits, ends), ends)].any()
     if not needed and len(found.exits) * topology.num_network_channels > MOST_TURNED:
         return found
@@ -118,8 +120,11 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     for height in _rooted(topology, found.height, ROOTS if installed is None else None):
         ways = _ways(topology, height, shortest)
         gone = max(choices - _choices(topology, ways), SLACK * choices)
-        kept = 0 if installed is None else admitted(topology, ways, installed)
-        tried.append((ways.unreached, ways.longer, gone, -kept))
+        kept, place = 0, np.argsort(ways.exits)
+        if installed is not None:  # entries of a table to the routers, its last rows
+            rows = enumerate(installed[-topology.num_routers :])
+            kept = sum(leads(topology, ways, place[end])[row[row >= 0]].sum() for end, row in rows)
+        tried.append((ways.unreached, ways.longer, gone, -int(kept)))
         rooted.append(ways)
         if installed is None and tried[-1] <= (found.unreached, found.longer, SLACK * choices):
             return ways
@@ -127,14 +132,6 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     if needed or best[:3] <= (found.unreached, found.longer, SLACK * choices):
         return rooted[tried.index(best)]
     return found
-
-
-def admitted(topology: Topology, ways: Ways, installed: Ints) -> int:
-    """Return how many entries of a table to the routers, its last rows, are such ways."""
-    rows, place = installed[-topology.num_routers :], np.argsort(ways.exits)
-    return sum(
-        int(leads(topology, ways, place[end])[row[row >= 0]].sum()) for end, row in enumerate(rows)
-    )
 
 
 def leads(topology: Topology, ways: Ways, place: int) -> Bools:
@@ -159,17 +156,9 @@ def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
 
 def bearing_routers(topology: Topology) -> tuple[Ints, Ints]:
     """Return the routers with hosts, and how many ports of hosts each router of all has."""
-    ports = np.bincount(exits(topology), minlength=topology.num_routers)
+    ports = np.bincount(topology.ejection_router, minlength=topology.num_routers)
     weight = np.maximum(senders(topology).max(axis=1), ports * topology.routers.vertex_up)
     return np.flatnonzero(weight).astype(np.int32), weight
-
-
-def end_routers(topology: Topology) -> Ints:
-    """Return the routers with end points of any kind, ascending."""
-    bearing, _ = bearing_routers(topology)
-    if topology.cabling is None:
-        return bearing
-    return np.union1d(bearing, topology.cabling.others.router).astype(np.int32)
 
 
 def _ways(topology: Topology, height: Ints, shortest: Ways | None) -> Ways:
@@ -187,24 +176,6 @@ def _ways(topology: Topology, height: Ints, shortest: Ways | None) -> Ways:
         unreached = int(pairs[(mine < 0) & (best >= 0)].sum())
         longer = int(pairs[(mine >= 0) & (mine > best)].sum())
     return Ways(height, ends, near, falls, unreached, longer)
-
-
-def _rankings(topology: Topology, shortest: Ways) -> Iterator[Ints]:
-    """Yield heights of all routers, no two alike, lowest first."""
-    bearing, weight = bearing_routers(topology)
-    hops = shortest.near[: len(bearing)].astype(np.int64)
-    far = np.where(hops < 0, np.iinfo(np.int32).max, hops)
-    most = weight[bearing] * 2 >= weight.max(initial=0)
-    yield _placed(far.min(axis=0))
-    if not most.all():
-        yield _placed(far[most].min(axis=0))
-    yield _placed(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0))
-
-
-def _placed(value: Ints) -> Ints:
-    height = np.empty(len(value), np.int32)
-    height[np.argsort(value, kind="stable")] = np.arange(len(value))
-    return height
 
 
 def _rooted(topology: Topology, height: Ints, most: int | None) -> Iterator[Ints]:

@@ -13,7 +13,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.fabrics.balancing import MOST_LANES, balanced
 from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
-from netloom.routing.forwarding.tables import ForwardingTable, exits, forwarded_paths
+from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
 from netloom.routing.hosted import legs
 
 if TYPE_CHECKING:
@@ -61,10 +61,15 @@ def flows_of(topology: Topology, source: Ints, target: Ints, volume: Floats) -> 
     array([7.])
     """
     outside = topology.crosses(source, target) & (volume > 0)
-    keys = source[outside].astype(np.int64) * topology.num_hosts + target[outside]
-    known, place = np.unique(keys, return_inverse=True)
-    sums = np.bincount(place, weights=volume[outside], minlength=len(known)).astype(np.float64)
-    first, second = np.divmod(known, topology.num_hosts)
+    return _summed(source[outside], target[outside], volume[outside])
+
+
+def _summed(source: Ints, target: Ints, volume: Floats) -> Flows:
+    """Return flows with each pair once, sorted by source, then target."""
+    span = int(target.max(initial=0)) + 1
+    known, place = np.unique(source.astype(np.int64) * span + target, return_inverse=True)
+    sums = np.bincount(place, weights=volume, minlength=len(known)).astype(np.float64)
+    first, second = np.divmod(known, span)
     return Flows(first.astype(np.int32), second.astype(np.int32), sums)
 
 
@@ -79,9 +84,7 @@ def merged_flows(several: Sequence[tuple[Flows, float]]) -> Flows:
     """
     source, target = (np.concatenate([flows[side] for flows, _ in several]) for side in (0, 1))
     volume = np.concatenate([flows.volume * weight for flows, weight in several])
-    pairs, place = np.unique(np.stack([source, target]), axis=1, return_inverse=True)
-    sums = np.bincount(place.ravel(), weights=volume, minlength=pairs.shape[1])
-    return Flows(pairs[0], pairs[1], sums.astype(np.float64))
+    return _summed(source, target, volume)
 
 
 def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> Floats:
@@ -142,7 +145,7 @@ def for_program(
         if number == 0:
             turns[:] = np.arange(len(known))
         rows = descend(
-            start.next_channel[known], exits(topology)[known], listed, allowed[known],
+            start.next_channel[known], topology.ejection_router[known], listed, allowed[known],
             inside.outgoing(), inside.channel_target, speed, turns, powers,
         )  # fmt: skip
         table = start.next_channel.copy()
@@ -161,28 +164,16 @@ def _by_destination(
 
     What the hosts of a router send to one destination takes one way, so it is one flow.
     """
-    pairs, place = np.unique(np.stack([row, entry]), axis=1, return_inverse=True)
-    sums = np.bincount(place.ravel(), weights=volume).astype(np.float64)
-    order = np.lexsort((-sums, pairs[0]))
-    known, counts = np.unique(pairs[0], return_counts=True)
+    rows, entries, sums = _summed(row, entry, volume)
+    order = np.lexsort((-sums, rows))
+    known, counts = np.unique(rows, return_counts=True)
     offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
-    listed = offsets, pairs[1][order].copy(), sums[order]
-    return known, listed
+    return known, (offsets, entries[order], sums[order])
 
 
 def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
     times = program_times(topology, table, flows)
     return float(times[: topology.num_network_channels].max(initial=0.0))
-
-
-def allowed_channels(topology: Topology, ways: Ways) -> Bools:
-    """Return by which channels packets may go to each destination (``levels.leads``).
-
-    bool[num_destinations, num_network_channels].
-    """
-    known, row = np.unique(np.argsort(ways.exits)[exits(topology)], return_inverse=True)
-    found: Bools = np.array([leads(topology, ways, place) for place in known.tolist()])[row]
-    return found
 
 
 def best_for_program(
@@ -198,7 +189,9 @@ def best_for_program(
 
     ``start`` follows ``ways``. Of the installed table those entries are taken that do, too.
     """
-    allowed = allowed_channels(topology, ways)
+    places = np.argsort(ways.exits)[topology.ejection_router]
+    exits, row = np.unique(places, return_inverse=True)
+    allowed = np.array([leads(topology, ways, place) for place in exits.tolist()])[row]
     known = _sent_to(topology, flows)
     starts = []
     for each in (start, installed):

@@ -18,6 +18,7 @@ from netloom.routing.forwarding.tables import (
     port_table,
     rows_of_lids as owners_of_lids,
 )
+from netloom.topology.measures import router_heights
 from netloom.topology.names import folded, natural
 
 if TYPE_CHECKING:
@@ -164,9 +165,15 @@ def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Pat
         be written.
     """
     level = _levels(topology, table, path)
+    assert topology.cabling is not None
     every, at = addresses(topology), topology.injection_router
     groups, rules = {}, []
-    for source, router in _sources(topology, level):
+    # groups of hosts whose packets to each destination have one level, and their router
+    routers, guids = np.unique(at).tolist(), topology.cabling.router_guid
+    sources = [(f"at-{guids[router]:016x}", router) for router in routers]
+    if (level[:, routers] == level[:, routers[:1]]).all():
+        sources = [("all", routers[0])]
+    for source, router in sources:
         sends = every.kind < 2 if source == "all" else np.flatnonzero(at == router)
         for number in sorted(set(level[:, router].tolist()) - {0}):
             groups[source] = _guids(every.guid[sends])
@@ -184,15 +191,6 @@ def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Pat
     return len(rules)
 
 
-def _sources(topology: Topology, level: NDArray[np.uint8]) -> list[tuple[str, int]]:
-    """Return groups of hosts whose packets to each destination have one level, and their router."""
-    assert topology.cabling is not None
-    routers = np.unique(topology.injection_router).tolist()
-    if (level[:, routers] == level[:, routers[:1]]).all():
-        return [("all", routers[0])]
-    return [(f"at-{topology.cabling.router_guid[router]:016x}", router) for router in routers]
-
-
 def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
     """Write the service level of each adapter to each LID. Return how many lines.
 
@@ -207,7 +205,23 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
         cannot be written.
     """
     level = _levels(topology, table, path)
-    every, senders = addresses(topology), _named_senders(topology, path)
+    every, cabling = addresses(topology), topology.cabling
+    assert cabling is not None
+    # the GUID of each sender of packets, its own row (-1: several), and its router: an adapter
+    # if all its ports are on one switch, and a port otherwise
+    senders: list[tuple[int, int, int]] = []
+    for host in np.unique(topology.port_host).tolist():
+        ports = range(*topology.port_offsets[host : host + 2].tolist())
+        routers = topology.injection_router[ports].tolist()
+        if len(set(routers)) == 1:
+            own = ports[0] if len(ports) == 1 else -1
+            senders.append((int(cabling.host_guid[host]), own, routers[0]))
+            continue
+        guids = cabling.port_guid[ports].tolist()
+        if len({*guids} - {0}) < len(ports):
+            name = f"'{topology.name_of(host)}', whose ports on several switches have no GUIDs"
+            raise InputError(str(path), name, "the GUID of each port, as ibnetdiscover prints it")
+        senders += zip(guids, ports, routers, strict=True)
     rows = np.flatnonzero(every.lid[: len(level)] > 0)
     if len(rows) * len(senders) > MOST_PAIRS:
         found = f"levels of {len(rows) * len(senders)} pairs"
@@ -225,28 +239,6 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
                     stream.write(f"0x{guid:016x} {lid} {number}\n")
                     written += 1
     return written
-
-
-def _named_senders(topology: Topology, path: str | Path) -> list[tuple[int, int, int]]:
-    """Return the GUID of each sender of packets, its own row (-1: several), and its router.
-
-    A sender is an adapter if all its ports are on one switch, and a port otherwise.
-    """
-    cabling, found = topology.cabling, []
-    assert cabling is not None
-    for host in np.unique(topology.port_host).tolist():
-        ports = range(*topology.port_offsets[host : host + 2].tolist())
-        routers = topology.injection_router[ports].tolist()
-        if len(set(routers)) == 1:
-            own = ports[0] if len(ports) == 1 else -1
-            found.append((int(cabling.host_guid[host]), own, routers[0]))
-            continue
-        guids = cabling.port_guid[ports].tolist()
-        if len({*guids} - {0}) < len(ports):
-            name = f"'{topology.name_of(host)}', whose ports on several switches have no GUIDs"
-            raise InputError(str(path), name, "the GUID of each port, as ibnetdiscover prints it")
-        found += zip(guids, ports, routers, strict=True)
-    return found
 
 
 def _levels(topology: Topology, table: ForwardingTable, path: str | Path) -> NDArray[np.uint8]:
@@ -363,14 +355,8 @@ def tree_of(topology: Topology) -> list[Switch]:
     """
     inside = topology.routers
     source, target = inside.channel_source, inside.channel_target
-    level = np.full(topology.num_routers, -1)
-    level[topology.injection_router] = height = 0
-    while True:
-        reached = target[(level[source] == height) & (level[target] < 0)]
-        if not len(reached):
-            break
-        height += 1
-        level[reached] = height
+    level = router_heights(topology)
+    level[level == topology.num_routers] = -1
     same = (level[source] == level[target]) & (level[source] >= 0)
     if same.any():
         channel = inside.channel_name(int(np.argmax(same)))

@@ -1,10 +1,6 @@
 from .by_hop.hosted import routing_by_hop as routing_by_hop
 from .cycles import dependency_cycle as dependency_cycle
-from .deadlock import (
-    Layering as Layering,
-    find_deadlock as find_deadlock,
-    layers_needed as layers_needed,
-)
+from .deadlock import find_deadlock as find_deadlock
 from .dimension_order import DimensionOrder as DimensionOrder, half_way_round as half_way_round
 from .forwarding.engines import would_fall_back as would_fall_back
 from .forwarding.lanes import lane_circle as lane_circle, lanes_used as lanes_used

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.topology.core import joined
+
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.routing.ragged import Paths
@@ -33,21 +35,12 @@ def dependencies(routed: Paths) -> tuple[Ints, Ints]:
 
 def cycle_of_waits(held: Ints, asked: Ints, num_channels: int) -> tuple[int, ...]:
     """Return a cycle among these dependencies, or ()."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    shape = (num_channels, num_channels)
-    waits = coo_array((np.ones(len(held), np.int8), (held, asked)), shape=shape)
-    _, part = connected_components(waits, connection="strong")
+    part = joined(num_channels, held, asked, both_ways=True)
     knotted = part[held] == part[asked]
     following = dict(zip(held[knotted].tolist(), asked[knotted].tolist(), strict=True))
-    return _walk_to_cycle(following)
-
-
-def _walk_to_cycle(following: dict[int, int]) -> tuple[int, ...]:
-    """Follow one successor of each channel, all within one knot, until a channel comes again."""
     if not following:
         return ()
+    # follow one successor of each channel, all within one knot, until a channel comes again
     seen: dict[int, int] = {}
     channel = min(following)
     while channel not in seen:

@@ -3,18 +3,11 @@
 A routing function with a single queue per channel may deadlock exactly if there is a cycle of
 channels in which each may be held while the next is requested. See Dally & Seitz, *Deadlock-free
 message routing in multiprocessor interconnection networks*, 1987.
-
-Layers of virtual channels keep routings with choices free of deadlock. A packet begins in the
-lowest layer and never goes back to a lower one. If the graph of (channel, layer) has no circle,
-packets cannot deadlock, whatever they choose. Layers by hops: Günther, *Prevention of deadlocks in
-packet-switched data transport systems*, 1981. By global channels, on dragonflies: Kim, Dally, Scott
-& Abts 2008.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,175 +20,28 @@ from netloom.routing.hosted import router_pairs
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
 from netloom.routing.route_tables import shortest_rows
 from netloom.routing.rules import (
-    DModK,
-    Ecmp,
     Layered,
     Minimal,
-    MinimalGroup,
-    RandomUp,
     ShortestPath,
-    SModK,
     Spread,
-    UpDown,
     Valiant,
     detour,
     host_routers,
-    minimal_ways,
+    in_one_order,
     spread_table,
-    ways_of,
 )
 from netloom.routing.source_routing import SourceRoutes
-from netloom.routing.ways import JOINED, is_hyperx
+from netloom.routing.ways import JOINED, is_hyperx, shortest_ways
 from netloom.topology import Cube, Topology
-from netloom.topology.core import TreeShape
+from netloom.topology.core import ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from netloom.base.arrays import Bools, Ints
     from netloom.routing.ways import Ways
 
 
 MOST_FLAGS = 2**28
-"""Most flags of (channel, layer, next channel) that are looked at."""
-
-PLAIN, GLOBALS, HOPS = "one layer", "one more behind a global channel", "one for each hop"
-
-
-class Part(NamedTuple):
-    """The layers of one part of packets' ways: all of it, or one side of a drawn router or group.
-
-    Attributes
-    ----------
-    rule
-        How packets go from layer to layer.
-    layers
-        How many there are.
-    rises
-        bool[num_network_channels], the channels behind which packets are one layer higher.
-    circle
-        Channels that packets of this part could wait for in a circle if they had one layer. Empty
-        if they could not.
-    """
-
-    rule: str
-    layers: int
-    rises: Bools
-    circle: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Layering:
-    """Layers of virtual channels in which a routing is free of deadlock.
-
-    Attributes
-    ----------
-    routing
-        The routing's name.
-    parts
-        One part, or two where packets travel by way of a drawn router or group: the second one's
-        layers are above the first one's.
-    """
-
-    routing: str
-    parts: tuple[Part, ...]
-
-    @property
-    def layers(self) -> int:
-        """How many layers there are in all: the virtual channels that suffice."""
-        return sum(part.layers for part in self.parts)
-
-    def __repr__(self) -> str:
-        rules = "; ".join(f"{part.layers}: {part.rule}" for part in self.parts)
-        return f"<{self.routing}: {self.layers} layers ({rules})>"
-
-
-def layers_needed(topology: Topology, routing: Routing) -> Layering:
-    """Return layers of virtual channels that keep a routing with choices free of deadlock.
-
-    The first of three rules is taken that leaves no circle: one layer. On dragonflies one more
-    behind each global channel. One for each hop, which never has one. The first two are proved by
-    following packets between all routers of hosts through all choices. There may be rules of fewer
-    layers: on rings, datelines (``virtual_channel_routing``).
-
-    Parameters
-    ----------
-    topology
-        The network.
-    routing
-        ``Minimal``, ``MinimalGroup``, ``Valiant``, or dimension order on a HyperX. For others,
-        ``find_deadlock`` answers.
-
-    Raises
-    ------
-    InputError
-        If the routing is another or does not fit the network, or the network is too large.
-    NoRouteError
-        If there is no way between two routers of hosts.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> layers_needed(topology("dragonfly:2x4x2"), Valiant("groups"))
-    <valiant-group: 3 layers (1: one layer; 2: one more behind a global channel)>
-    """
-    hosts = np.zeros(topology.num_routers, np.bool_)
-    hosts[host_routers(topology)] = True
-    if isinstance(routing, Valiant):
-        trip = detour(topology, routing)
-        first, arrived = _part(topology, trip.ways, hosts, trip.goals, to_group=trip.to_group)
-        goals = host_routers(topology)
-        second, _ = _part(topology, trip.ways, hosts | arrived, goals)
-        return Layering(str(routing), (first, second))
-    if isinstance(routing, Minimal | MinimalGroup) or (
-        isinstance(routing, DimensionOrder) and is_hyperx(topology)
-    ):
-        ways = ways_of(topology, routing)
-        return Layering(str(routing), (_part(topology, ways, hosts, host_routers(topology))[0],))
-    wanted = "minimal, minimal-group, valiant, or dimension order on a hyperx"
-    raise InputError("routing", f"{routing} on {topology.name}", wanted)
-
-
-def _part(
-    topology: Topology, ways: Ways, entries: Bools, goals: Ints, *, to_group: bool = False
-) -> tuple[Part, Bools]:
-    """Return the layers of packets from some routers to goals, and where they arrive."""
-    from netloom.routing.kernels.several_layers import layered_waits
-
-    hops, in_one = 0, tuple[int, ...]()
-    for rule, rises, most in _rules(ways):
-        flags = len(rises) * most * int(np.diff(ways.out_offsets).max(initial=0))
-        if flags > MOST_FLAGS:
-            raise InputError(
-                topology.name, f"{flags:,} pairs of channels", f"at most {MOST_FLAGS:,}"
-            )
-        waits, arrived, used, hops = layered_waits(
-            ways, entries[None], goals, to_group, rises, most
-        )
-        if hops < 0:
-            raise NoRouteError(int(np.argmax(entries)), int(goals[0]), JOINED)
-        circle = cycle_of_waits(*_numbered(ways, waits, rises), len(rises) * most)
-        in_one = circle if rule == PLAIN else in_one
-        if used <= most and not circle:
-            return Part(rule, max(used, 1), rises, in_one), arrived
-    return Part(HOPS, max(hops, 1), np.ones(len(ways.source), np.bool_), in_one), arrived
-
-
-def _numbered(ways: Ways, waits: Bools, rises: Bools) -> tuple[Ints, Ints]:
-    """Return what is held and asked for as ``channel * layers + layer``, given flags of slots."""
-    held, layer, slot = np.nonzero(waits)
-    asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
-    layers = waits.shape[1]
-    return held * layers + layer, asked * layers + layer + rises[held]
-
-
-def _rules(ways: Ways) -> Iterator[tuple[str, Bools, int]]:
-    """Yield rules, the channels behind which packets rise, and the most layers to look at."""
-    crossing = ways.group[ways.source] != ways.group[ways.target]
-    yield PLAIN, np.zeros(len(crossing), np.bool_), 1
-    if crossing.any():
-        yield GLOBALS, crossing, 2
-
+"""Most flags of (channel, next channel) that are looked at."""
 
 MOST_STEPS = 2**30
 """Largest nodes × channels of a general network whose shortest-path table is searched."""
@@ -249,21 +95,45 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
             found = f"{inside.num_routers} nodes times {inside.num_channels} channels"
             raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
         return cycle_of_waits(*_shortest_waits(inside), inside.num_channels)
-    if isinstance(routing, Valiant):  # one part of packets' ways may do, without listing any
-        for part in layers_needed(topology, routing).parts:
-            if part.circle:
-                return part.circle
-    return listed_cycle(topology, routing)
+    circle = _detour_circle(topology, routing) if isinstance(routing, Valiant) else ()
+    return circle or listed_cycle(topology, routing)
 
 
-def in_one_order(topology: Topology, routing: Routing) -> bool:
-    """Whether all paths take channels in one order, as the routing or the network sees to."""
-    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
-        return True
-    if isinstance(routing, DimensionOrder):
-        return is_hyperx(topology)
-    shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
-    return shortest and isinstance(topology.family, TreeShape) and not topology.broken
+def _detour_circle(topology: Topology, routing: Valiant) -> tuple[int, ...]:
+    """Return a circle on one part of packets' ways, to what is drawn or from there, or ().
+
+    No paths are listed for it.
+    """
+    trip, hosts = detour(topology, routing), host_routers(topology)
+    many = len(trip.ways.source)
+    flags = many * int(np.diff(trip.ways.out_offsets).max(initial=0))
+    if flags > MOST_FLAGS:
+        found = f"{flags:,} pairs of channels"
+        raise InputError(topology.name, found, f"at most {MOST_FLAGS:,}")
+    entries = np.zeros(topology.num_routers, np.bool_)
+    entries[hosts] = True
+    for goals, to_group in ((trip.goals, trip.to_group), (hosts, False)):
+        waits, arrived, joined = _ways_waits(trip.ways, entries[None], goals, to_group=to_group)
+        if not joined:
+            raise NoRouteError(int(np.argmax(entries)), int(goals[0]), JOINED)
+        circle = cycle_of_waits(*waits, many)
+        if circle:
+            return circle
+        entries |= arrived
+    return ()
+
+
+def _ways_waits(
+    ways: Ways, entries: Bools, goals: Ints, *, to_group: bool = False
+) -> tuple[tuple[Ints, Ints], Bools, bool]:
+    """Return what is held and asked for on ways, each two once, and two more of the kernel."""
+    from netloom.routing.kernels.several_waits import several_waits
+
+    place = ranks(ways.out_offsets, ways.out_channels)
+    waits, arrived, joined = several_waits(ways, place, entries, goals, to_group)
+    held, slot = np.nonzero(waits)
+    asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
+    return (held, asked), arrived, joined
 
 
 def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
@@ -280,7 +150,12 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if isinstance(routing, ForwardingTable):
         return tuple(channel for channel, _ in lane_circle(topology, routing))
     if isinstance(routing, Minimal):
-        return cycle_of_waits(*_minimal_waits(topology), count)
+        entry, leave = router_pairs(topology)
+        goals, row = np.unique(leave, return_inverse=True)
+        entries = np.zeros((len(goals), topology.num_routers), np.bool_)
+        entries[row, entry] = True
+        waits, *_ = _ways_waits(shortest_ways(topology.routers), entries, goals)
+        return cycle_of_waits(*waits, count)
     by_routers = isinstance(routing, ShortestPath | Layered | DimensionOrder)
     if is_hyperx(topology) or not by_routers:
         sources, targets = all_pairs(topology, str(routing))
@@ -320,19 +195,6 @@ def _shortest_waits(topology: Topology) -> tuple[Ints, Ints]:
         held, asked = waits_of_table(topology, ForwardingTable("shortest-path", rows))
         found = np.union1d(found, held * topology.num_channels + asked)
     return np.divmod(found, topology.num_channels)
-
-
-def _minimal_waits(topology: Topology) -> tuple[Ints, Ints]:
-    """Return what is held and asked for on all shortest paths between hosts, each two once."""
-    from netloom.routing.kernels.several_layers import layered_waits
-
-    ways, (entry, leave) = minimal_ways(topology), router_pairs(topology)
-    goals, row = np.unique(leave, return_inverse=True)
-    entries = np.zeros((len(goals), topology.num_routers), np.bool_)
-    entries[row, entry] = True
-    rises = np.zeros(len(ways.source), np.bool_)
-    waits, *_ = layered_waits(ways, entries, goals, to_group=False, rises=rises, num_layers=1)
-    return _numbered(ways, waits, rises)
 
 
 def _all_send(topology: Topology) -> bool:

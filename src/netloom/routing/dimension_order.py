@@ -12,6 +12,8 @@ from netloom.routing.ragged import Paths
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom.base.arrays import Bools, Ints
 
 
@@ -33,6 +35,22 @@ class DimensionOrder:
 
     def __str__(self) -> str:
         return "dimension-order" + (":" + ",".join(map(str, self.order)) if self.order else "")
+
+
+def full_order(order: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return the order of so many dimensions: last to first if none is given.
+
+    Raises
+    ------
+    InputError
+        If it does not name each once.
+    """
+    wanted = tuple(order) or tuple(reversed(range(count)))
+    if sorted(wanted) != list(range(count)):
+        raise InputError(
+            "routing", f"order {wanted}", f"each of the dimensions {[*range(count)]} once"
+        )
+    return wanted
 
 
 class CubeTables(NamedTuple):
@@ -58,19 +76,13 @@ def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
         raise InputError(
             "routing", f"{routing} on {topology.name}", "shortest-path or routes:FILE on a graph"
         )
-    dimensions = range(len(topology.sides))
-    order = routing.order or tuple(reversed(dimensions))
-    if sorted(order) != list(dimensions):
-        raise InputError(
-            "routing", f"order {order}", f"each of the dimensions {[*dimensions]} once"
-        )
     return CubeTables(
         np.array(topology.sides, np.int64),
         topology.strides,
         np.array(topology.wraps, np.bool_),
         topology.line_channels,
         topology.line_base,
-        np.array(order, np.int64),
+        np.array(full_order(routing.order, len(topology.sides)), np.int64),
     )
 
 

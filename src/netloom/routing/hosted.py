@@ -67,7 +67,13 @@ def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
     port, sink = (offsets[ends].astype(np.int32) for ends in (sources, targets))
     still = sources == targets
     if (np.diff(offsets) > 1).any():
-        nearest = _nearest_ports(topology, sources, targets)
+        from netloom.routing.kernels.hosted import nearest_ports
+
+        routers = topology.routers
+        nearest = nearest_ports(
+            np.argsort(targets, kind="stable"), sources, targets, offsets, into, out_of,
+            routers.channel_source, *routers.incoming(),
+        )  # fmt: skip
         port, sink = (np.where(still, port, each).astype(np.int32) for each in nearest)
     entry = into[port]
     return Legs(port, sink, entry, np.where(still, entry, out_of[sink]).astype(np.int32))
@@ -149,17 +155,3 @@ def parted(topology: Topology, whole: Paths) -> Paths:
     inside = whole.channels < first
     offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[whole.offsets]
     return Paths(offsets, whole.channels[inside], ports=(port, sink - topology.num_ports))
-
-
-def _nearest_ports(topology: Topology, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
-    """Return the source's and the target's port of each pair, where hosts have several."""
-    from netloom.routing.kernels.hosted import nearest_ports
-
-    routers = topology.routers
-    by_target = np.argsort(targets, kind="stable")
-    source_port, target_port = nearest_ports(
-        by_target, sources, targets, topology.port_offsets,
-        topology.injection_router, topology.ejection_router,
-        routers.channel_source, *routers.incoming(),
-    )  # fmt: skip
-    return source_port, target_port

@@ -23,6 +23,7 @@ from netloom.routing.rules import (
     Layered,
     Minimal,
     MinimalGroup,
+    Named,
     RandomUp,
     ShortestPath,
     SModK,
@@ -37,10 +38,9 @@ from netloom.routing.rules import (
     several_paths,
     shortest_paths,
     single_paths,
-    spread_paths,
+    spread_table,
     tree_paths,
     up_down_paths,
-    whole_tree,
 )
 from netloom.routing.source_routing import (
     SourceRoutes,
@@ -138,20 +138,7 @@ def rows() -> list[tuple[str, list[str]]]:
     return found
 
 
-NamedRouting: TypeAlias = (
-    DimensionOrder
-    | ShortestPath
-    | Spread
-    | Ecmp
-    | UpDown
-    | Layered
-    | DModK
-    | SModK
-    | RandomUp
-    | Minimal
-    | MinimalGroup
-    | Valiant
-)
+NamedRouting: TypeAlias = Named | DimensionOrder | Ecmp | Valiant
 """What ``parse_routing`` reads from the routing's own name."""
 
 Routing: TypeAlias = NamedRouting | SourceRoutes | ForwardingTable
@@ -226,7 +213,8 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
             cube_tables(topology.routers, routing)  # so does this
         return routing
     if name in _PLAIN and not argument:
-        return _fitting(topology, _PLAIN[name])
+        check_fits(topology, _PLAIN[name])
+        return _PLAIN[name]
     if name in _HASHED:
         seed = whole_number(argument, where=spec) if argument else Ecmp().seed
         return Ecmp(seed, polarised=_HASHED[name])
@@ -243,15 +231,6 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     if isfile(spec):  # noqa: PTH113 (any words may be no path)
         return read_routes(topology, spec)
     raise InputError(f"routing '{spec}'", f"'{name}'", or_near(name, names(), ROUTINGS))
-
-
-def _fitting(topology: Topology, routing: NamedRouting) -> NamedRouting:
-    """Return a routing, having refused one that does not fit the network."""
-    if isinstance(routing, DModK | SModK | RandomUp):
-        whole_tree(topology, routing)  # refuses what is no tree
-    if isinstance(routing, Minimal | MinimalGroup | Valiant):
-        check_fits(topology, routing)
-    return routing
 
 
 def default_routing(topology: Topology) -> Routing:
@@ -491,7 +470,9 @@ _BETWEEN_HOSTS: dict[type, _Between] = {
     MinimalGroup: single_paths,
     UpDown: lambda network, _, here, there: up_down_paths(network, here, there),
     Ecmp: ecmp_paths,
-    Spread: lambda network, _, here, there: spread_paths(network, here, there),
+    Spread: lambda network, _, here, there: forwarded_paths(
+        network, ForwardingTable("spread", spread_table(network)), here, there
+    ),
     SourceRoutes: routed_paths,
     ForwardingTable: forwarded_paths,
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.topology import Cube, Topology
+from netloom.topology.core import ranks
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
@@ -58,9 +59,17 @@ def ports(topology: Topology) -> Ports:
     [[0, 0], [1, 2]]
     """
     if isinstance(topology, Cube):
-        return _cube_ports(topology)
+        axis_port = np.full((len(topology.sides), 2), -1, np.int64)
+        count = 0
+        for axis, side in enumerate(topology.sides):
+            needed = min(side - 1, 2)
+            axis_port[axis] = [count, count + needed - 1] if needed else [-1, -1]
+            count += needed
+        lines = topology.num_routers // np.array(topology.sides, np.int64)
+        port = np.repeat(axis_port.ravel(), np.repeat(lines * topology.line_channels, 2))
+        return Ports(count, port.astype(np.int32), port.astype(np.int32), axis_port)
     none = np.zeros((0, 2), np.int64)
-    out_port, in_port = _ranks(*topology.outgoing()), _ranks(*topology.incoming())
+    out_port, in_port = ranks(*topology.outgoing()), ranks(*topology.incoming())
     most = int(max(out_port.max(initial=-1), in_port.max(initial=-1))) + 1
     return Ports(most, out_port, in_port, none)
 
@@ -174,21 +183,3 @@ def _first_ports(router: Ints, lanes: Ints, free: Ints) -> Ints:
     found += free[router]
     free += np.bincount(router, lanes, len(free)).astype(np.int32)
     return found
-
-
-def _cube_ports(topology: Cube) -> Ports:
-    axis_port = np.full((len(topology.sides), 2), -1, np.int64)
-    count = 0
-    for axis, side in enumerate(topology.sides):
-        needed = min(side - 1, 2)
-        axis_port[axis] = [count, count + needed - 1] if needed else [-1, -1]
-        count += needed
-    lines = topology.num_routers // np.array(topology.sides, np.int64)
-    port = np.repeat(axis_port.ravel(), np.repeat(lines * topology.line_channels, 2))
-    return Ports(count, port.astype(np.int32), port.astype(np.int32), axis_port)
-
-
-def _ranks(offsets: Ints, channels: Ints) -> Ints:
-    ranks = np.empty(len(channels), np.int32)
-    ranks[channels] = np.arange(len(channels)) - np.repeat(offsets[:-1], np.diff(offsets))
-    return ranks

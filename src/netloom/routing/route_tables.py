@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError
-from netloom.routing.forwarding.tables import MOST_ENTRIES, Choices, ForwardingTable
+from netloom.routing.forwarding.tables import MOST_ENTRIES, ForwardingTable, choices_of
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
@@ -72,13 +72,21 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
             if not exits[target] or router in exits[target]:
                 continue
             answer = function(topology.router_vertex(router), target)
-            channels = _channels(topology, answer, router, target, leaving, name)
+            said = list(answer) if isinstance(answer, Iterable) else [answer]
+            channels = tuple(sorted({int(each) for each in said if each is not None}))
+            if not channels and topology.direct:
+                raise NoRouteError(router, target, "a channel", name)
+            strange = next((each for each in channels if each not in leaving), None)
+            if strange is not None:
+                node = _called(topology, topology.router_vertex(router))
+                found = f"channel {strange} at node {node} towards node {_called(topology, target)}"
+                wanted = f"a channel that leaves node {node} for another router"
+                raise InputError(name, found, wanted)
             number = channels[0] if channels else -1
             if len(channels) > 1:
                 number = inside.num_channels + sets.setdefault(channels, len(sets))
             rows[topology.port_offsets[target] : topology.port_offsets[target + 1], router] = number
-    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    choices = Choices(offsets, np.array([each for one in sets for each in one], np.int32))
+    choices = choices_of(sets)
     ports = topology.port_offsets, topology.port_host, topology.ejection_router
     router, port = stranded(rows, choices, ports, inside.channel_source, *inside.incoming())
     if router >= 0:
@@ -87,28 +95,6 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
         circle = f"a way from node {node} that need never come to node {_called(topology, host)}"
         raise InputError(name, circle, "choices that all lead to the target")
     return ForwardingTable(name, rows, choices=choices)
-
-
-def _channels(
-    topology: Topology,
-    answer: int | Iterable[int] | None,
-    router: int,
-    target: int,
-    leaving: set[int],
-    name: str,
-) -> tuple[int, ...]:
-    """Return the channels that a function said, having made sure that they leave the router."""
-    said = list(answer) if isinstance(answer, Iterable) else [answer]
-    channels = sorted({int(channel) for channel in said if channel is not None})
-    if not channels and topology.direct:
-        raise NoRouteError(router, target, "a channel", name)
-    for channel in channels:
-        if channel not in leaving:
-            node = _called(topology, topology.router_vertex(router))
-            host = _called(topology, target)
-            leaves = f"a channel that leaves node {node} for another router"
-            raise InputError(name, f"channel {channel} at node {node} towards node {host}", leaves)
-    return tuple(channels)
 
 
 def _called(topology: Topology, vertex: int) -> str:

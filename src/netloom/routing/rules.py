@@ -25,9 +25,6 @@ from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tab
 from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
-    ForwardingTable,
-    exits,
-    forwarded_paths,
     senders,
 )
 from netloom.routing.hosted import legs, router_pairs
@@ -40,13 +37,15 @@ from netloom.routing.ways import (
     Ways,
     dimensions,
     group_ways,
+    is_hyperx,
     ordered_ways,
     shortest_ways,
     usual_ways,
 )
 from netloom.topology import Cube, Topology
-from netloom.topology.core import TreeShape
-from netloom.topology.families.trees import tree_links
+from netloom.topology.core import TreeShape, joined
+from netloom.topology.families.trees import tree_ends
+from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,8 +61,21 @@ MOST_HOPS = 2**28
 """Most hops that these have, a gigabyte."""
 
 
+class Named:
+    """A routing that its name says whole. ``several``: whether a pair may have several paths."""
+
+    several: ClassVar[bool]
+    _name: ClassVar[str]
+
+    def __init_subclass__(cls, *, name: str, several: bool = False) -> None:
+        cls._name, cls.several = name, several
+
+    def __str__(self) -> str:
+        return self._name
+
+
 @dataclass(frozen=True)
-class Minimal:
+class Minimal(Named, name="minimal", several=True):
     """Any shortest path: at every router, each channel that leads one hop nearer is as likely.
 
     Of parallel channels each counts. Hops are those between routers. That is how packets spread
@@ -71,14 +83,9 @@ class Minimal:
     need not be equally likely.
     """
 
-    several: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return "minimal"
-
 
 @dataclass(frozen=True)
-class MinimalGroup:
+class MinimalGroup(Named, name="minimal-group"):
     """On a dragonfly, local, global, local: by a direct link between the two groups.
 
     Of several such ways the shortest, of several of these one by the target's number: as digits,
@@ -86,11 +93,6 @@ class MinimalGroup:
     share the targets. Within a group packets stay there. On a dragonfly+ they go up to a spine
     and down again at either side.
     """
-
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "minimal-group"
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ def listed(
     from netloom.routing.kernels.several import list_paths, measure_ways
 
     by_goal = np.argsort(goals, kind="stable")
-    hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
+    hops, many = measure_ways(ways, by_goal, sources, goals, to_group, counted=True)
     offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
@@ -210,18 +212,13 @@ def walked(
     NoRouteError
         If there is no path.
     """
-    from netloom.routing.kernels.several import hops_to_goals, walk_paths
+    from netloom.routing.kernels.several import measure_ways, walk_paths
 
     by_goal = np.argsort(goals, kind="stable")
-    hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
+    hops, _ = measure_ways(ways, by_goal, sources, goals, to_group, counted=False)
     offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
     return Paths(offsets, channels)
-
-
-def minimal_ways(topology: Topology) -> Ways:
-    """Return all shortest paths between the routers of a network."""
-    return shortest_ways(topology.routers)
 
 
 def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder) -> Ways:
@@ -233,7 +230,7 @@ def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder
         If the routing does not fit the network.
     """
     if isinstance(routing, Minimal):
-        return minimal_ways(topology)
+        return shortest_ways(topology.routers)
     if isinstance(routing, MinimalGroup):
         return group_ways(topology, str(routing))
     if topology.broken:
@@ -312,7 +309,7 @@ def drawn_paths(
     )  # fmt: skip
     begin = ends_of(trip.ways, there, ends.entry)
     back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
-    return ends.around(joined(there, back))
+    return ends.around(end_to_end(there, back))
 
 
 def single_paths(
@@ -359,7 +356,7 @@ def ends_of(ways: Ways, paths: Paths, sources: Ints) -> Ints:
     return found
 
 
-def joined(first: Paths, second: Paths) -> Paths:
+def end_to_end(first: Paths, second: Paths) -> Paths:
     """Return paths that consist of two parts each, part by part of the same number."""
     offsets = first.offsets + second.offsets
     channels = np.empty(offsets[-1], np.int32)
@@ -391,16 +388,18 @@ def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where:
     )  # fmt: skip
     assert back.pair is not None
     assert back.probability is not None
-    found = joined(there.taken(back.pair), back)
+    found = end_to_end(there.taken(back.pair), back)
     chance = (there.probability / counts[begun])[back.pair] * back.probability
     return Paths(found.offsets, found.channels, begun[back.pair], chance)
 
 
-def check_fits(topology: Topology, routing: Several | MinimalGroup | DimensionOrder) -> None:
+def check_fits(topology: Topology, routing: object) -> None:
     """Raise InputError if a routing does not fit a network."""
     if isinstance(routing, Valiant):
         detour(topology, routing)
-    else:
+    elif isinstance(routing, DModK | SModK | RandomUp):
+        whole_tree(topology, routing)
+    elif isinstance(routing, Minimal | MinimalGroup | DimensionOrder):
         ways_of(topology, routing)
 
 
@@ -412,17 +411,12 @@ MOST_LAYERS = 62
 
 
 @dataclass(frozen=True)
-class ShortestPath:
+class ShortestPath(Named, name="shortest-path"):
     """At every node, the lowest-numbered channel that leads one hop nearer to the target.
 
     That is a table (one channel for each node and target), as routers of irregular networks
     hold it. It is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
     """
-
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "shortest-path"
 
 
 def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
@@ -433,20 +427,34 @@ def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.shortest_path import fill_paths, path_lengths
+    from netloom.routing.kernels.shortest_path import fill_paths
+
+    pairs = sources, targets
+    by_target, offsets = _measured(topology, *pairs, pairs, "a connected network")
+    ends = topology.channel_source, topology.channel_target
+    channels = fill_paths(
+        by_target, *pairs, offsets, ends, *topology.incoming(), *topology.outgoing()
+    )
+    return Paths(offsets, channels)
+
+
+def _measured(
+    network: Topology, sources: Ints, targets: Ints, keys: Hosts, wanted: str
+) -> tuple[Ints, Ints]:
+    """Return paths in the order of their targets, and the offsets of shortest ones.
+
+    An error names ``keys``, and what is ``wanted``.
+    """
+    from netloom.routing.kernels.shortest_path import path_lengths
 
     by_target = np.argsort(targets, kind="stable")
-    incoming, outgoing = topology.incoming(), topology.outgoing()
-    ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_routers)
-    offsets = offsets_of(lengths, sources, targets, "a connected network")
-    return Paths(
-        offsets, fill_paths(by_target, sources, targets, offsets, ends, *incoming, *outgoing)
-    )
+    wires = network.channel_source, *network.incoming(), network.num_routers
+    lengths = path_lengths(by_target, sources, targets, *wires)
+    return by_target, offsets_of(lengths, *keys, wanted)
 
 
 @dataclass(frozen=True)
-class Layered:
+class Layered(Named, name="layered"):
     """Shortest paths in layers of virtual channels, of as few layers as a search finds.
 
     On a k-ary n-cube with broken parts, a path is that of dimension order, last dimension first. If
@@ -463,11 +471,6 @@ class Layered:
     ones that can take them. A packet may use any VC of the layer that it is in.
     """
 
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "layered"
-
 
 def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     """Return the path of every pair (see ``paths``).
@@ -478,7 +481,6 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         If a target cannot be reached.
     """
     from netloom.routing.kernels.layered import fill_detours
-    from netloom.routing.kernels.shortest_path import path_lengths
 
     whole = topology.whole
     channel_of = np.full(whole.num_channels, -1, np.int32)
@@ -490,14 +492,13 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
         tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
     orders = np.stack([tables.order, tables.order[::-1]])
-    by_target = np.argsort(targets, kind="stable")
-    incoming, outgoing = topology.incoming(), topology.outgoing()
-    ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_routers)
-    offsets = offsets_of(lengths, sources, targets, "nodes that work")
+    pairs = sources, targets
+    by_target, offsets = _measured(topology, *pairs, pairs, "nodes that work")
+    ends = topology.channel_source, topology.channel_target
     channels = fill_detours(
-        tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
-    )
+        tables, orders, channel_of, by_target, *pairs, offsets, ends,
+        topology.incoming(), topology.outgoing(),
+    )  # fmt: skip
     return Paths(offsets, channels)
 
 
@@ -587,20 +588,15 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
         If a target cannot be reached.
     """
     from netloom.routing.kernels.ecmp import fill_hashed
-    from netloom.routing.kernels.shortest_path import path_lengths
 
     inside, ends = topology.routers, legs(topology, sources, targets)
-    incoming, outgoing = inside.incoming(), inside.outgoing()
-    channels = (inside.channel_source, inside.channel_target)
-    by_exit = np.argsort(ends.exit, kind="stable")
-    lengths = path_lengths(
-        by_exit, ends.entry, ends.exit, channels[0], *incoming, inside.num_routers
+    pairs = sources, targets
+    by_exit, offsets = _measured(
+        inside, ends.entry, ends.exit, pairs, "hosts that can reach each other"
     )
-    offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
-    salts = router_salts(routing, inside.num_routers)
     found = fill_hashed(
-        by_exit, ends.entry, ends.exit, offsets, sources, targets, salts,
-        channels, incoming, outgoing,
+        by_exit, ends.entry, ends.exit, offsets, *pairs, router_salts(routing, inside.num_routers),
+        (inside.channel_source, inside.channel_target), inside.incoming(), inside.outgoing(),
     )  # fmt: skip
     return ends.around(Paths(offsets, found))
 
@@ -610,10 +606,9 @@ def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
     from netloom.routing.kernels.ecmp import mixed
 
     salt = mixed(np.uint64(routing.seed))
-    routers = np.arange(num_routers, dtype=np.uint64)
-    salts = np.array([mixed(salt ^ router) for router in routers], np.uint64)
     if routing.polarised:
-        salts[:] = salt
+        return np.full(num_routers, salt, np.uint64)
+    salts: NDArray[np.uint64] = mixed(salt ^ np.arange(num_routers, dtype=np.uint64))
     return salts
 
 
@@ -624,7 +619,7 @@ _TABLES: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Named, name="spread"):
     """Shortest paths, spread so that channels are about as busy when all hosts send to all others.
 
     Destinations choose in their order, all paths to one at once. The cost of a channel is (paths
@@ -637,26 +632,6 @@ class Spread:
     router and the destination alone, as routers' forwarding tables must. They may deadlock:
     ``find_deadlock`` tells. On full fat trees no channel has more paths than under ``DModK``.
     """
-
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "spread"
-
-
-def spread_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
-    """Return the path of every pair of hosts (see ``paths``).
-
-    Raises
-    ------
-    InputError
-        If the table would be too large.
-    NoRouteError
-        If a target cannot be reached.
-    """
-    return forwarded_paths(
-        topology, ForwardingTable("spread", spread_table(topology)), sources, targets
-    )
 
 
 def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
@@ -707,7 +682,7 @@ def _made(topology: Topology) -> Ints:
     from netloom.routing.kernels.forwarding import spread_table as spread
 
     inside = topology.routers
-    leaves = exits(topology)
+    leaves = topology.ejection_router
     entries = len(leaves) * inside.num_routers
     if entries > MOST_ENTRIES:
         found = f"{inside.num_routers} routers times {len(leaves)} destinations"
@@ -726,7 +701,7 @@ MOST_SAMPLES = 256
 
 
 @dataclass(frozen=True)
-class UpDown:
+class UpDown(Named, name="up-down"):
     """Up*/down* routing: no packet goes up again once it has gone down.
 
     Nodes are ranked by their distance from a root in the middle of the network, then by number. A
@@ -742,11 +717,6 @@ class UpDown:
     of a tree share the traffic that a single root would get.
     """
 
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "up-down"
-
 
 def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     """Return the up*/down* path of every pair (see ``paths``).
@@ -758,31 +728,22 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a pair has a node without channels, or is not joined by two-way links.
     """
+    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
+
     (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
     if topology not in _RANKS:
         ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
         _RANKS[topology] = ranks
-    found = _legal_paths(links, net, _RANKS[topology], ends.entry, ends.exit, (sources, targets))
-    return ends.around(found)
-
-
-def _legal_paths(
-    links: Ints, net: Topology, rank: Ints, sources: Ints, targets: Ints, keys: tuple[Ints, Ints]
-) -> Paths:
-    """Return the path of every pair of nodes by two-way links and the ranks of the nodes.
-
-    ``keys`` are the two nodes, or the hosts for which packets go from one to the other.
-    """
-    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
-
-    ends = (net.channel_source, net.channel_target)
-    up = rank[ends[1]] < rank[ends[0]]
+    wires, keys = (net.channel_source, net.channel_target), (sources, targets)
+    up = _RANKS[topology][wires[1]] < _RANKS[topology][wires[0]]
     incoming, outgoing = net.incoming(), net.outgoing()
-    by_target = np.argsort(targets, kind="stable")
-    lengths = legal_lengths(by_target, sources, targets, up, ends[0], *incoming)
+    by_exit = np.argsort(ends.exit, kind="stable")
+    lengths = legal_lengths(by_exit, ends.entry, ends.exit, up, wires[0], *incoming)
     offsets = offsets_of(lengths, *keys, "nodes that work")
-    taken = fill_legal(by_target, sources, targets, keys, offsets, up, ends, *incoming, *outgoing)
-    return Paths(offsets, links[taken])
+    taken = fill_legal(
+        by_exit, ends.entry, ends.exit, keys, offsets, up, wires, *incoming, *outgoing
+    )
+    return ends.around(Paths(offsets, links[taken]))
 
 
 def router_ranks(topology: Topology) -> Ints:
@@ -798,16 +759,10 @@ def router_ranks(topology: Topology) -> Ints:
 
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     _, net = two_way(inside)
-    hops = np.full(inside.num_routers, -1, np.int64)
-    hops[np.concatenate([entry, leave])] = 0
-    for far in range(inside.num_routers):
-        reached = net.channel_target[hops[net.channel_source] == far]
-        reached = reached[hops[reached] < 0]
-        if not len(reached):
-            break
-        hops[reached] = far + 1
+    hops = router_heights(net, np.concatenate([entry, leave]))
+    hops[hops == inside.num_routers] = -1
     if hops.max(initial=0) > 0:
-        rank = _by_order(-hops)
+        rank = ranked(-hops)
         by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
         up = rank[net.channel_target] < rank[net.channel_source]
         shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_routers)
@@ -816,7 +771,7 @@ def router_ranks(topology: Topology) -> Ints:
     return node_ranks(inside, net, planes=True)
 
 
-def _by_order(keys: Ints) -> Ints:
+def ranked(keys: Ints) -> Ints:
     """Return the rank of each key, of equal ones the first first."""
     rank = np.empty(len(keys), np.int32)
     rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
@@ -858,7 +813,7 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> In
     level = np.full(topology.num_routers, topology.num_routers, np.int64)
     for part in parts:
         level[part] = _hops_from_root(topology, net, part)[part]
-    return _by_order(level)
+    return ranked(level)
 
 
 def _hops_from_root(topology: Topology, net: Topology, inside: Ints) -> Ints:
@@ -879,18 +834,12 @@ def _hops_from_root(topology: Topology, net: Topology, inside: Ints) -> Ints:
 
 def _parts(net: Topology, inside: Ints) -> list[Ints]:
     """Return the nodes of each part of a network of two-way links, each ascending."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links = np.ones(net.num_channels), (net.channel_source, net.channel_target)
-    shape = (net.num_routers, net.num_routers)
-    count, part = connected_components(coo_array(links, shape=shape), directed=False)
-    parts = [inside[part[inside] == each] for each in range(count)]
-    return [each for each in parts if len(each)]
+    part = joined(net.num_routers, net.channel_source, net.channel_target)[inside]
+    return [inside[part == each] for each in np.unique(part)]
 
 
 @dataclass(frozen=True)
-class DModK:
+class DModK(Named, name="d-mod-k"):
     """D-mod-k: the target's place decides which way a packet takes up a fat tree.
 
     Let W_l = w_1 … w_l. Above level l, the packet takes parent ``floor(d / W_l) mod w_{l+1}``, by
@@ -904,55 +853,18 @@ class DModK:
     collectives*, 2012.
     """
 
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "d-mod-k"
-
 
 @dataclass(frozen=True)
-class SModK:
+class SModK(Named, name="s-mod-k"):
     """S-mod-k: as ``DModK``, with the place of the source instead of that of the target."""
 
-    several: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return "s-mod-k"
-
 
 @dataclass(frozen=True)
-class RandomUp:
+class RandomUp(Named, name="nca", several=True):
     """Up a fat tree by any port, each as likely, to a nearest common ancestor. Down again.
 
     Of parallel cables on the way down each is as likely, too.
     """
-
-    several: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        return "nca"
-
-
-class TreeIndex(NamedTuple):
-    """A tree as flat arrays, for the kernels.
-
-    Attributes
-    ----------
-    children, parents, parallel
-        int64[levels], m, w and p (see ``TreeShape``).
-    first_up
-        int64[levels], the place of the first channel above each level.
-    channel_at
-        int32[num_channels]: the channels that lead up, level by level, in a level by the places of
-        child and parent, then by cable. Behind them those that lead down in the same order. Those
-        of hosts are by their ports.
-    """
-
-    children: Ints
-    parents: Ints
-    parallel: Ints
-    first_up: Ints
-    channel_at: Ints
 
 
 def tree_paths(
@@ -1025,23 +937,32 @@ def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
 def host_places(topology: Topology) -> Ints:
     """Return int64[num_hosts], the place of each host in the order of its tree."""
     assert isinstance(topology.family, TreeShape)
-    return _places(topology.family.host_at, topology.num_hosts)
+    places, host_at = np.arange(topology.num_hosts), topology.family.host_at
+    if host_at is not None:
+        places[host_at] = places.copy()
+    return places
 
 
-def tree_index(topology: Topology) -> TreeIndex:
-    """Return where the channels of a tree are, found by the places of their ends."""
+def tree_index(topology: Topology) -> tuple[Ints, ...]:
+    """Return a tree as flat arrays, for the kernels: its channels by the places of their ends.
+
+    Returns
+    -------
+    children, parents, parallel
+        int64[levels], m, w and p (see ``TreeShape``).
+    first_up
+        int64[levels], the place of the first channel above each level.
+    channel_at
+        int32[num_channels]: the channels that lead up, level by level, in a level by the places of
+        child and parent, then by cable. Behind them those that lead down in the same order. Those
+        of hosts are by their ports.
+    """
     shape = topology.family
     assert isinstance(shape, TreeShape)
-    host_at, router_at = shape.host_at, shape.router_at
-    hosts, routers = topology.num_hosts, topology.num_routers
-    vertex_at = np.concatenate([
-        np.arange(hosts) if host_at is None else host_at,
-        hosts + (np.arange(routers) if router_at is None else router_at),
-    ])  # fmt: skip
-    first = np.cumsum([0, *(shape.width(level) for level in range(shape.levels))])
-    links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
-    low, high = vertex_at[np.concatenate(links, axis=1)]
-    first_up = np.cumsum([0, *(each.shape[1] for each in links[:-1])])
+    low, high = tree_ends(shape)
+    widths = [shape.width(level + 1) * shape.children[level] for level in range(shape.levels)]
+    sizes = np.multiply(widths, shape.parallel)
+    first_up = np.cumsum(sizes) - sizes
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
     given = topology.source_end.astype(np.int64) * topology.num_ends
     given += topology.target_end
@@ -1051,7 +972,7 @@ def tree_index(topology: Topology) -> TreeIndex:
     beyond = there - topology.num_network_channels
     channel_at[order] = np.where(beyond < 0, there, beyond % topology.num_ports)
     m, w, p = (np.array(each) for each in (shape.children, shape.parents, shape.parallel))
-    return TreeIndex(m, w, p, first_up, channel_at)
+    return m, w, p, first_up, channel_at
 
 
 def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeShape:
@@ -1087,9 +1008,11 @@ def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -
     return Paths(offsets, channels, ports=tuple(ports))
 
 
-def _places(vertex_at: Ints | None, count: int) -> Ints:
-    """Return the place of each number, given the number at each place."""
-    places = np.arange(count)
-    if vertex_at is not None:
-        places[vertex_at] = np.arange(count)
-    return places
+def in_one_order(topology: Topology, routing: object) -> bool:
+    """Whether all paths take channels in one order, as the routing or the network sees to."""
+    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
+        return True
+    if isinstance(routing, DimensionOrder):
+        return is_hyperx(topology)
+    shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
+    return shortest and isinstance(topology.family, TreeShape) and not topology.broken

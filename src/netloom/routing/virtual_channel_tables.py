@@ -73,25 +73,25 @@ class RouteTables(NamedTuple):
     kind: int
     num_vcs: int
     all_vcs: int  # VCs
-    adaptive_vcs: int  # VCs preferred on network ports; none: no preference
     injection_slot: int  # first input slot of an injection port
     ejection: int  # output slots of all ejection ports; none: packets leave by ``exit_port``
-    escape_slots: int  # input slots of the VCs of the first two classes
-    ties_grow: bool  # half-way round a ring packets take the growing way only
-    sides: Ints  # [dimensions]
-    wraps: Bools  # [dimensions]
-    dateline: Bools  # [dimensions] rings of 4 nodes or more
-    order: Ints  # [dimensions] in the order in which they are corrected
-    coordinates: Ints  # [node * dimensions + axis]
-    shifts: Ints  # [2 * axis + direction] first output slot that way
-    class_vcs: Ints  # [4] VCs of each class
-    held: Ints  # [class * dimensions + axis] input slots of the class along the axis
-    next_slots: Ints  # [node, target] output slots, for routing tables
-    path_offsets: Ints  # [paths] for given routes: where each begins in ...
-    path_slots: Ints  # ... the output slots at each router of each path
-    host_router: Ints  # [hosts] where hosts hang on routers, the one of each, and of its port ...
-    exit_port: NDArray[np.int16]  # [hosts] ... the first output port there
-    exit_lanes: NDArray[np.int16]  # [hosts] ... how many
+    adaptive_vcs: int = 0  # VCs preferred on network ports; none: no preference
+    escape_slots: int = 0  # input slots of the VCs of the first two classes
+    ties_grow: bool = False  # half-way round a ring packets take the growing way only
+    sides: Ints = np.zeros(0, np.int32)  # [dimensions]
+    wraps: Bools = np.zeros(0, np.bool_)  # [dimensions]
+    dateline: Bools = np.zeros(0, np.bool_)  # [dimensions] rings of 4 nodes or more
+    order: Ints = np.zeros(0, np.int64)  # [dimensions] in the order in which they are corrected
+    coordinates: Ints = np.zeros(0, np.int32)  # [node * dimensions + axis]
+    shifts: Ints = np.zeros(0, np.int64)  # [2 * axis + direction] first output slot that way
+    class_vcs: Ints = np.zeros(0, np.int64)  # [4] VCs of each class
+    held: Ints = np.zeros(0, np.int64)  # [class * dimensions + axis] input slots of it along axis
+    next_slots: Ints = np.zeros((1, 1), np.int64)  # [node, target] output slots, for tables
+    path_offsets: Ints = np.zeros(0, np.int64)  # [paths] for given routes: where each begins in ...
+    path_slots: Ints = np.zeros(0, np.int64)  # ... the output slots at each router of each path
+    host_router: Ints = np.zeros(0, np.int32)  # [hosts] where hosts hang on routers, each one's ...
+    exit_port: NDArray[np.int16] = np.zeros(0, np.int16)  # [hosts] ... the first output port there
+    exit_lanes: NDArray[np.int16] = np.zeros(0, np.int16)  # [hosts] ... how many
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,32 +283,9 @@ def empty_tables(
     topology: Topology, kind: int, num_vcs: int, ejection_channels: int
 ) -> RouteTables:
     """Return the record with only the numbers of every kind of routing."""
-    none = np.zeros(0, np.int64)
     injection_slot = ports(topology).num_network_ports * num_vcs
-    return RouteTables(
-        kind=kind,
-        num_vcs=num_vcs,
-        all_vcs=(1 << num_vcs) - 1,
-        adaptive_vcs=0,
-        injection_slot=injection_slot,
-        ejection=(1 << ejection_channels * num_vcs) - 1 << injection_slot,
-        escape_slots=0,
-        ties_grow=False,
-        sides=np.zeros(0, np.int32),
-        wraps=np.zeros(0, np.bool_),
-        dateline=np.zeros(0, np.bool_),
-        order=none,
-        coordinates=np.zeros(0, np.int32),
-        shifts=none,
-        class_vcs=none,
-        held=none,
-        next_slots=np.zeros((1, 1), np.int64),
-        path_offsets=none,
-        path_slots=none,
-        host_router=np.zeros(0, np.int32),
-        exit_port=np.zeros(0, np.int16),
-        exit_lanes=np.zeros(0, np.int16),
-    )
+    ejection = (1 << ejection_channels * num_vcs) - 1 << injection_slot
+    return RouteTables(kind, num_vcs, (1 << num_vcs) - 1, injection_slot, ejection)
 
 
 def datelines(topology: Cube) -> Bools:
@@ -323,7 +300,11 @@ def vc_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, 
     """
     every = (1 << num_vcs) - 1
     if kind in (ADAPTIVE, STICKY_ESCAPE):
-        return _escape_classes(kind, num_vcs, rings=rings)
+        if not rings:
+            return 1, 0, every & ~1 or 1, 0
+        if num_vcs < 3:
+            return 1, 1, every & ~1 or 1, 0
+        return 1, 2, every & (8 if kind == STICKY_ESCAPE else ~3), 0
     if kind == TWO_PHASE:
         first, second = _halves(every)
         if not rings:
@@ -335,15 +316,6 @@ def vc_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, 
     if kind == O1TURN or (kind == DIMENSION_ORDER and rings):
         return (*_halves(every), 0, 0)
     return every, 0, 0, 0
-
-
-def _escape_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, int]:
-    every = (1 << num_vcs) - 1
-    if not rings:
-        return 1, 0, every & ~1 or 1, 0
-    if num_vcs < 3:
-        return 1, 1, every & ~1 or 1, 0
-    return 1, 2, every & (8 if kind == STICKY_ESCAPE else ~3), 0
 
 
 def _halves(vcs: int) -> tuple[int, int]:

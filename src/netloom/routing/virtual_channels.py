@@ -255,32 +255,27 @@ def virtual_channel_routing(
     expected at least 2 VCs
     """
     if isinstance(routing, VirtualChannelRouting):
-        return _made_for(topology, routing, num_vcs)
+        made = routing.topology
+        alike = made.name == topology.name and not made.broken | topology.broken
+        if not (made is topology or alike) or routing.tables.num_vcs != num_vcs:
+            found = f"one made for {made.name} with {routing.tables.num_vcs} VCs"
+            wanted = f"one for {topology.name} with {num_vcs}"
+            raise InputError(f"routing '{routing.name}'", found, wanted)
+        return routing
     if topology.direct:
         check_slots(topology, num_vcs, injection_channels, ejection_channels)
     elif not _ruled(topology, routing, num_vcs):
         return hosted_routing(topology, routing, num_vcs)
     named = named_routing(topology, routing) if isinstance(routing, str) else routing
-    if isinstance(named, UpDown):
-        routes = all_routes(topology, named)
-        return path_routing(topology, routes, num_vcs, ejection_channels)
-    if isinstance(named, Layered):
-        return _in_layers(topology, named, num_vcs, ejection_channels)
     if isinstance(named, DimensionOrder):
         cube_tables(topology.routers, named)  # refuses no cube, and an order that is none here
-        name, order = "dimension-order", named
-    elif isinstance(named, str):
-        name, order = named, DimensionOrder()
-    elif isinstance(named, ShortestPath | SourceRoutes) or (
-        isinstance(named, ForwardingTable) and named.choices is not None
-    ):
-        return _listed(topology, named, num_vcs, ejection_channels)
-    elif named.several:
+        return _checked_rule(topology, "dimension-order", named, num_vcs, ejection_channels)
+    if isinstance(named, str):
+        return _checked_rule(topology, named, DimensionOrder(), num_vcs, ejection_channels)
+    if named.several:
         found = "a routing of several paths for each pair of nodes"
         raise InputError(f"routing '{named}'", found, f"for simulation {NAMES}")
-    else:
-        return _listed(topology, all_routes(topology, named), num_vcs, ejection_channels)
-    return _checked_rule(topology, name, order, num_vcs, ejection_channels)
+    return _listed(topology, named, num_vcs, ejection_channels)
 
 
 def _checked_rule(
@@ -314,19 +309,6 @@ def _ruled(topology: Topology, routing: VirtualRouting, num_vcs: int) -> bool:
     if name in ("default", "dimension-order") or sorted(name) == sorted(AXES[: len(cube.sides)]):
         return rules_fit(topology, num_vcs)
     return name in RULES and name not in BY_HOP
-
-
-def _made_for(
-    topology: Topology, routing: VirtualChannelRouting, num_vcs: int
-) -> VirtualChannelRouting:
-    """Return a routing that was made before, for this network and so many VCs."""
-    made = routing.topology
-    like = made is topology or (made.name == topology.name and not made.broken | topology.broken)
-    if not like or routing.tables.num_vcs != num_vcs:
-        found = f"one made for {made.name} with {routing.tables.num_vcs} VCs"
-        wanted = f"one for {topology.name} with {num_vcs}"
-        raise InputError(f"routing '{routing.name}'", found, wanted)
-    return routing
 
 
 def draw_aux(
@@ -398,50 +380,40 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
 
 
 def _listed(
-    topology: Topology,
-    routing: ShortestPath | SourceRoutes | ForwardingTable,
-    num_vcs: int,
-    ejection_channels: int,
+    topology: Topology, routing: Routing, num_vcs: int, ejection_channels: int
 ) -> VirtualChannelRouting:
     """Return a routing that lists its channels, if they cannot make a circle.
 
-    Given routes that can are put into layers of VCs, each without a circle, where VCs are enough.
+    Paths that can are put into layers of VCs, each without a circle, where VCs are enough.
     """
     wanted = "up-down, layered or routes without a circle: more VCs do not help these"
-    if isinstance(routing, SourceRoutes):
-        circle = dependency_cycle(routing.routes, topology.num_channels)
-        if circle:
-            layer = layers(topology, routing.routes)
-            needed = int(layer.max(initial=0)) + 1
-            if needed <= num_vcs:
-                vcs = layer_vcs(needed, num_vcs)[layer]
-                return path_routing(topology, routing, num_vcs, ejection_channels, vcs)
-            wanted = f"at least {needed} VCs, or routes without a circle"
-        answer = path_routing(topology, routing, num_vcs, ejection_channels)
-    else:
+    choices = isinstance(routing, ForwardingTable) and routing.choices is not None
+    if choices or isinstance(routing, ShortestPath):
         table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
+        assert isinstance(table, ForwardingTable)
         check_table(topology, table)
         circle = tuple(channel for channel, _ in lane_circle(topology, table))
-        answer = table_routing(topology, table, num_vcs, ejection_channels)
-    if circle:
-        named = tuple(topology.channel_name(channel) for channel in circle)
-        raise DeadlockError(f"{routing} on {topology.name}", named, wanted)
-    return answer
-
-
-def _in_layers(
-    topology: Topology, routing: Layered, num_vcs: int, ejection_channels: int
-) -> VirtualChannelRouting:
-    """Return shortest paths in layers of VCs, if there are VCs enough."""
-    routes = all_routes(topology, routing)
-    layer = layers(topology, routes.routes)
-    needed = int(layer.max(initial=0)) + 1
-    if needed > num_vcs:
-        found = f"paths that need {needed} layers to be free of deadlock"
-        where = f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
-        raise InputError(where, found, f"at least {needed} VCs, or routing up-down")
-    vcs = layer_vcs(needed, num_vcs)[layer]
-    return replace(path_routing(topology, routes, num_vcs, ejection_channels, vcs), minimal=True)
+        if not circle:
+            return table_routing(topology, table, num_vcs, ejection_channels)
+    else:
+        routes = routing if isinstance(routing, SourceRoutes) else all_routes(topology, routing)
+        layered, free = isinstance(routing, Layered), isinstance(routing, Layered | UpDown)
+        circle = () if free else dependency_cycle(routes.routes, topology.num_channels)
+        if not circle and not layered:
+            return path_routing(topology, routes, num_vcs, ejection_channels)
+        layer = layers(topology, routes.routes)
+        needed = int(layer.max(initial=0)) + 1
+        if needed <= num_vcs:
+            vcs = layer_vcs(needed, num_vcs)[layer]
+            made = path_routing(topology, routes, num_vcs, ejection_channels, vcs)
+            return replace(made, minimal=layered)
+        if layered:
+            found = f"paths that need {needed} layers to be free of deadlock"
+            where = f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+            raise InputError(where, found, f"at least {needed} VCs, or routing up-down")
+        wanted = f"at least {needed} VCs, or routes without a circle"
+    named = tuple(topology.channel_name(channel) for channel in circle)
+    raise DeadlockError(f"{routing} on {topology.name}", named, wanted)
 
 
 def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.routing.dimension_order import full_order
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape
 
@@ -79,15 +80,17 @@ def ordered_ways(topology: Topology, order: Sequence[int] = ()) -> Ways:
         If ``order`` does not name each of the dimensions once.
     """
     sides = dimensions(topology)
-    wanted = tuple(order) or tuple(reversed(range(len(sides))))
     assert sides, f"{topology.name} has no dimensions"
-    if sorted(wanted) != list(range(len(sides))):
-        found = f"order {wanted}"
-        raise InputError("routing", found, f"each of the dimensions {[*range(len(sides))]} once")
-    ways = shortest_ways(topology.routers)
-    here, there = (np.array(np.unravel_index(ends, sides)) for ends in (ways.source, ways.target))
-    place = np.argsort(wanted).astype(np.int32)
-    return ways._replace(rank=place[np.argmax(here != there, axis=0)])
+    wanted, ways = full_order(order, len(sides)), shortest_ways(topology.routers)
+    axis, _ = channel_axes(ways.source, ways.target, sides)
+    return ways._replace(rank=np.argsort(wanted).astype(np.int32)[axis])
+
+
+def channel_axes(source: Ints, target: Ints, sides: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """Return the dimension that each channel of a grid lies in, and by how much it leads on."""
+    here, there = (np.array(np.unravel_index(ends, sides)) for ends in (source, target))
+    axis = np.argmax(here != there, axis=0)
+    return axis, np.take_along_axis(there - here, axis[None], axis=0)[0]
 
 
 def group_ways(topology: Topology, asked: str) -> Ways:

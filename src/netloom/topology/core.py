@@ -355,13 +355,8 @@ class Topology:
 
     def _shown_inside(self) -> Bools:
         """Return of which nodes the network shows the inside, bool[num_nodes]."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        inside = self.routers
-        ends = inside.channel_source, inside.channel_target
-        joined = coo_array((np.ones(inside.num_channels), ends), (self.num_routers,) * 2)
-        count, part = connected_components(joined, directed=False)
+        part = joined(self.num_routers, self.channel_source, self.channel_target)
+        count = int(part.max(initial=-1)) + 1
         owner, reached = self.node_of_host[self.port_host], part[self.injection_router]
         first, last = np.full(count, self.num_nodes), np.full(count, -1)
         np.minimum.at(first, reached, owner)
@@ -420,6 +415,10 @@ class Topology:
         if vertex < self.num_hosts:
             return f"h{vertex}"
         return f"r{vertex - self.num_hosts}"
+
+    def router_name(self, router: int) -> str:
+        """Return the name of a router."""
+        return self.name_of(self.router_vertex(int(router)))
 
     def computer_name(self, node: int) -> str:
         """Return the name of a computer: its own, or that of the one host that it owns."""
@@ -669,9 +668,9 @@ def port_numbers(topology: Topology) -> tuple[Ints, Ints]:
     """
     if topology.cabling is not None:
         return topology.cabling.out_port, topology.cabling.in_port
-    out_port = _ranks(*topology.outgoing())
+    out_port = 1 + ranks(*topology.outgoing())
     back = way_back(topology)
-    by_rank = _ranks(*topology.incoming())
+    by_rank = 1 + ranks(*topology.incoming())
     return out_port, np.where(back >= 0, out_port[back], by_rank).astype(np.int32)
 
 
@@ -704,7 +703,29 @@ def way_back(topology: Topology) -> Ints:
     return np.array([places.get(tuple(each), -1) for each in behind.T.tolist()], np.int32)
 
 
-def _ranks(offsets: Ints, channels: Ints) -> Ints:
-    ranks = np.empty(len(channels), np.int32)
-    ranks[channels] = np.arange(1, len(channels) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
-    return ranks
+def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -> Ints:
+    """Return what each vertex hangs together with by some channels, int64[count].
+
+    ``both_ways``: only with what it reaches and is reached from.
+
+    Examples
+    --------
+    >>> joined(4, np.array([0, 2]), np.array([1, 3]))
+    array([0, 0, 1, 1])
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
+    found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
+    return found.astype(np.int64)
+
+
+def ranks(offsets: Ints, channels: Ints) -> Ints:
+    """Return the place of each channel among those of its vertex, given them as a ragged array.
+
+    int32[num_channels], from 0 on.
+    """
+    found = np.empty(len(channels), np.int32)
+    found[channels] = np.arange(len(channels)) - np.repeat(offsets[:-1], np.diff(offsets))
+    return found

@@ -57,12 +57,7 @@ def without(
     network that is still in one piece
     """
     whole = topology.whole
-    works = np.ones(whole.num_channels, np.bool_)
-    failed = np.zeros(whole.num_ends, np.bool_)
-    if topology.broken:
-        works[:] = False
-        works[topology.whole_channel] = True
-        failed[list(topology.failed_nodes)] = True
+    works, failed = topology.channel_up, ~topology.vertex_up
     for where, given in (("failed channels", channels), ("failed nodes", nodes)):
         if isinstance(given, str) and given and not split_words(given):
             raise InputError(where, f"'{given}'", "words such as 3-4 or 5, with commas between")
@@ -72,21 +67,23 @@ def without(
     for word in split_words(nodes):
         failed[parts.vertices(word)] = True
     works &= ~(failed[whole.source_end] | failed[whole.target_end])
-    _lose_ports(whole, works, failed)
+    if whole.ports_listed:  # a port has both channels, and a host without any is broken
+        ports = works[whole.num_network_channels :].reshape(2, -1)
+        ports[:] = ports.all(axis=0)
+        left = np.bincount(whole.port_host[ports[0]], minlength=whole.num_hosts)
+        failed[: whole.num_hosts] |= left == 0
     name = f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}"
     found = _parts_of(whole, name, works, failed)
-    _check_in_one_piece(found)
+    working = working_nodes(found)
+    if len(working) < 2:
+        raise InputError(name, f"{len(working)} working nodes", "at least 2")
+    apart = two_apart(found)
+    if apart is not None:
+        what = "node" if found.direct else "host"
+        start, end = (f"{what} {found.name_of(each)}" for each in apart)
+        wanted = "a network that is still in one piece"
+        raise InputError(name, f"no way from {start} to {end}", wanted)
     return found
-
-
-def _lose_ports(whole: Topology, works: Bools, failed: Bools) -> None:
-    """Mark both channels of a port as broken where one is, and a host that has no port left."""
-    if not whole.ports_listed:
-        return
-    ports = works[whole.num_network_channels :].reshape(2, -1)
-    ports[:] = ports.all(axis=0)
-    left = np.bincount(whole.port_host[ports[0]], minlength=whole.num_hosts)
-    failed[: whole.num_hosts] |= left == 0
 
 
 def _parts_of(whole: Topology, name: str, works: Bools, failed: Bools) -> Topology:
@@ -150,8 +147,7 @@ def broken_parts(topology: Topology) -> dict[str, Any] | None:
 def broken_channels(topology: Topology) -> list[int]:
     """Return the channels of the whole network that are broken, though their nodes work."""
     whole = topology.whole
-    gone = np.ones(whole.num_channels, np.bool_)
-    gone[topology.whole_channel] = False
+    gone = ~topology.channel_up
     for ends in (whole.source_end, whole.target_end):
         gone &= ~np.isin(ends, topology.failed_nodes)
     return [int(channel) for channel in np.flatnonzero(gone)]
@@ -188,19 +184,6 @@ def _broken(whole: Topology, works: Bools, failed: Bools) -> list[str]:
     lost = np.concatenate([lost[lost >= whole.num_hosts], lost[lost < whole.num_hosts]])
     nodes = (f"node {vertex_word(whole, node)}" for node in lost.tolist())
     return [*channel_words(whole, np.flatnonzero(alive & ~works)), *nodes]
-
-
-def _check_in_one_piece(topology: Topology) -> None:
-
-    working = working_nodes(topology)
-    if len(working) < 2:
-        raise InputError(topology.name, f"{len(working)} working nodes", "at least 2")
-    apart = two_apart(topology)
-    if apart is not None:
-        start, end = apart
-        what = "node" if topology.direct else "host"
-        found = f"no way from {what} {topology.name_of(start)} to {what} {topology.name_of(end)}"
-        raise InputError(topology.name, found, "a network that is still in one piece")
 
 
 def two_apart(topology: Topology) -> tuple[int, int] | None:

@@ -35,7 +35,7 @@ from netloom.topology.rates import (
 from netloom.topology.recognise import tree_shape, which_are_hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from pathlib import Path
 
     import networkx as nx
@@ -106,8 +106,13 @@ class Drawing:
         check_size(len(self.links), where=self.name, what="channels")
         if not self.vertices:
             raise InputError(self.name, "no nodes", "at least one")
-        keys = _in_order(self.vertices)
-        names = self._names(keys)
+        keys, as_numbers = list(self.vertices), {str(key): key for key in self.vertices}
+        wanted = [str(place) for place in range(len(keys))]
+        if set(as_numbers) == set(wanted):
+            keys = [as_numbers[each] for each in wanted]
+        labels = [self.vertices[key].label for key in keys]
+        alike = not all(labels) or len(set(labels)) < len(labels)
+        names = list(map(str, keys)) if alike else labels
         hosts = which_are_hosts([self.vertices[key].kind for key in keys], names, self.name)
         if not hosts.all():
             first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
@@ -124,11 +129,6 @@ class Drawing:
             said = f"{what} {first} and {second} that cannot both reach each other"
             raise InputError(self.name, said, "a strongly connected network")
         return found
-
-    def _names(self, keys: list[Hashable]) -> list[str]:
-        """Return labels, where all vertices have one and no two the same. Else keys."""
-        labels = [self.vertices[key].label for key in keys]
-        return labels if all(labels) and len(set(labels)) == len(labels) else list(map(str, keys))
 
     def _ends(self, keys: list[Hashable], names: list[str]) -> Ints:
         """Return the two vertices of each channel as places in ``keys``, int32[num_channels, 2]."""
@@ -218,16 +218,9 @@ def _parts(name: str, ends: Ints, num_hosts: int, names: Sequence[str]) -> tuple
     return inside, by_source[from_host[by_source]], by_target[to_host[by_target]]
 
 
-def _in_order(keys: Iterable[Hashable]) -> list[Hashable]:
-    """Sort the keys when they are the numbers 0 … N − 1. Leave any others as they come."""
-    given = list(keys)
-    as_numbers = {str(key): key for key in given}
-    wanted = [str(place) for place in range(len(given))]
-    return [as_numbers[each] for each in wanted] if set(as_numbers) == set(wanted) else given
-
-
 LINKS = "lines such as 'a b' or 'a -> b'"
 LINK = "'a b' or 'a -> b', perhaps with a bandwidth (100Gb/s) and a latency (cycles, or 600ns)"
+ONCE = "each link once, or the same line again for a parallel one"
 
 MOST_HOSTS = 2**22
 """Most hosts that one word names."""
@@ -259,8 +252,16 @@ def read_edge_list(path: Path) -> Drawing:
                 raise InputError(where, f"'{line:.200}'", f"clock: and {CLOCK}")
         else:
             link, one_way = _listed_link(where, line)
-            _check_new(link, where, written, one_way=one_way)
-            _add(found, link, one_way=one_way)
+            there, back = (link.source, link.target), (link.target, link.source)
+            other = back in written and not (one_way and written[back])
+            if there != back and (other or written.get(there, one_way) != one_way):
+                same = f"the same channel twice: {link.source} -> {link.target}"
+                raise InputError(where, same, ONCE)
+            written[there] = one_way
+            for end in there:
+                found.vertices.setdefault(end, Vertex())
+            reverse = link._replace(source=link.target, target=link.source)
+            found.links += [link] if one_way else [link, reverse]
     if not found.links:
         raise InputError(str(path), "no links", LINKS)
     for key, vertex in found.vertices.items():
@@ -302,27 +303,6 @@ def _listed_link(where: str, line: str) -> tuple[Link, bool]:
     if not 2 <= len(words) <= 4 or rate is None or delay is None:
         raise InputError(where, f"'{line:.200}'", LINK)
     return Link(words[0], words[1], rate, delay), one_way
-
-
-def _check_new(
-    link: Link, where: str, written: dict[tuple[Hashable, Hashable], bool], *, one_way: bool
-) -> None:
-    """Refuse a link that was written from its other end. The same line again is a parallel one."""
-    there, back = (link.source, link.target), (link.target, link.source)
-    other = back in written and not (one_way and written[back])
-    if there != back and (other or written.get(there, one_way) != one_way):
-        found = f"the same channel twice: {link.source} -> {link.target}"
-        raise InputError(where, found, "each link once, or the same line again for a parallel one")
-    written[there] = one_way
-
-
-def _add(found: Drawing, link: Link, *, one_way: bool) -> None:
-    """Add the channels of a link."""
-    for name in (link.source, link.target):
-        found.vertices.setdefault(name, Vertex())
-    found.links.append(link)
-    if not one_way:
-        found.links.append(link._replace(source=link.target, target=link.source))
 
 
 def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Topology:

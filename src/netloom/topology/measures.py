@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.topology.core import HyperXShape, TreeShape
+from netloom.topology.core import HyperXShape, TreeShape, way_back
 from netloom.topology.cubes import Cube
 from netloom.topology.faults import working_nodes
 
@@ -69,13 +69,7 @@ def num_links(topology: Topology) -> int:
     >>> num_links(hypercube(4)), num_links(topology("leaf-spine:4x2x4/2"))
     (32, 16)
     """
-    routers = topology.routers
-    source, target = routers.channel_source.astype(np.int64), routers.channel_target
-    ways, many = np.unique(source * routers.num_routers + target, return_counts=True)
-    back = ways % routers.num_routers * routers.num_routers + ways // routers.num_routers
-    at = np.searchsorted(ways, back)
-    at[at == len(ways)] = 0
-    return int(np.minimum(many, many[at])[ways[at] == back].sum()) // 2 if len(ways) else 0
+    return int((way_back(topology.routers) >= 0).sum()) // 2
 
 
 def slabs(cube: Cube) -> Iterator[Bools]:
@@ -98,21 +92,6 @@ def slabs(cube: Cube) -> Iterator[Bools]:
 
 MOST_NODES_BY_SEARCH = 20_000
 """Largest general graph whose all-pairs distances are searched for (time grows with N · C)."""
-
-
-class _Places(NamedTuple):
-    """Hosts by where they hang: two of one place are as far as any other two from any third.
-
-    Attributes
-    ----------
-    hosts
-        int64[num_places], one host of each.
-    counts
-        float64[num_places], how many hosts hang there.
-    """
-
-    hosts: Ints
-    counts: Floats
 
 
 def hop_distances(
@@ -208,7 +187,12 @@ def _closed_sum(topology: Topology) -> float | None:
     if not alike(topology):
         return None
     if isinstance(routers, Cube):
-        between = _cube_distance_sum(routers)
+        between = 0  # exactly, by summing dimension by dimension
+        for side, wrap in zip(routers.sides, routers.wraps, strict=True):
+            pairs = side * (side * side - 1) // 3
+            if wrap:
+                pairs = side * sum(min(x, side - x) for x in range(side))
+            between += pairs * (routers.num_routers // side) ** 2
     elif isinstance(routers.family, HyperXShape):
         many = routers.num_routers
         between = sum(many * (many - many // side) for side in routers.family.sides)
@@ -300,8 +284,11 @@ def _least(values: Floats, owner: Ints, count: int, axis: int) -> Floats:
     return found
 
 
-def _places(topology: Topology) -> _Places:
-    """Return where the working hosts hang."""
+def _places(topology: Topology) -> tuple[Ints, Floats]:
+    """Return one working host of each place where some hang, and how many hang there.
+
+    Two hosts of one place are as far as any other two from any third.
+    """
     hosts = working_nodes(topology).astype(np.int64)
     ports, owner = _ports(topology, hosts)
     most = int(np.bincount(owner).max(initial=1))
@@ -312,7 +299,7 @@ def _places(topology: Topology) -> _Places:
     key[:, :most].sort(axis=1)
     key[:, most:].sort(axis=1)
     _, one, counts = np.unique(key, axis=0, return_index=True, return_counts=True)
-    return _Places(hosts[one], counts.astype(np.float64))
+    return hosts[one], counts.astype(np.float64)
 
 
 def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
@@ -336,37 +323,25 @@ def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
         yield rows, weight
 
 
-def _cube_distance_sum(cube: Cube) -> int:
-    """Sum of the distances of all ordered pairs, exactly, by summing dimension by dimension."""
-    total = 0
-    for side, wrap in zip(cube.sides, cube.wraps, strict=True):
-        if wrap:
-            pairs = side * sum(min(x, side - x) for x in range(side))
-        else:
-            pairs = side * (side * side - 1) // 3
-        total += pairs * (cube.num_routers // side) ** 2
-    return total
+def router_heights(topology: Topology, lowest: Ints | None = None) -> Ints:
+    """Return how many hops each router is from the nearest of some: those with hosts by default."""
+    inside, low = topology.routers, topology.injection_router if lowest is None else lowest
+    return heights(low, inside.channel_source, inside.channel_target, topology.num_routers)
 
 
-def router_heights(topology: Topology) -> Ints:
-    """Return how many hops each router is from the nearest one with hosts."""
-    near = np.zeros(topology.num_routers, np.bool_)
-    near[topology.injection_router] = True
-    return heights(near, topology.routers.channel_source, topology.routers.channel_target)
-
-
-def heights(near: Bools, source: Ints, target: Ints) -> Ints:
-    """Return how many channels lead to each vertex from the nearest of some, int64[vertices].
+def heights(lowest: Ints | Bools, source: Ints, target: Ints, count: int) -> Ints:
+    """Return how many channels lead to each vertex from the nearest of some, int64[count].
 
     As many as there are vertices where none does. Channel c leads from ``source[c]`` to
     ``target[c]``.
 
     Examples
     --------
-    >>> heights(np.array([True, False, False, False]), np.array([0, 1]), np.array([1, 2]))
+    >>> heights(np.array([0]), np.array([0, 1]), np.array([1, 2]), 4)
     array([0, 1, 2, 4])
     """
-    height = np.where(near, 0, len(near))
+    height = np.full(count, count)
+    height[lowest] = 0
     while True:
         nearer = height.copy()
         np.minimum.at(nearer, target, height[source] + 1)
@@ -444,12 +419,13 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
         if levels is not None:
             return _tree_bounds(topology.family, levels)
     elif alike(topology) and topology.even:
-        if isinstance(topology, Cube):
-            width = _cube_width(topology)
-            return width, width
-        if isinstance(routers, Cube) and _cheapest_side(routers) % 2 == 0:
-            least = min(float(_cube_width(routers)), topology.num_hosts / 2)
-            return least, least
+        if isinstance(routers, Cube):
+            width = _cube_width(routers)
+            if topology.direct:
+                return width, width
+            if next((side for _, side, _ in _cube_dimensions(routers)), 1) % 2 == 0:
+                least = min(float(width), topology.num_hosts / 2)
+                return least, least
         if isinstance(routers.family, HyperXShape):
             hosts = topology.num_hosts // routers.num_routers
             least = _hyperx_width(routers.family, hosts)
@@ -465,11 +441,6 @@ def _cube_dimensions(cube: Cube) -> list[tuple[float, int, int]]:
         if side > 1
     ]
     return sorted(dimensions, reverse=True)
-
-
-def _cheapest_side(cube: Cube) -> int:
-    dimensions = _cube_dimensions(cube)
-    return dimensions[0][1] if dimensions else 1
 
 
 def _cube_width(cube: Cube) -> int:

@@ -165,8 +165,10 @@ _END = re.compile(r"(.*?)( port \d+|#\d+|)", re.DOTALL)
 _NUMBER = re.compile(r"(\d+)")
 
 
-def host_of(description: str, guid: int) -> tuple[str, str]:
-    """Return the name of an adapter and of its computer. The latter empty where none is said.
+def host_of(description: str, guid: int) -> tuple[str, str, str]:
+    """Return the name of an adapter, that of its computer, and what it is called there.
+
+    The latter two are empty where a description says no more.
 
     All adapters whose descriptions begin with the same word are in one computer. An adapter that
     bears the name of its model, or what a computer is called before it has a name, is called by
@@ -175,28 +177,17 @@ def host_of(description: str, guid: int) -> tuple[str, str]:
     Examples
     --------
     >>> host_of("a08-p1-dgx-04-c01 mlx5_5", 0x1)
-    ('a08-p1-dgx-04-c01/mlx5_5', 'a08-p1-dgx-04-c01')
+    ('a08-p1-dgx-04-c01/mlx5_5', 'a08-p1-dgx-04-c01', 'mlx5_5')
     >>> host_of("MT4129 ConnectX7   Mellanox Technologies", 0xE09D730300858D88)
-    ('0xe09d730300858d88', '')
+    ('0xe09d730300858d88', '', 'ConnectX7')
     >>> host_of("Hca0", 0x1), host_of("node7 'HCA-1'", 0x1)
-    (('Hca0', 'Hca0'), ('node7/HCA-1', 'node7'))
+    (('Hca0', 'Hca0', ''), ('node7/HCA-1', 'node7', 'HCA-1'))
     """
     words = description.replace("'", " ").replace('"', " ").split()
+    adapter = words[1] if len(words) > 1 else ""
     if not words or _NOBODY.match(words[0]):
-        return f"0x{guid:016x}" if guid else "/".join(words), ""
-    return "/".join(words), words[0]
-
-
-def adapter_of(description: str) -> str:
-    """Return what a description calls the adapter. Empty where it says no more than a computer.
-
-    Examples
-    --------
-    >>> adapter_of("a08-p1-dgx-04-c01 mlx5_5"), adapter_of("Hca0")
-    ('mlx5_5', '')
-    """
-    words = description.replace("'", " ").replace('"', " ").split()
-    return words[1] if len(words) > 1 else ""
+        return f"0x{guid:016x}" if guid else "/".join(words), "", adapter
+    return "/".join(words), words[0], adapter
 
 
 def serves(description: str) -> bool:
@@ -234,12 +225,10 @@ def short_channel_name(name: str) -> str:
     >>> short_channel_name("MF0;A09-P1-IBLEAF-04-04:MQM9701/U1 port 33 -> spine1 port 2")
     'A09-P1-IBLEAF-04-04 port 33 -> spine1 port 2'
     """
-    return " -> ".join(map(_short_end, name.split(" -> ")))
-
-
-def _short_end(end: str) -> str:
-    found = _END.fullmatch(end)
-    return end if found is None else short_switch_name(found[1]) + found[2]
+    ends = [(each, _END.fullmatch(each)) for each in name.split(" -> ")]
+    return " -> ".join(
+        each if end is None else short_switch_name(end[1]) + end[2] for each, end in ends
+    )
 
 
 def short_names(labels: Iterable[str]) -> dict[str, str]:

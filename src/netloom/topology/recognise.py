@@ -14,9 +14,10 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.topology.core import TreeShape
+from netloom.topology.core import TreeShape, joined
 from netloom.topology.families.stages import Omega
-from netloom.topology.families.trees import tree_links
+from netloom.topology.families.trees import tree_ends
+from netloom.topology.measures import heights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,12 +178,10 @@ def tree_shape(topology: Topology) -> TreeShape | None:
     level_of = _levels(topology)
     if level_of is None:
         return None
-    levels = []
-    for level in range(1, int(level_of.max()) + 1):
-        found = _links(topology, level_of, level)
-        if found is None:
-            return None
-        levels.append(found)
+    found = [_links(topology, level_of, level) for level in range(1, int(level_of.max()) + 1)]
+    levels = [each for each in found if each is not None]
+    if len(levels) < len(found):
+        return None
     shape = TreeShape(
         tuple(each.fan_in for each in levels),
         tuple(each.fan_out for each in levels),
@@ -209,16 +208,8 @@ def _levels(topology: Topology) -> Ints | None:
     Also where a channel stays in a level or leaves one out.
     """
     source, target = topology.source_end, topology.target_end
-    level_of = np.full(topology.num_ends, -1)
-    level_of[: topology.num_hosts] = 0
-    level = 0
-    while True:
-        reached = target[(level_of[source] == level) & (level_of[target] == -1)]
-        if not len(reached):
-            break
-        level += 1
-        level_of[reached] = level
-    lost = (level_of < 0).any() or level == 0
+    level_of = heights(np.arange(topology.num_hosts), source, target, topology.num_ends)
+    lost = not 0 < level_of.max() < topology.num_ends
     steps = np.abs(level_of[source] - level_of[target])
     return None if lost or (steps != 1).any() else level_of
 
@@ -302,16 +293,12 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
 
     None where a level has other than prod(m_{l+1} … m_h) subtrees.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     size, hosts = topology.num_ends, topology.num_hosts
     found = [np.arange(size)]
     for level in range(1, shape.levels + 1):
         lower = np.concatenate([each.lower for each in levels[:level]])
         upper = np.concatenate([each.upper for each in levels[:level]])
-        graph = coo_array((np.ones(len(lower)), (lower, upper)), shape=(size, size))
-        _, part = connected_components(graph, directed=False)
+        part = joined(size, lower, upper)
         parts, lowest, of = np.unique(part[:hosts], return_index=True, return_inverse=True)
         if len(parts) != prod(shape.children[level:]):
             return None
@@ -325,17 +312,7 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
 
 def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
     """Whether the links of the network are those of the definition, place by place."""
-    at = np.arange(topology.num_ends)
-    if shape.host_at is not None:
-        at[: topology.num_hosts] = shape.host_at
-    if shape.router_at is not None:
-        at[topology.num_hosts :] = topology.num_hosts + shape.router_at
-    expected, first = [], 0
-    for level in range(shape.levels):
-        lower, upper = tree_links(shape, level)
-        above = first + shape.width(level)
-        down, up = at[first + lower], at[above + upper]
-        expected += [down * topology.num_ends + up, up * topology.num_ends + down]
-        first = above
-    keys = topology.source_end.astype(np.int64) * topology.num_ends
-    return np.array_equal(np.sort(np.concatenate(expected)), np.sort(keys + topology.target_end))
+    ends, low, high = topology.num_ends, *tree_ends(shape)
+    expected = np.concatenate([low * ends + high, high * ends + low])
+    keys = topology.source_end.astype(np.int64) * ends + topology.target_end
+    return np.array_equal(np.sort(expected), np.sort(keys))

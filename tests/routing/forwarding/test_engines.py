@@ -20,19 +20,18 @@ from netloom.routing.forwarding.engines import (
     dor,
     found_roots,
     ftree,
-    hops_from,
     lash,
-    leaving_by_port,
     minhop,
     updn,
     would_fall_back,
 )
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.tables import channels_by_port, end_points, exits
+from netloom.routing.forwarding.tables import channels_by_port, end_points
 from netloom.routing.forwarding.torus_2qos import grid_of, torus_2qos
 from netloom.topology import Topology, mesh, topology, without
 from netloom.topology.cubes import cube
+from netloom.topology.measures import router_heights
 from tests.networks import with_all
 from tests.reference import opensm
 
@@ -95,7 +94,7 @@ def plain(net, *, direction=None, barred=DOWN, same_neighbour=False):
     channels = list(zip(inside.channel_source, inside.channel_target, strict=True))
     leaving, entering = (
         [found[1][a:b].tolist() for a, b in pairwise(found[0])]
-        for found in (leaving_by_port(net), channels_by_port(net))
+        for found in (channels_by_port(net, leaving=True), channels_by_port(net))
     )
     table = opensm.least_used(
         ends.order.tolist(), ends.exit.tolist(), ends.num_apart, channels, leaving, entering,
@@ -127,7 +126,7 @@ def test_counters_are_as_in_plain_python(name):
 def test_updn_with_given_roots(name, data):
     net = topology(name)
     roots = data.draw(st.sets(st.integers(0, net.num_routers - 1), min_size=1, max_size=3))
-    rank, inside = hops_from(net, np.array(sorted(roots))), net.routers
+    rank, inside = router_heights(net, np.array(sorted(roots))), net.routers
 
     def direction(channel):
         here, there = inside.channel_target[channel], inside.channel_source[channel]
@@ -158,7 +157,7 @@ def check_never_up_after_down(net, table, rank):
 def test_dnup_is_as_in_plain_python(name):
     net = topology(name)
     ends, inside = end_points(net), net.routers
-    rank = hops_from(net, np.unique(ends.exit[: ends.num_apart]))
+    rank = router_heights(net, np.unique(ends.exit[: ends.num_apart]))
 
     def direction(channel):
         step = rank[inside.channel_target[channel]] - rank[inside.channel_source[channel]]
@@ -172,7 +171,7 @@ def test_dnup_is_as_in_plain_python(name):
 )
 def test_roots_of_trees_are_their_top(name):
     net = topology(name)
-    height = hops_from(net, np.unique(exits(net)))
+    height = router_heights(net, np.unique(net.ejection_router))
     assert found_roots(net).tolist() == np.flatnonzero(height == height.max()).tolist()
     assert find_deadlock(net, updn(net)) == ()
 
@@ -204,7 +203,7 @@ def test_ftree_on_full_trees_spreads_destinations_evenly(name):
         counts = np.bincount(table[table[:, router] >= 0, router], minlength=1)
         out = net.routers.channel_source == router
         used = np.append(counts, np.zeros(net.num_network_channels))[: len(out)][out]
-        height = hops_from(net, np.unique(exits(net)))
+        height = router_heights(net, np.unique(net.ejection_router))
         up = height[net.routers.channel_target[out]] > height[router]
         for some in (used[up], used[~up]):
             assert len(some) == 0 or some.max() - some.min() <= 1
@@ -229,7 +228,7 @@ def test_dor_is_dimension_order_where_ports_are_dimensions():
 def test_lash_is_as_in_plain_python_and_free_of_circles(name):
     net = topology(name)
     inside, ends = net.routers, end_points(net)
-    offsets, found = leaving_by_port(net)
+    offsets, found = channels_by_port(net, leaving=True)
     leaving = [found[a:b].tolist() for a, b in pairwise(offsets)]
     channels = list(
         zip(inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True)
@@ -239,7 +238,7 @@ def test_lash_is_as_in_plain_python_and_free_of_circles(name):
     table = lash(net)
     assert np.array_equal(whole(table), ways[ends.exit])
     assert lane_circle(net, table) == ()
-    hops = [hops_from(net, np.array([router])) for router in range(net.num_routers)]
+    hops = [router_heights(net, np.array([router])) for router in range(net.num_routers)]
     for row, end in zip(ways, range(net.num_routers), strict=True):
         for router in range(net.num_routers):
             assert row[router] < 0 or hops[end][channels[row[router]][1]] == hops[end][router] - 1
@@ -317,8 +316,8 @@ def test_torus_2qos_is_free_of_circles_in_two_lanes(name, lanes):
     table = torus_2qos(net)
     assert lanes_used(table) == lanes
     assert lane_circle(net, table) == ()
-    hops = [hops_from(net, np.array([router])) for router in range(net.num_routers)]
-    for row, end in zip(table.next_channel, exits(net), strict=True):
+    hops = [router_heights(net, np.array([router])) for router in range(net.num_routers)]
+    for row, end in zip(table.next_channel, net.ejection_router, strict=True):
         for router in np.flatnonzero(row >= 0):
             assert hops[end][net.routers.channel_target[row[router]]] == hops[end][router] - 1
 

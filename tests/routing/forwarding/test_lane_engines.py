@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.routing import find_deadlock, parse_routing
 from netloom.routing.forwarding.engines import dfsssp, dfsssp_falls_back, minhop, nue, sssp
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
-from netloom.routing.forwarding.tables import channels_by_port, end_points, exits
+from netloom.routing.forwarding.tables import channels_by_port, end_points
 from netloom.routing.kernels.centrality import convex_hull, most_central
 from netloom.routing.kernels.heap import drop, empty_heap, lower, pop, push
 from netloom.topology import Topology, topology
@@ -125,11 +125,11 @@ def check_free_and_complete(net, table):
     for destination, row in enumerate(table.next_channel):
         for router in range(net.num_routers):
             path = path_of(row, router, target)
-            assert (target[path[-1]] if path else router) == exits(net)[destination]
+            assert (target[path[-1]] if path else router) == net.ejection_router[destination]
             lane = 0 if table.lanes is None else int(table.lanes.level[destination, router])
             journeys.append([(channel, lane) for channel in path])
     # all routers send here, also those without hosts, whose paths may be in any lane
-    if table.lanes is None or len(np.unique(exits(net))) == net.num_routers:
+    if table.lanes is None or len(np.unique(net.ejection_router)) == net.num_routers:
         assert nx.is_directed_acyclic_graph(waits_of_lanes(journeys))
     assert lane_circle(net, table) == () == find_deadlock(net, table)
 

@@ -15,7 +15,7 @@ from netloom.routing.forwarding.lanes import (
     lanes_used,
     layered,
 )
-from netloom.routing.forwarding.tables import Lanes, exits
+from netloom.routing.forwarding.tables import Lanes
 from netloom.routing.kernels.acyclic import insert, insert_path, remove_path
 from netloom.topology import mesh, topology, torus
 from netloom.topology.core import port_numbers
@@ -33,8 +33,8 @@ def random_table(net, seed):
     """Ways to each destination by a random order of its neighbors: trees, mostly not shortest."""
     rng, inside = np.random.default_rng(seed), net.routers
     offsets, entering = inside.incoming()
-    table = np.full((len(exits(net)), inside.num_routers), -1, np.int32)
-    for row, end in zip(table, exits(net).tolist(), strict=True):
+    table = np.full((len(net.ejection_router), inside.num_routers), -1, np.int32)
+    for row, end in zip(table, net.ejection_router.tolist(), strict=True):
         reached = [end]
         while reached:
             router = reached.pop(rng.integers(len(reached)))

@@ -52,8 +52,7 @@ def improve(search, graph, first, tries):
 @kernel
 def take_out(search, graph, row):
     """Take a row's dependencies and its load away."""
-    for router in range(search.table.shape[1]):
-        depend(search, graph, row, search.lane[row], router, -1)
+    depend(search, graph, row, search.lane[row], -1)
     keep_row(search, row, -1)
 
 
@@ -71,24 +70,19 @@ def put_back(search, graph, row):
     search.lane[row] = search.old_lane[row]
     for router in range(search.table.shape[1]):
         search.table[row, router] = search.old[row, router]
-    for router in range(search.table.shape[1]):
-        depend(search, graph, row, search.lane[row], router, 1)
+    depend(search, graph, row, search.lane[row], 1)
     keep_row(search, row, 1)
 
 
 @kernel
-def depend(search, graph, row, lane, router, sign):
-    """Count or discount what the row's packets from a router hold and then ask for."""
-    held = search.table[row, router]
-    if held < 0:
-        return
-    asked = search.table[row, graph.channel_target[held]]
-    if asked < 0:
-        return
-    if sign > 0:
-        insert(graph, lane, held, graph.slot[asked])
-    else:
-        remove(graph, lane, held, graph.slot[asked])
+def depend(search, graph, row, lane, sign):
+    """Count or discount what the row's packets hold and then ask for."""
+    for held in search.table[row]:
+        asked = search.table[row, graph.channel_target[held]] if held >= 0 else held
+        if asked >= 0 and sign > 0:
+            insert(graph, lane, held, graph.slot[asked])
+        elif asked >= 0:
+            remove(graph, lane, held, graph.slot[asked])
 
 
 @kernel
@@ -165,8 +159,7 @@ def best_lane(search, graph, row, at_first):
                 break
             lane = row % lanes if in_tree else chosen
         if known >= 0:
-            for router in range(search.table.shape[1]):
-                depend(search, graph, row, known, router, -1)
+            depend(search, graph, row, known, -1)
         cost = find_row(search, graph, row, lane, in_tree)
         known = lane if cost < search.far else -1
         if cost < least:
@@ -184,10 +177,9 @@ def find_row(search, graph, row, lane, in_tree):
     one that would close a circle of dependencies. Return the cost of all paths. ``search.far``, and
     nothing is counted, if some router has no way.
     """
-    routers, column = search.table.shape[1], row % search.sent.shape[1]
-    for router in range(routers):
-        search.table[row, router] = -1
-        search.settled[router] = False
+    column = row % search.sent.shape[1]
+    search.table[row] = -1
+    search.settled[:] = False
     end = search.exits[row]
     search.settled[end], search.base[end] = True, 0.0
     reached, size, total = 1, 0, 0.0
@@ -212,10 +204,8 @@ def find_row(search, graph, row, lane, in_tree):
         size = push_ways(search, graph, row, router, in_tree, size)
     if reached == search.reach[row]:
         return total
-    for router in range(routers):
-        depend(search, graph, row, lane, router, -1)
-    for router in range(routers):
-        search.table[row, router] = -1
+    depend(search, graph, row, lane, -1)
+    search.table[row] = -1
     return search.far
 
 

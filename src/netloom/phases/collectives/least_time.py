@@ -26,13 +26,14 @@ from netloom.base.errors import InputError
 from netloom.base.units import rate
 from netloom.base.words import counted
 from netloom.bounds.demand import leading_out
-from netloom.bounds.parts import joined, pods
+from netloom.bounds.parts import pods
 from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs
 from netloom.phases.collectives.kernels.groups import join_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import optimum
 from netloom.topology import Cube
+from netloom.topology.core import joined
 from netloom.workload.programs.collectives.costs import least_seconds
 from netloom.workload.programs.collectives.program import COLLECTIVES
 from netloom.workload.programs.messages import Lists

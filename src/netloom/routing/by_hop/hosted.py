@@ -19,7 +19,7 @@ import numpy as np
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
-from netloom.routing.by_hop.listed import listed_routing
+from netloom.routing.by_hop.listed import listed_routing, port_lists
 from netloom.routing.by_hop.tables import (
     ALONG,
     ALWAYS,
@@ -40,9 +40,11 @@ from netloom.routing.by_hop.tables import (
     check_starts,
     hop_tables,
     next_ports,
+    plain_states,
 )
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.dimension_order import DimensionOrder
+from netloom.routing.forwarding.tables import choices_of
 from netloom.routing.hosted import router_pairs
 from netloom.routing.parse import SYNONYMS, named_here, names, parse_routing
 from netloom.routing.port_numbers import hosted_ports
@@ -62,6 +64,7 @@ from netloom.routing.rules import (
 )
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.ways import (
+    channel_axes,
     dimensions,
     family_of,
     group_ways,
@@ -153,12 +156,7 @@ class Ladder(NamedTuple):
 
 def straight(ladder: Ladder, num_vcs: int) -> Automaton:
     """Return the states of packets that go where they want to, without a detour."""
-    places = len(ladder.rungs) + 1
-    zeros, own = np.zeros(places, np.int8), np.arange(places, dtype=np.int16)
-    return Automaton(
-        ladder.kind, ladder.climbed(), ladder.place_vcs(num_vcs),
-        np.full(places, bits(num_vcs), np.int64), zeros, zeros, zeros, own, own, own,
-    )  # fmt: skip
+    return plain_states(ladder.kind, ladder.climbed(), ladder.place_vcs(num_vcs), num_vcs)
 
 
 def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> Automaton:
@@ -233,15 +231,10 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     """
     sides, inside = dimensions(topology), topology.routers
     wanted = tuple(order) or tuple(reversed(range(len(sides))))
-    here, there = (
-        np.array(np.unravel_index(ends, sides))
-        for ends in (inside.channel_source, inside.channel_target)
-    )
-    axis = np.argmax(here != there, axis=0)
+    axis, change = channel_axes(inside.channel_source, inside.channel_target, sides)
     place = np.argsort(wanted)[axis].astype(np.int8)
     if is_hyperx(topology):
         return Ladder(place, tuple(range(len(sides))), (False,) * len(sides))
-    steps = np.abs(np.take_along_axis(here - there, axis[None], axis=0)[0])
     whole = inside.whole
     assert isinstance(whole, Cube)
     rungs = [
@@ -250,15 +243,8 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
         for kind in ((2 * at, 2 * at + 1, 2 * at) if whole.wraps[each] else (2 * at,))
     ]
     return Ladder(
-        (2 * place + (steps > 1)).astype(np.int8), tuple(rungs), (True, False) * len(sides)
+        (2 * place + (np.abs(change) > 1)).astype(np.int8), tuple(rungs), (True, False) * len(sides)
     )
-
-
-def usual_kinds(topology: Topology) -> Ladder:
-    """Return the kinds of a family of networks that packets take in any order, or up and down."""
-    if isinstance(family_of(topology), DragonflyShape):
-        return group_kinds(topology)
-    return ordered_kinds(topology) if is_hyperx(topology) else rank_kinds(topology)
 
 
 ADAPTIVE, UP, DOWN = 0, 1, 2
@@ -292,19 +278,6 @@ def escape_tables(topology: Topology) -> tuple[NDArray[np.int8], NextPorts, Next
     return kind, first, NextPorts(count, starts[half:], own, lengths[half:])
 
 
-def escape_automaton(kind: NDArray[np.int8], num_vcs: int) -> Automaton:
-    """Return the states of packets that may go any shortest way in all VCs but VC 0.
-
-    In VC 0 they go up and then down, and never leave it again.
-    """
-    zeros, own = np.zeros(3, np.int8), np.arange(3, dtype=np.int16)
-    return Automaton(
-        kind, np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2], np.int16),
-        np.array([bits(num_vcs) & ~1, 1, 1], np.int64), np.full(3, bits(num_vcs), np.int64),
-        own.astype(np.int8), zeros, zeros, own, own, own,
-    )  # fmt: skip
-
-
 def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[str, Any]:
     """Return the fields of ``HopTables`` that say which goals packets draw.
 
@@ -332,20 +305,6 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
         "detour_start": starts,
         "detours": np.concatenate(parts).astype(np.int32),
     }
-
-
-def valiant_goals(topology: Topology, over: str) -> dict[str, Any]:
-    """Return the goals of ``rules.Valiant`` over ``routers`` or ``groups``.
-
-    Raises
-    ------
-    InputError
-        If the network has none.
-    """
-    trip = detour(topology, Valiant("groups" if over == "groups" else "routers"))
-    if not trip.to_group:
-        return detour_lists(np.zeros(topology.num_routers, np.int32), [[trip.goals]])
-    return _by_group(trip.ways.group - 1, [trip.goals] * int(trip.ways.group.max()))
 
 
 def other_goals(topology: Topology, asked: str) -> dict[str, Any]:
@@ -434,8 +393,6 @@ def plan(topology: Topology, name: str, argument: str) -> Plan:
     InputError
         If the routing does not fit the network, or an option is none of its own.
     """
-    if name in ("dimension-order", "ecmp", "ecmp-polarised"):
-        return _PLANS[name](topology, name, argument)
     if argument and name not in _OPTIONS:
         raise InputError(f"routing '{name}:{argument}'", f"'{argument}'", f"{name} alone")
     return _PLANS[name](topology, name, argument)
@@ -465,12 +422,15 @@ def default_by_hop(topology: Topology) -> str:
 
 def _minimal(topology: Topology, name: str, _: str) -> Plan:
     ways = shortest_ways(topology.routers)
-    ladder = usual_kinds(topology)
-    rungs: tuple[int, ...] = ()
+    family, rungs = family_of(topology), tuple[int, ...]()
+    if isinstance(family, DragonflyShape):
+        ladder = group_kinds(topology)
+    else:
+        ladder = ordered_kinds(topology) if is_hyperx(topology) else rank_kinds(topology)
     if is_hyperx(topology) and not topology.broken:  # the last dimension first needs most rungs
         sides = len(ladder.rungs)
         rungs = (ladder.rungs * sides)[: sides * (sides - 1) + 1]
-    elif isinstance(family_of(topology), TreeShape) and not topology.broken:
+    elif isinstance(family, TreeShape) and not topology.broken:
         rungs = ladder.rungs
     return Plan(name, next_ports(topology, ways), ladder, DRAWN, rungs, minimal=True)
 
@@ -523,7 +483,11 @@ def _adaptive(topology: Topology, name: str, _: str) -> Plan:
 
 def _valiant(topology: Topology, name: str, _: str) -> Plan:
     over = "groups" if name == "valiant-group" else "routers"
-    goals = valiant_goals(topology, over)
+    drawn = detour(topology, Valiant("groups" if over == "groups" else "routers"))
+    if drawn.to_group:
+        goals = _by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
+    else:
+        goals = detour_lists(np.zeros(topology.num_routers, np.int32), [[drawn.goals]])
     trip = _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
     if over == "groups":
         ways = group_ways(topology, name)
@@ -588,7 +552,9 @@ def _across(ladder: Ladder) -> tuple[int, ...]:
     return (0, 1, 0) if len(ladder.rungs) == 2 else (0, 1, 2)
 
 
-_OPTIONS = ("nca-adaptive", "ugal", "ugal-l", "ugal-g", "par")
+_OPTIONS = (
+    "dimension-order", "ecmp", "ecmp-polarised", "nca-adaptive", "ugal", "ugal-l", "ugal-g", "par",
+)  # fmt: skip
 
 _PLANS: dict[str, Callable[[Topology, str, str], Plan]] = {
     "nca": _ancestor,
@@ -619,25 +585,6 @@ class TooLargeError(InputError):
     """A network in which packets are not followed: it would take too much memory."""
 
 
-class Followed(NamedTuple):
-    """What packets do under a routing.
-
-    Attributes
-    ----------
-    reached
-        bool[S], the states in which packets come to a router.
-    held, asked
-        int64[arrows, 2], pairs of a channel and the number of VCs in ``masks``.
-    masks
-        int64[], different sets of VCs.
-    """
-
-    reached: Bools
-    held: Ints
-    asked: Ints
-    masks: Ints
-
-
 def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], ...]:
     """Return a circle of virtual channels in which packets can deadlock, or () if there is none.
 
@@ -652,12 +599,21 @@ def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], 
     InputError
         If a packet finds no way.
     """
-    found = followed(topology, tables)
-    return circle_among(found.held, found.asked, found.masks)
+    _, *arrows = followed(topology, tables)
+    return circle_among(*arrows)
 
 
-def followed(topology: Topology, tables: HopTables) -> Followed:
+def followed(topology: Topology, tables: HopTables) -> tuple[Bools, Ints, Ints, Ints]:
     """Follow all packets of a routing by hop, those in its escape only where it has one.
+
+    Returns
+    -------
+    reached
+        bool[S], the states in which packets come to a router.
+    held, asked
+        int64[arrows, 2], pairs of a channel and the number of VCs in ``masks``.
+    masks
+        int64[], different sets of VCs.
 
     Raises
     ------
@@ -675,7 +631,12 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
     inside, states = topology.routers, len(tables.vcs)
     ends = np.stack([tables.exit_router, tables.sink_goal], axis=1)
     ends = np.unique(ends, axis=0).astype(np.int32)
-    leads = _leads(tables)
+    # whether packets to a class make a detour: [goal of the detour, class]
+    middles = int(tables.detours.max(initial=-1)) + 1 if tables.detour else 0
+    leads = np.zeros((middles, tables.detour_classes), np.bool_)
+    for row, start in enumerate(tables.detour_start.tolist() if tables.detour else ()):
+        drawn = tables.detours[start + 1 : start + 1 + tables.detours[start]]
+        leads[drawn[drawn >= 0], row % tables.detour_classes] = True
     masks, mask = np.unique(tables.vcs, return_inverse=True)
     size = (inside.num_channels + inside.num_routers) * states * max(len(leads), 1)
     arrows = inside.num_channels * len(masks) ** 2 * outward.shape[1]
@@ -693,13 +654,13 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
         tables, wires, begins, ends, leads, mask.astype(np.int64), len(masks), waits, reached
     )
     if not ways:
-        names = [topology.name_of(topology.router_vertex(int(each))) for each in (router, last)]
+        names = [topology.router_name(each) for each in (router, last)]
         raise InputError(topology.name, f"no way from {names[0]} to {names[1]}", "a connected one")
     channel, held, port, asked = np.unravel_index(
         np.flatnonzero(waits), (inside.num_channels, len(masks), outward.shape[1], len(masks))
     )
     behind = outward[inside.channel_target[channel], port]
-    return Followed(
+    return (
         reached.astype(bool),
         np.stack([channel, held], axis=1),
         np.stack([behind, asked], axis=1).astype(np.int64),
@@ -734,18 +695,6 @@ def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int],
     many = int(max(before.max(initial=-1), after.max(initial=-1))) + 1
     circle = cycle_of_waits(before, after, many)
     return tuple((place // count, int(first[place % count])) for place in circle)
-
-
-def _leads(tables: HopTables) -> Bools:
-    """Return bool[detour goals, classes], whether packets to a class make a detour."""
-    if not tables.detour:
-        return np.zeros((0, tables.detour_classes), np.bool_)
-    goals = int(tables.detours.max(initial=-1)) + 1
-    leads = np.zeros((goals, tables.detour_classes), np.bool_)
-    for row, start in enumerate(tables.detour_start.tolist()):
-        drawn = tables.detours[start + 1 : start + 1 + tables.detours[start]]
-        leads[drawn[drawn >= 0], row % tables.detour_classes] = True
-    return leads
 
 
 NAMED = DimensionOrder | Ecmp | Minimal | MinimalGroup | Valiant | RandomUp
@@ -869,9 +818,7 @@ def check_joined(topology: Topology, ways: NextPorts, name: str) -> None:
     lost = ways.lengths[entry.astype(np.int64) * ways.num_goals + leave] < 0
     if lost.any():
         pair = int(np.argmax(lost))
-        one, other = (
-            topology.name_of(topology.router_vertex(int(end[pair]))) for end in (entry, leave)
-        )
+        one, other = (topology.router_name(end[pair]) for end in (entry, leave))
         raise InputError(f"{name} on {topology.name}", f"no way from {one} to {other}", "one")
 
 
@@ -919,7 +866,7 @@ def _climbed(topology: Topology, wanted: Plan) -> Ladder:
         rungs = (*once, SEPARATOR) if wanted.out is None else (*once, SEPARATOR, *once, SEPARATOR)
         tried = ladder._replace(rungs=rungs)
         tables = _tables(topology, wanted, tried, 1)
-        parts = followed(topology, tables).reached.reshape(-1, len(rungs) + 1)[:, 1:]
+        parts = followed(topology, tables)[0].reshape(-1, len(rungs) + 1)[:, 1:]
         inside = wanted.out is None or not parts[1, len(once) :].any()
         if inside and not parts[:, -1].any():
             return tried.only(np.asarray(parts.any(axis=0)))
@@ -933,9 +880,13 @@ def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> Hop
     if num_vcs < 2:
         raise InputError(where, "no VC but the escape", "at least 2 VCs")
     kind, before, after = escape_tables(topology)
+    free = bits(num_vcs) & ~1  # in VC 0 they go up and then down, and never leave it again
+    delta = np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2])
+    automaton = plain_states(kind, delta, np.array([free, 1, 1], np.int64), num_vcs)
     tables = hop_tables(
-        topology, num_vcs, [wanted.straight, before, after], escape_automaton(kind, num_vcs),
-        choice=wanted.choice, adaptive_vcs=bits(num_vcs) & ~1, escape_vcs=1, escape_state=1,
+        topology, num_vcs, [wanted.straight, before, after],
+        automaton._replace(table=np.arange(3, dtype=np.int8)),
+        choice=wanted.choice, adaptive_vcs=free, escape_vcs=1, escape_state=1,
     )  # fmt: skip
     check_escape(topology, wanted.straight, before)
     return tables
@@ -957,7 +908,7 @@ def check_escape(topology: Topology, ways: NextPorts, escape: NextPorts) -> None
             before = length[begins, router].astype(np.int64)
             on_way = before + length[router, goal] == length[begins, goal]
             if (on_way & (before >= 0)).any():
-                one, other = (topology.name_of(topology.router_vertex(at)) for at in (router, goal))
+                one, other = (topology.router_name(at) for at in (router, goal))
                 found = f"{one} and {other} joined by one-way channels only"
                 wanted = "links that work in both directions, to escape by"
                 raise InputError(topology.name, found, wanted)
@@ -1078,32 +1029,24 @@ def _next_ports(
     InputError
         If one is no neighbour.
     """
-    wired, inside = hosted_ports(topology), topology.routers
-    count = inside.num_routers
+    inside, count = topology.routers, topology.num_routers
     check_starts(topology, count * count)
     offsets, leaving = inside.outgoing()
-    starts, lengths = np.zeros(count * count, np.int32), np.full(count * count, -1, np.int16)
-    ports = [0]
-    known: dict[tuple[int, ...], int] = {(): 0}
-    for goal in np.unique(topology.ejection_router).tolist():
-        lengths[goal * count + goal] = 0
+    rows = np.full((count, count), -1, np.int32)
+    sets: dict[tuple[int, ...], int] = {}
+    goals = np.unique(topology.ejection_router)
+    for goal in goals.tolist():
         for router in range(count):
-            if router == goal:
-                continue
-            after = {int(each) for each in next_routers(router, goal)}
+            after = {int(each) for each in next_routers(router, goal)} if router != goal else set()
             channels = leaving[offsets[router] : offsets[router + 1]]
             there = inside.channel_target[channels]
             if strangers := after - set(there.tolist()):
                 found = f"router {min(strangers)} behind router {router}"
                 raise InputError(f"routing {name}", found, "routers that a channel leads to")
-            taken = tuple(
-                int(wired.out_port[channel]) + lane
-                for channel in channels[np.isin(there, list(after))].tolist()
-                for lane in range(wired.lanes[channel])
-            )
-            if taken not in known:
-                known[taken] = len(ports)
-                ports += [len(taken), *taken]
-            starts[router * count + goal] = known[taken]
-            lengths[router * count + goal] = 1 if taken else -1
-    return NextPorts(count, starts, np.array(ports, np.int16), lengths)
+            taken = tuple(channels[np.isin(there, list(after))].tolist())
+            if taken:
+                rows[router, goal] = inside.num_channels + sets.setdefault(taken, len(sets))
+    lengths = np.where(rows < 0, -1, 1).astype(np.int16)
+    lengths[goals, goals] = 0
+    lists = port_lists(topology, choices_of(sets))
+    return NextPorts(count, lists.start[rows].ravel(), lists.ports, lengths.ravel())

@@ -19,19 +19,17 @@ from netloom.routing.by_hop.tables import (
     GIVEN,
     Automaton,
     NextPorts,
-    bits,
     check_starts,
     hop_tables,
     pair_ports,
+    plain_states,
 )
 from netloom.routing.cycles import cycle_of_waits, dependencies
-from netloom.routing.deadlock import in_one_order
 from netloom.routing.forwarding.lanes import lane_circle, layered
 from netloom.routing.forwarding.tables import (
     Choices,
     ForwardingTable,
     check_table,
-    exits,
     senders,
 )
 from netloom.routing.hosted import PAIRS_AT_ONCE
@@ -45,6 +43,7 @@ from netloom.routing.rules import (
     ShortestPath,
     SModK,
     Spread,
+    in_one_order,
     layer_vcs,
     layers,
     spread_table,
@@ -144,7 +143,10 @@ def hop_layers(
     hops = len(routed.channels)
     if in_one_order(topology, routing):
         return np.zeros(hops, np.uint8), 1
-    circle = _circle(topology, routed)
+    count = topology.num_network_channels
+    held, asked = dependencies(routed)
+    waits = np.unique(held.astype(np.int64) * count + asked)
+    circle = cycle_of_waits(*np.divmod(waits, count), count)
     if not circle:
         return np.zeros(hops, np.uint8), 1
     needed = []
@@ -168,14 +170,6 @@ def _layerings(topology: Topology, routed: Paths) -> Iterator[Ints]:
     if np.bincount(inside.channel_source).max() <= MOST_PORTS:
         yield layers(inside, routed.taken(np.flatnonzero(routed.lengths)))
     yield by_hop
-
-
-def _circle(topology: Topology, routed: Paths) -> tuple[int, ...]:
-    """Return channels that packets wait for in a circle, or ()."""
-    count = topology.num_network_channels
-    held, asked = dependencies(routed)
-    waits = np.unique(held.astype(np.int64) * count + asked)
-    return cycle_of_waits(*np.divmod(waits, count), count)
 
 
 def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
@@ -315,22 +309,18 @@ def reached(topology: Topology, table: ForwardingTable) -> Bools | None:
 
     bool[num_ports, num_routers], by the router that they enter by.
     """
-    from netloom.routing.kernels.forwarding import follow_lengths
+    from netloom.routing.kernels.outcomes import outcomes
 
-    next_channel, leaves = table.next_channel, exits(topology)
-    entries = np.unique(topology.injection_router)
-    found = np.zeros(next_channel.shape, np.bool_)
-    step = max(PAIRS_AT_ONCE // len(entries), 1)
-    for begin in range(0, len(next_channel), step):
-        rows = np.arange(begin, min(begin + step, len(next_channel)), dtype=np.int32)
-        row, entry = np.repeat(rows, len(entries)), np.tile(entries, len(rows))
-        enters = topology.routers.channel_target
-        lengths, last = follow_lengths(next_channel, row, entry, enters)
-        chosen = lengths == -2  # choices all lead to the target
-        found[row, entry] = chosen | (lengths >= 0) & (last == leaves[row])
-    if table.undelivered is not None:
-        found[table.undelivered] = False
-    return None if found[:, entries].all() else found
+    rows, lost = table.next_channel, np.zeros(topology.num_ports, np.bool_)
+    if table.choices is not None:  # which all lead to the target
+        found = rows >= 0
+        found[np.arange(len(rows)), topology.ejection_router] = True
+    else:
+        lost = lost if table.undelivered is None else table.undelivered
+        found = (
+            outcomes(rows, topology.ejection_router, lost, topology.routers.channel_target) == -1
+        )
+    return None if found[:, np.unique(topology.injection_router)].all() else found
 
 
 SHORTEST = ShortestPath | Layered | Spread | DModK | SModK
@@ -380,7 +370,11 @@ def _listed(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
     if table is None:
         return _by_paths(topology, routing, num_vcs)
     if table.choices is not None:
-        check_choices(topology, table)
+        check_table(topology, table)
+        if circle := lane_circle(topology, table):
+            named = tuple(topology.channel_name(channel) for channel, _ in circle)
+            wanted = "up-down, layered or a table without a circle: more VCs do not help this one"
+            raise DeadlockError(f"{table} on {topology.name}", named, wanted)
         return _by_table(topology, table, np.zeros(1, np.uint8), num_vcs)
     if table.lanes is not None and table.lanes.lane_of is not None:
         check_circle(topology, table, num_vcs)
@@ -440,22 +434,17 @@ def _by_table(
     lists = port_lists(topology, table.choices)
     starts = lists.start[np.ascontiguousarray(next_channel.T)].ravel()
     goals = NextPorts(len(next_channel), starts, lists.ports, np.zeros(0, np.int16))
+    entry, sink = pair_ports(topology, always=True)  # as listed paths take them
     level = np.zeros(0, np.uint8)
     if table.lanes is not None and len(lanes) > 1:
         level = np.searchsorted(lanes, table.lanes.level[: len(next_channel)]).astype(np.uint8)
     tables = hop_tables(
         topology, num_vcs, [goals], states(topology, layer_vcs(len(lanes), num_vcs), num_vcs),
         choice=EVERY, level=level.ravel(),
-        sink_goal=np.arange(topology.num_ports, dtype=np.int32), **_by_pairs(topology),
+        sink_goal=np.arange(topology.num_ports, dtype=np.int32), pair_entry=entry, pair_sink=sink,
     )  # fmt: skip
     births = TableBirths(topology, str(table), reached(topology, table))
     return tables, births
-
-
-def _by_pairs(topology: Topology) -> dict[str, Ints]:
-    """Return the ports of pairs of hosts, as the paths that are listed elsewhere take them."""
-    entry, sink = pair_ports(topology, always=True)
-    return {"pair_entry": entry, "pair_sink": sink}
 
 
 def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
@@ -479,22 +468,7 @@ def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
     return tables, births
 
 
-def check_choices(topology: Topology, routing: ForwardingTable) -> None:
-    """Raise DeadlockError if packets can wait for each other in a circle by a function's table."""
-    check_table(topology, routing)
-    circle = lane_circle(topology, routing)
-    if circle:
-        named = tuple(topology.channel_name(channel) for channel, _ in circle)
-        wanted = "up-down, layered or a table without a circle: more VCs do not help this one"
-        raise DeadlockError(f"{routing} on {topology.name}", named, wanted)
-
-
 def states(topology: Topology, vcs: Ints, num_vcs: int) -> Automaton:
     """Return the states of packets that stay in one: a lane or layer, with its VCs, each."""
-    own = np.arange(len(vcs), dtype=np.int16)
-    no = np.zeros(len(vcs), np.int8)
-    return Automaton(
-        kind=np.zeros(topology.num_network_channels, np.int8), delta=own[:, None], vcs=vcs,
-        eject_vcs=np.full(len(vcs), bits(num_vcs), np.int64), table=no, to_aux=no, decides=no,
-        keep=own, leave=own, turn=own,
-    )  # fmt: skip
+    kind = np.zeros(topology.num_network_channels, np.int8)
+    return plain_states(kind, np.arange(len(vcs))[:, None], vcs, num_vcs)

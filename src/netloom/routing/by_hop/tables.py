@@ -15,6 +15,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.routing.hosted import legs
 from netloom.routing.port_numbers import each_lane, hosted_ports
+from netloom.topology.core import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,16 +59,7 @@ class HopTables(NamedTuple):
     lane_shift: int  # a slot is port << lane_shift | vc
     port_shift: int
     num_kinds: int
-    choice: int
-    detour: int
-    threshold: int  # flits in favor of the way without a detour
-    weight: int  # of a queue on that way; 0: the hops of the way
-    detour_weight: int  # of a queue on a detour; 0: its hops
-    even_by_coin: int  # whether a coin decides where both come to the same, else no detour
-    adaptive_vcs: int  # VCs preferred on network ports; none: no preference
-    escape_vcs: int  # VCs that a packet which is in one never leaves again
     escape_state: int  # the first state of such packets, who ask for all ports; S: there is none
-    function: int  # address of the user's function
     next_router: Ints  # [at] router behind an output port; -1 behind a host's
     out_kind: NDArray[np.int8]  # [at] kind of the channel at an output port
     in_kind: NDArray[np.int8]  # [at] kind of the channel at an input port; -1 of a host's
@@ -81,9 +73,6 @@ class HopTables(NamedTuple):
     ports: NDArray[np.int16]  # ... the number of next ports is, and behind it the ports
     lengths: NDArray[np.int16]  # [as starts] hops to the goal; -1: no way
     detour_class: Ints  # [R]
-    detour_classes: int
-    detour_start: Ints  # [class of router * classes + class of exit] where in ...
-    detours: Ints  # ... the number of goals to draw from is, and behind it the goals
     delta: NDArray[np.int16]  # [state * kinds + kind] state behind a channel
     vcs: Ints  # [S] VCs of the channel by which a packet comes into a state
     eject_vcs: Ints  # [S] VCs to the host; none: a packet passes its exit by
@@ -94,15 +83,27 @@ class HopTables(NamedTuple):
     leave: NDArray[np.int16]  # [S] state after deciding for it
     turn: NDArray[np.int16]  # [S] state from where a detour's goal is reached
     none: NDArray[np.int16]  # [S] state at the exit, or where there is no goal to draw
-    salts: NDArray[np.uint64]  # [R] seeds of the hashes
-    level: NDArray[np.uint8]  # [sink * R + router] state of packets that enter there; none: 0
     pair_entry: Ints  # [source * hosts + target] port by which packets enter, and ...
     pair_sink: Ints  # ... leave; none where any port of either will do
-    path_offsets: Ints  # [paths + 1] for given paths, where the hops of each begin
-    path_starts: Ints  # [hops] where in ports the list of each hop between routers is
-    path_layer: NDArray[np.uint8]  # [hops] state behind it: its VCs
-    path_entry: Ints  # [paths] port by which packets enter, and ...
-    path_sink: Ints  # ... leave; none where paths are between routers
+    choice: int = DRAWN
+    detour: int = 0
+    threshold: int = 0  # flits in favor of the way without a detour
+    weight: int = 0  # of a queue on that way; 0: the hops of the way
+    detour_weight: int = 0  # of a queue on a detour; 0: its hops
+    even_by_coin: int = 0  # whether a coin decides where both come to the same, else no detour
+    adaptive_vcs: int = 0  # VCs preferred on network ports; none: no preference
+    escape_vcs: int = 0  # VCs that a packet which is in one never leaves again
+    function: int = 0  # address of the user's function
+    detour_classes: int = 1
+    detour_start: Ints = np.zeros(1, np.int32)  # [class of router * classes + class of exit] ...
+    detours: Ints = np.zeros(1, np.int32)  # ... where here their number is, behind it the goals
+    salts: NDArray[np.uint64] = np.zeros(0, np.uint64)  # [R] seeds of the hashes
+    level: NDArray[np.uint8] = np.zeros(0, np.uint8)  # [sink * R + router] first state; none: 0
+    path_offsets: Ints = np.zeros(0, np.int64)  # [paths + 1] for given paths, where hops begin
+    path_starts: Ints = np.zeros(0, np.int32)  # [hops] where in ports the list of each hop is
+    path_layer: NDArray[np.uint8] = np.zeros(0, np.uint8)  # [hops] state behind it: its VCs
+    path_entry: Ints = np.zeros(0, np.int32)  # [paths] port by which packets enter, and ...
+    path_sink: Ints = np.zeros(0, np.int32)  # ... leave; none where paths are between routers
 
 
 class NextPorts(NamedTuple):
@@ -140,6 +141,13 @@ class Automaton(NamedTuple):
     leave: NDArray[np.int16]
     turn: NDArray[np.int16]
     none: NDArray[np.int16] | None = None  # as ``keep`` where it is not given
+
+
+def plain_states(kind: NDArray[np.int8], delta: Ints, vcs: Ints, num_vcs: int) -> Automaton:
+    """Return states of packets that follow table 0 to their exits without a detour."""
+    own, no = np.arange(len(vcs), dtype=np.int16), np.zeros(len(vcs), np.int8)
+    every = np.full(len(vcs), bits(num_vcs), np.int64)
+    return Automaton(kind, delta.astype(np.int16), vcs, every, no, no, no, own, own, own)
 
 
 def bits(count: int) -> int:
@@ -209,7 +217,14 @@ def hop_tables(
     """
     wired = hosted_ports(topology)
     port_shift = max(wired.num_ports - 1, 1).bit_length()
-    wires = _wires(topology, automaton.kind, port_shift)
+    shape, inside = (topology.num_routers, 1 << port_shift), topology.num_network_channels
+    next_router, kinds = np.full(shape, -1, np.int32), np.full((2, *shape), -1, np.int8)
+    for at, channels in enumerate(channels_at_ports(topology)):
+        rows, places = np.nonzero((channels >= 0) & (channels < inside))
+        between = channels[rows, places]
+        kinds[at, rows, places] = automaton.kind[between]
+        if at == 0:
+            next_router[rows, places] = topology.channel_target[between]
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
     before = np.cumsum([0, *(len(each.ports) for each in tables)])
@@ -218,14 +233,19 @@ def hop_tables(
     ]
     ejection = topology.num_network_channels + topology.num_ports
     pair_entry, pair_sink = pair_ports(topology, always=False)
+    states = automaton._asdict() | {"delta": automaton.delta.astype(np.int16).ravel()}
+    del states["kind"]
+    if automaton.none is None:
+        states["none"] = automaton.keep
     plain = HopTables(
         num_vcs=num_vcs,
         lane_shift=max(num_vcs - 1, 0).bit_length(),
         port_shift=port_shift,
         num_kinds=automaton.delta.shape[1],
-        choice=DRAWN, detour=0, threshold=0, weight=0, detour_weight=0, even_by_coin=0,
-        adaptive_vcs=0, escape_vcs=0, escape_state=len(automaton.vcs), function=0,
-        **wires,
+        escape_state=len(automaton.vcs),
+        next_router=next_router.ravel(),
+        out_kind=kinds[0].ravel(),
+        in_kind=kinds[1].ravel(),
         exit_router=topology.ejection_router,
         exit_port=wired.out_port[ejection:].astype(np.int16),
         exit_lanes=wired.lanes[ejection:].astype(np.int16),
@@ -236,29 +256,10 @@ def hop_tables(
         ports=np.concatenate([np.zeros(1, np.int16), *(each.ports for each in tables)])[1:],
         lengths=np.concatenate([np.zeros(0, np.int16), *(each.lengths for each in tables)]),
         detour_class=np.zeros(topology.num_routers, np.int32),
-        detour_classes=1,
-        detour_start=np.zeros(1, np.int32),
-        detours=np.zeros(1, np.int32),
-        delta=automaton.delta.astype(np.int16).ravel(),
-        vcs=automaton.vcs,
-        eject_vcs=automaton.eject_vcs,
-        table=automaton.table,
-        to_aux=automaton.to_aux,
-        decides=automaton.decides,
-        keep=automaton.keep,
-        leave=automaton.leave,
-        turn=automaton.turn,
-        none=automaton.keep if automaton.none is None else automaton.none,
-        salts=np.zeros(0, np.uint64),
-        level=np.zeros(0, np.uint8),
+        **states,
         pair_entry=pair_entry,
         pair_sink=pair_sink,
-        path_offsets=np.zeros(0, np.int64),
-        path_starts=np.zeros(0, np.int32),
-        path_layer=np.zeros(0, np.uint8),
-        path_entry=np.zeros(0, np.int32),
-        path_sink=np.zeros(0, np.int32),
-    )  # fmt: skip
+    )
     return plain._replace(**more)
 
 
@@ -277,7 +278,12 @@ def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
     hosts = topology.num_hosts
     works = np.diff(topology.port_offsets) > 0
     one_port = (np.diff(topology.port_offsets) <= 1).all()
-    if one_port or not (always or _in_planes(topology)):
+    if not (one_port or always):  # are there routers with hosts that cannot reach each other?
+        between = topology.channel_source, topology.channel_target
+        part = joined(topology.num_routers, *between, both_ways=True)
+        met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
+        always = bool((met != met[0]).any())
+    if one_port or not always:
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
     if hosts**2 > MOST_PAIRS:
         most = f"at most {int(MOST_PAIRS**0.5)} for routing by hop"
@@ -287,20 +293,6 @@ def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
     ends, found = legs(topology, sources, targets), np.zeros((2, hosts**2), np.int32)
     found[:, known] = ends.source_port, ends.target_port
     return found[0], found[1]
-
-
-def _in_planes(topology: Topology) -> bool:
-    """Whether some routers with hosts cannot reach each other."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    inside = topology.routers
-    ends = inside.channel_source, inside.channel_target
-    shape = (inside.num_routers,) * 2
-    joined = coo_array((np.ones(inside.num_channels, np.int8), ends), shape=shape)
-    _, part = connected_components(joined, connection="strong")
-    met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
-    return bool((met != met[0]).any())
 
 
 def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
@@ -321,22 +313,3 @@ def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
         at[end[each] - topology.num_hosts, port[each] + lane] = each
         found.append(at)
     return found[0], found[1]
-
-
-def _wires(topology: Topology, kind: NDArray[np.int8], port_shift: int) -> dict[str, Any]:
-    """Return what is behind and before the ports of every router."""
-    outward, inward = channels_at_ports(topology)
-    inside = topology.num_network_channels
-    shape = topology.num_routers, 1 << port_shift
-    next_router = np.full(shape, -1, np.int32)
-    kinds = np.full((2, *shape), -1, np.int8)
-    for at, channels in enumerate((outward, inward)):
-        rows, ports = np.nonzero((channels >= 0) & (channels < inside))
-        kinds[at, rows, ports] = kind[channels[rows, ports]]
-    rows, ports = np.nonzero((outward >= 0) & (outward < inside))
-    next_router[rows, ports] = topology.routers.channel_target[outward[rows, ports]]
-    return {
-        "next_router": next_router.ravel(),
-        "out_kind": kinds[0].ravel(),
-        "in_kind": kinds[1].ravel(),
-    }

@@ -16,7 +16,6 @@ from netloom.routing.forwarding.lanes import (
     MOST_COUNTED,
     MOST_LANES,
     DependencyGraph,
-    channel_slots,
     dependency_graph,
 )
 from netloom.routing.forwarding.tables import (
@@ -25,12 +24,12 @@ from netloom.routing.forwarding.tables import (
     Lanes,
     channels_by_port,
     end_points,
-    leaving_by_port,
     told,
 )
-from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
+from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
 from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
-from netloom.topology.core import port_numbers, way_back
+from netloom.topology.core import port_numbers, ranks, way_back
+from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,22 +42,6 @@ if TYPE_CHECKING:
 
 UP, DOWN, EQUAL = 0, 1, 2
 """The directions of steps, as the kernels number them."""
-
-
-def hops_from(topology: Topology, first: Ints) -> Ints:
-    """Return the hops from the nearest of some routers, int64[num_routers].
-
-    The number of routers where there is no way.
-    """
-    inside = topology.routers
-    hops = np.full(topology.num_routers, topology.num_routers, np.int64)
-    hops[first] = 0
-    while True:
-        nearer = hops.copy()
-        np.minimum.at(nearer, inside.channel_target, hops[inside.channel_source] + 1)
-        if (nearer == hops).all():
-            return hops
-        hops = nearer
 
 
 def counted_table(
@@ -93,7 +76,7 @@ def counted_table(
         directions = np.full(inside.num_channels, EQUAL, np.int8)
     table = least_used(
         ends.order, ends.exit, ends.num_apart,
-        (inside.channel_source, inside.channel_target, leaving_by_port(topology),
+        (inside.channel_source, inside.channel_target, channels_by_port(topology, leaving=True),
          channels_by_port(topology)),
         directions, barred, same_neighbour,
     )  # fmt: skip
@@ -166,8 +149,10 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
         found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
         raise InputError("routing updn", found, "a tree; or minhop itself")
     found_or_given = found_roots(topology) if not roots else np.array(roots)
-    rank, inside = hops_from(topology, found_or_given), topology.routers
-    place = _by_guid(topology)
+    rank, inside = router_heights(topology, found_or_given), topology.routers
+    place = np.arange(topology.num_routers)
+    if topology.cabling is not None:
+        place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
     here, there = inside.channel_target, inside.channel_source
     up = (rank[here] > rank[there]) | ((rank[here] == 0) & (rank[there] == 0))
     up |= (rank[here] == rank[there]) & (place[here] > place[there])
@@ -220,18 +205,10 @@ def dnup(topology: Topology) -> ForwardingTable:
     [-1, -1, 0, 1]
     """
     ends, inside = end_points(topology), topology.routers
-    rank = hops_from(topology, np.unique(ends.exit[: ends.num_apart]))
+    rank = router_heights(topology, np.unique(ends.exit[: ends.num_apart]))
     here, there = rank[inside.channel_target], rank[inside.channel_source]
     directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
     return counted_table(topology, "dnup", directions=directions, barred=UP)
-
-
-def _by_guid(topology: Topology) -> Ints:
-    """Return the place of each router among all by GUID, or by number where they have none."""
-    place = np.arange(topology.num_routers)
-    if topology.cabling is not None:
-        place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
-    return place
 
 
 def sssp(topology: Topology) -> ForwardingTable:
@@ -265,6 +242,8 @@ def sssp(topology: Topology) -> ForwardingTable:
 
 DATA_LANES = 8
 """Lanes of data that switches of today have."""
+
+TOO_MANY = f"more than {DATA_LANES} lanes are needed"
 
 
 def dfsssp(topology: Topology) -> ForwardingTable:
@@ -326,7 +305,7 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     most_out = int(np.diff(inside.outgoing()[0]).max(initial=0))
     lane, count = broken_circles(
         table[ends.order], sources, np.outer(ends.copies[ends.order], ends.at_router[sources] - 1),
-        key, channel_slots(inside), inside.channel_target, most_out, MOST_COUNTED,
+        key, ranks(*inside.outgoing()), inside.channel_target, most_out, MOST_COUNTED,
     )  # fmt: skip
     level = np.zeros(table.shape, np.uint8)
     level[ends.order[:, None], sources] = lane
@@ -359,7 +338,7 @@ def lash(topology: Topology) -> ForwardingTable:
     ends = end_points(topology)
     ways, pairs, layer, used, graph = _layers(topology)
     if used > DATA_LANES:
-        found = f"{topology.name}, where {_too_many()}, so that OpenSM configures minhop"
+        found = f"{topology.name}, where {TOO_MANY}, so that OpenSM configures minhop"
         raise InputError("routing lash", found, "sssp; or minhop itself")
     if used > 1:
         drawn = np.random.default_rng(1).permutation(len(pairs))
@@ -370,21 +349,17 @@ def lash(topology: Topology) -> ForwardingTable:
     return told("lash", ways[ends.exit], ends, lanes)
 
 
-def lash_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of lash. Empty if it would not."""
-    return _too_many() if _layers(topology)[3] > DATA_LANES else ""
-
-
-def _too_many() -> str:
-    return f"more than {DATA_LANES} lanes are needed"
-
-
 def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     """Return the ways, the pairs of routers with their layers, how many, and the dependencies."""
     from netloom.routing.kernels.lash import layer_pairs, tree_ways
 
     inside, order = topology.routers, end_points(topology).routers
-    ways = tree_ways(order, inside.channel_source, inside.channel_target, leaving_by_port(topology))
+    ways = tree_ways(
+        order,
+        inside.channel_source,
+        inside.channel_target,
+        channels_by_port(topology, leaving=True),
+    )
     graph = dependency_graph(topology, DATA_LANES)
     most = len(order) * (len(order) - 1) // 2
     pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)
@@ -473,7 +448,11 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     back = way_back(topology)[: inside.num_channels]
     if (back < 0).any():
         raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
-    nodes, order = _turns(topology, ends)
+    nodes, order = np.arange(inside.num_routers, dtype=np.int32), np.arange(ends.num_apart)
+    if (cabling := topology.cabling) is not None:  # by LID, GUID: from last byte to first
+        lid, guid = cabling.router_lid, np.append(cabling.port_guid, cabling.others.guid)
+        by_lid = np.argsort(lid.astype(np.uint16).byteswap(), kind="stable")
+        nodes, order = by_lid.astype(np.int32), np.argsort(guid.byteswap(), kind="stable")
     wired = np.bincount(inside.channel_source, minlength=inside.num_routers) > 0
     order = order[wired[ends.exit[order]]]  # nothing leads to what is cut off
     table = np.full((len(ends.exit), inside.num_routers), -1, np.int32)
@@ -495,19 +474,6 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     return ForwardingTable(name, table[:first], table[first:], lanes=found)
 
 
-def _turns(topology: Topology, ends: EndPoints) -> tuple[Ints, Ints]:
-    """Return the order of routers, and that of end points that are no routers.
-
-    By local identifier and by GUID, each from its last byte to its first.
-    """
-    cabling = topology.cabling
-    if cabling is None:
-        return np.arange(topology.num_routers, dtype=np.int32), np.arange(ends.num_apart)
-    by_lid = np.argsort(cabling.router_lid.astype(np.uint16).byteswap(), kind="stable")
-    guid = np.append(cabling.port_guid, cabling.others.guid)
-    return by_lid.astype(np.int32), np.argsort(guid.byteswap(), kind="stable")
-
-
 def _ways(
     topology: Topology,
     ends: EndPoints,
@@ -527,15 +493,16 @@ def _ways(
     hull = terminals > 0
     outward = (links[0], *links[2:])
     convex_hull(hull, nodes, outward)
-    root = np.array([most_central(hull, terminals, nodes, outward)], np.int32)
+    kept = (hull[links[0]] & hull[links[1]])[links[3]]
+    inner = links[0], np.append(0, np.cumsum(kept))[links[2]], links[3][kept]
+    root = np.array([most_central(hull, terminals, nodes, inner)], np.int32)
     one = np.ones(1, np.int64)
     escape = cheapest_ways(root, one < 1, one, nodes, np.zeros(count, np.int64), links, weight)[0]
     reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
     reached[root] = True
     if not reached.all():
-        two = [topology.router_vertex(int(router)) for router in (root[0], reached.argmin())]
-        names = [topology.name_of(vertex) for vertex in two]
-        what = f"no way from {names[0]} to {names[1]}"
+        here, there = (topology.router_name(int(each)) for each in (root[0], reached.argmin()))
+        what = f"no way from {here} to {there}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
     graph = dependency_graph(topology)
     routers, (channels, most) = topology.num_routers, graph.uses.shape
@@ -619,12 +586,6 @@ def ftree(topology: Topology) -> ForwardingTable:
     return told("ftree", table, ends)
 
 
-def ftree_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of ftree. Empty if it would not."""
-    tree = _tree_of(topology)
-    return tree if isinstance(tree, str) else ""
-
-
 def _tree_of(topology: Topology) -> _Tree | str:
     """Return the tree that a network is, or why it is none."""
     ends, routers = end_points(topology), topology.num_routers
@@ -634,9 +595,9 @@ def _tree_of(topology: Topology) -> _Tree | str:
         return "ports have several LIDs (LMC above 0)"
     if routers < 2 or topology.num_hosts + others < 2:
         return "there are fewer than two switches or adapters"
-    height = hops_from(topology, np.flatnonzero(adapters))
+    height = router_heights(topology, np.flatnonzero(adapters))
     known = height < routers
-    level = hops_from(topology, np.flatnonzero(known & (height == height[known].max())))
+    level = router_heights(topology, np.flatnonzero(known & (height == height[known].max())))
     known = level < routers
     lowest = int(level[known].max())
     if lowest == 0 and routers > 1 and adapters[known].all():
@@ -647,7 +608,7 @@ def _tree_of(topology: Topology) -> _Tree | str:
         return f"switches are on {levels} and not on {LEVELS[0]} to {LEVELS[1]}"
     for router in ends.routers[adapters[ends.routers] > 0].tolist():
         if level[router] != lowest:
-            name = topology.name_of(topology.router_vertex(router))
+            name = topology.router_name(router)
             return f"adapters hang on switch {name}, above the lowest level"
     return _indexed(topology, level, lowest, adapters)
 
@@ -750,9 +711,7 @@ def _unlike(topology: Topology, tree: _Tree, order: list[int], lowest: int) -> s
             own, expected = tree.groups[kind][router], tree.groups[kind][model]
             if router == model or (kind == TO_LOWER and rank == lowest):
                 continue
-            name, other = (
-                topology.name_of(topology.router_vertex(each)) for each in (router, model)
-            )
+            name, other = (topology.router_name(each) for each in (router, model))
             if len(own) != len(expected):
                 said = f"{len(own)} switches {words} it and {other} has {len(expected)}"
                 return f"switch {name} has {said}"
@@ -822,10 +781,12 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
 }
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
-_FALLS_BACK: dict[str, Callable[[Topology], str]] = {
-    "updn": updn_falls_back, "ftree": ftree_falls_back, "lash": lash_falls_back,
-    "torus-2qos": torus_2qos_falls_back, "dfsssp": dfsssp_falls_back,
+_FALLS_BACK: dict[str, Callable[[Topology], object]] = {
+    "updn": updn_falls_back, "ftree": _tree_of, "torus-2qos": routed_torus,
+    "dfsssp": dfsssp_falls_back,
+    "lash": lambda topology: TOO_MANY if _layers(topology)[3] > DATA_LANES else "",
 }  # fmt: skip
+"""What says a reason, or else returns anything but text."""
 
 
 def would_fall_back(topology: Topology, engine: str) -> str:
@@ -839,4 +800,5 @@ def would_fall_back(topology: Topology, engine: str) -> str:
     >>> would_fall_back(topology("torus:4x4"), "updn")
     'no switch has over 90% of all adapters at one distance and all others within 5%'
     """
-    return _FALLS_BACK[engine](topology) if engine in _FALLS_BACK else ""
+    said = _FALLS_BACK[engine](topology) if engine in _FALLS_BACK else ""
+    return said if isinstance(said, str) else ""

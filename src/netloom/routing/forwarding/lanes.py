@@ -12,11 +12,10 @@ from netloom.routing.forwarding.tables import (
     Choices,
     ForwardingTable,
     Lanes,
-    exits,
     port_senders,
     senders,
 )
-from netloom.topology.core import port_numbers
+from netloom.topology.core import port_numbers, ranks
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
@@ -84,7 +83,7 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
     most = int(np.diff(offsets).max(initial=0))
     return DependencyGraph(
         inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving,
-        channel_slots(inside), np.zeros((num_lanes * count, most), np.int32),
+        ranks(offsets, leaving), np.zeros((num_lanes * count, most), np.int32),
         np.tile(np.arange(count, dtype=np.int32), num_lanes),
         np.zeros(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
         np.zeros(1, np.int64),
@@ -127,10 +126,8 @@ def layered(
     """
     from netloom.routing.kernels.lanes import first_fit
 
-    everyone = others is not None
-    table = _rows(topology, next_channel, others)
+    table, sent = _to_all(topology, next_channel, others, port_senders(topology))
     level = np.zeros(table.shape, np.uint8)
-    sent = _senders(topology, port_senders(topology), everyone=everyone)
     if not topology.num_network_channels:
         return Lanes(level)
     for lanes in (most, MOST_COUNTED):
@@ -239,10 +236,10 @@ def waits_of_table(
     waits = np.zeros((inside.num_channels * lanes, most), np.uint16)
     choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
     sent = port_senders(topology) if table.choices is None else senders(topology)
+    rows, sent = _to_all(topology, table.next_channel, others, sent)
     table_waits(
-        _rows(topology, table.next_channel, others), choices,
-        _senders(topology, sent, everyone=others is not None), entries, level,
-        lane_of, (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
+        rows, choices, sent, entries, level, lane_of,
+        (inside.channel_target, ranks(offsets, leaving), out_port, in_port), waits,
     )  # fmt: skip
     held, slot = np.nonzero(waits)
     lane, at = np.nonzero(waits[held, slot] >> np.arange(lanes, dtype=np.uint16)[:, None] & 1)
@@ -257,39 +254,28 @@ def _numbered(table: ForwardingTable) -> int:
     return MOST_LANES if switched else lanes_used(table)
 
 
-def channel_slots(inside: Topology) -> Ints:
-    """Return the place of each channel among those that leave its source."""
-    offsets, leaving = inside.outgoing()
-    slot = np.empty(inside.num_channels, np.int32)
-    slot[leaving] = np.arange(len(leaving)) - offsets[inside.channel_source[leaving]]
-    return slot
+def _to_all(
+    topology: Topology, next_channel: Ints, others: Ints | None, sent: Ints
+) -> tuple[Ints, Ints]:
+    """Return the rows of a table to all end points that count, and how many ports send to each.
 
-
-def _rows(topology: Topology, next_channel: Ints, others: Ints | None) -> Ints:
-    """Return the rows of a table to all end points that count."""
-    if others is None or topology.cabling is None:
-        return next_channel
-    return np.concatenate([next_channel, others[: len(topology.cabling.others)]])
-
-
-def _senders(topology: Topology, sent: Ints, *, everyone: bool) -> Ints:
-    """Return how many ports send from each router to each row of ``_rows``, given how many hosts'.
-
-    int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
+    ``others`` are the rows to those that are no hosts, if they count, and ``sent`` how many hosts
+    send. The second is int64[num_routers, rows], or [num_routers, 1] if that is the same for all.
     """
     if sent.shape[1] == 1:
         own = topology.injection_router
-        apart = (sent[own, 0] == 1) & (own != exits(topology))
+        apart = (sent[own, 0] == 1) & (own != topology.ejection_router)
         if apart.any():  # the one port of a router sends nothing to itself at another
             sent = np.repeat(sent, topology.num_ports, axis=1)
             sent[own[apart], np.flatnonzero(apart)] = 0
-    if not everyone or topology.cabling is None:
-        return sent
+    if others is None or topology.cabling is None:
+        return next_channel, sent
+    many = len(topology.cabling.others)
     more = np.bincount(topology.cabling.others.router, minlength=topology.num_routers)
-    if sent.shape[1] == 1:
-        return sent + more[:, None]
-    every = np.repeat(sent.max(axis=1, keepdims=True), len(topology.cabling.others), axis=1)
-    return np.concatenate([sent, every], axis=1) + more[:, None]
+    if sent.shape[1] > 1:
+        every = np.repeat(sent.max(axis=1, keepdims=True), many, axis=1)
+        sent = np.concatenate([sent, every], axis=1)
+    return np.concatenate([next_channel, others[:many]]), sent + more[:, None]
 
 
 def _entry_ports(topology: Topology, in_port: Ints, *, everyone: bool) -> tuple[Ints, Ints]:

@@ -141,15 +141,16 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         elif not _CHATTER.match(line):
             reading.count(line, number)
     reading.end_switch()
-    reading.check_all(network.routers.vertex_up.tolist())
-    return reading.ports[_kept(network)]
-
-
-def _kept(network: Topology) -> Ints:
-    """Return the row in the whole network of each row of a broken one."""
-    whole, first = network.whole, network.num_network_channels
-    ports = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
-    return np.append(ports, np.arange(whole.num_ports, len(addresses(whole)))).astype(np.int64)
+    if not reading.begun:
+        raise InputError(path, "no forwarding table", WANTED)
+    for router in np.flatnonzero(network.routers.vertex_up).tolist():
+        if router not in reading.begun:
+            found = f"no table of switch '{reading.name(router)}'"
+            raise InputError(path, found, "a table of every switch")
+    # the row in the whole network of each row of a broken one
+    first, whole = network.num_network_channels, topology
+    kept = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
+    return reading.ports[np.append(kept, np.arange(whole.num_ports, rows)).astype(np.int64)]
 
 
 @dataclass
@@ -301,15 +302,6 @@ class _Reading:
                         where = f"{found} of the same port, at switch '{self.name(self.router)}'"
                         raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
 
-    def check_all(self, up: list[bool]) -> None:
-        """Refuse a dump that does not tell of every router that is up."""
-        if not self.begun:
-            raise InputError(self.path, "no forwarding table", WANTED)
-        for router in range(self.topology.num_routers):
-            if up[router] and router not in self.begun:
-                found = f"no table of switch '{self.name(router)}'"
-                raise InputError(self.path, found, "a table of every switch")
-
 
 def _same(description: str, name: str) -> bool:
     """Whether a name that was made from a description, perhaps shortened, is of this one."""
@@ -353,7 +345,7 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
         lost = np.argwhere(lane_of[router][pairs][:, used] == DROPPED)
         if len(lost):
             at, number = lost[0].tolist()
-            name = topology.name_of(topology.router_vertex(router))
+            name = topology.router_name(router)
             ports = f"from port {pairs[0][at]} to {pairs[1][at]}"
             found = f"packets of level {used[number]} dropped at '{name}' {ports}"
             raise InputError(sl2vl, found, "a lane (0 to 14) for every level in use")
@@ -437,7 +429,7 @@ def _check_all(topology: Topology, lanes: NDArray[np.uint8], path: str) -> None:
     for router, pairs in _passed(topology):
         missing = np.flatnonzero(lanes[router][pairs][:, 0] == UNSAID)
         if len(missing):
-            name = topology.name_of(topology.router_vertex(router))
+            name = topology.router_name(router)
             ports = f"from port {pairs[0][missing[0]]} to {pairs[1][missing[0]]}"
             raise InputError(path, f"no lanes of switch '{name}' {ports}", WHOLE)
 
@@ -479,7 +471,7 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
             continue
         for port in ports_of[guid]:
             if level[row, at[port]] not in (UNSAID, said) and port != row:
-                name = topology.name_of(topology.router_vertex(at[port]))
+                name = topology.router_name(at[port])
                 found = (
                     f"levels {level[row, at[port]]} and {said} from '{name}' to '{every.name[row]}'"
                 )
@@ -513,7 +505,7 @@ def _filled(topology: Topology, level: NDArray[np.uint8], path: str) -> NDArray[
     lacks[np.arange(hosts), topology.injection_router] &= sends[topology.injection_router] > 1
     if lacks.any():
         row, router = np.argwhere(lacks)[0].tolist()
-        name = topology.name_of(topology.router_vertex(router))
+        name = topology.router_name(router)
         found = f"no level from hosts of '{name}' to '{every.name[row]}'"
         raise InputError(path, found, "one for each two hosts")
     return np.where(level == UNSAID, 0, level).astype(np.uint8)

@@ -19,6 +19,8 @@ from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Ints
@@ -63,6 +65,12 @@ class Choices(NamedTuple):
 
     offsets: Ints
     channels: Ints
+
+
+def choices_of(sets: Collection[tuple[int, ...]]) -> Choices:
+    """Return sets of channels, in this order."""
+    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
+    return Choices(offsets, np.array([each for one in sets for each in one], np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +119,6 @@ class ForwardingTable:
         return self.name
 
 
-def exits(topology: Topology) -> Ints:
-    """Return the router of each destination: where packets to it leave the routers."""
-    return topology.ejection_router
-
-
 def forwarded_paths(
     topology: Topology, routing: ForwardingTable, sources: Ints, targets: Ints
 ) -> Paths:
@@ -140,7 +143,7 @@ def forwarded_paths(
     lengths[still] = 0
     if (lengths == -2).any():
         pair = int(np.argmin(lengths))
-        node = topology.name_of(topology.router_vertex(int(last[pair])))
+        node = topology.router_name(last[pair])
         found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
         raise InputError(routing.name, found, "one, for paths that are known in advance")
     lost, wanted = last != ends.exit, "hosts that can reach each other"
@@ -283,7 +286,7 @@ def addresses(topology: Topology) -> Addresses:
 
     ports, routers = topology.num_ports, topology.num_routers
     nothing, own = np.zeros(routers, np.int32), np.arange(routers, dtype=np.int32)
-    names = tuple(topology.name_of(topology.router_vertex(router)) for router in range(routers))
+    names = tuple(topology.router_name(router) for router in range(routers))
     if topology.direct:
         kind = np.zeros(routers, np.int8)
         return Addresses(names, nothing.astype(np.uint64), nothing, nothing, own, nothing, kind)
@@ -417,7 +420,7 @@ def end_points(topology: Topology) -> EndPoints:
     ([0, 0, 1, 1, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7], [3, 3, 1, 1])
     """
     cabling, count = topology.cabling, topology.num_routers
-    leave = exits(topology)
+    leave = topology.ejection_router
     copies, port = np.ones(len(leave), np.int64), np.zeros(len(leave), np.int32)
     rank = np.arange(count, dtype=np.int32)
     listed = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
@@ -440,20 +443,16 @@ def end_points(topology: Topology) -> EndPoints:
     )  # fmt: skip
 
 
-def channels_by_port(topology: Topology) -> tuple[Ints, Ints]:
-    """Return the channels that enter each router as ``Topology.incoming``, in order of port."""
-    inside = topology.routers
-    in_port = port_numbers(topology)[1][: inside.num_channels]
-    offsets, _ = inside.incoming()
-    return offsets, np.lexsort((in_port, inside.channel_target)).astype(np.int32)
+def channels_by_port(topology: Topology, *, leaving: bool = False) -> tuple[Ints, Ints]:
+    """Return the channels between routers that enter each router, or leave it, in order of port.
 
-
-def leaving_by_port(topology: Topology) -> tuple[Ints, Ints]:
-    """Return the channels between routers that leave each router, in order of port, ragged."""
+    Ragged, as ``Topology.incoming`` has them.
+    """
     inside = topology.routers
-    out_port = port_numbers(topology)[0][: inside.num_channels]
-    offsets, _ = inside.outgoing()
-    return offsets, np.lexsort((out_port, inside.channel_source)).astype(np.int32)
+    port = port_numbers(topology)[0 if leaving else 1][: inside.num_channels]
+    ends = inside.channel_source if leaving else inside.channel_target
+    offsets, _ = inside.outgoing() if leaving else inside.incoming()
+    return offsets, np.lexsort((port, ends)).astype(np.int32)
 
 
 def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) -> ForwardingTable:
@@ -463,6 +462,8 @@ def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) ->
 
 
 Kind = Literal["loop", "black hole", "wrong delivery", "no entry"]
+_Cause = tuple[Kind, tuple[int, ...], int]
+"""A fault's kind, routers and port."""
 
 
 @dataclass(frozen=True)
@@ -521,12 +522,6 @@ class Problems:
         return bool(self.faults)
 
 
-class _Cause(NamedTuple):
-    kind: Kind
-    routers: tuple[int, ...]
-    port: int
-
-
 def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     """Return which packets do not arrive under a table, and by what faults.
 
@@ -557,7 +552,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     ends = outcomes(rows, last, lost, topology.routers.channel_target)
     sent = _sent(topology, len(rows))
     sent[~topology.routers.vertex_up[last]] = 0  # nobody expects to reach what is broken
-    hosts = len(exits(topology))
+    hosts = len(topology.ejection_router)
     broken = ends != -1
     faults = _faults(topology, table, every, ends, sent)
     return Problems(
@@ -567,7 +562,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
 
 def _sent(topology: Topology, rows: int) -> Ints:
     """Return how many hosts send from each router to each row: int64[rows, routers]."""
-    ports = len(exits(topology))
+    ports = len(topology.ejection_router)
     at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, ports)).T.copy()
     if len(np.unique(topology.port_host)) == ports:  # where the destination itself counts
         at_hosts[np.arange(ports), topology.injection_router] -= 1
@@ -582,67 +577,51 @@ def _faults(
     port_of = {}
     if table.astray is not None:
         port_of = {(row, router): port for row, router, port in table.astray.tolist()}
-    whole, hosts = whole_table(table), len(exits(topology))
+    whole, hosts = whole_table(table), len(topology.ejection_router)
     target = topology.routers.channel_target
     up = topology.routers.vertex_up
     sends = port_senders(topology)[:, 0]
     if topology.cabling is not None:
         sends[topology.cabling.others.router] = 1
-    cabled = _cabled(topology, every)
+    out_port = port_numbers(topology)[0][: topology.num_network_channels]
+    leads = zip(topology.routers.channel_source.tolist(), out_port.tolist(), strict=True)
+    cabled = {*leads, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
     hurt: dict[_Cause, list[tuple[int, int]]] = {}
     for row in np.flatnonzero((ends != -1).any(axis=1)).tolist():
         hit = (ends[row] != -1) & (sent[row] + sends > 0) & up[every.router[row]]
         for end in np.unique(ends[row][hit]).tolist():
+            port = port_of.get((row, end), NO_PORT)
+            cause: _Cause = ("no entry", (end,), -1)
             if end < -1:
-                cause = _Cause("loop", _circle(-2 - end, whole[row], target), -1)
-            else:
-                cause = _cause(end, port_of.get((row, end), NO_PORT), cabled)
+                circle = [-2 - end]
+                while (after := int(target[whole[row, circle[-1]]])) != circle[0]:
+                    circle.append(after)
+                cause = ("loop", tuple(circle), -1)
+            elif port != NO_PORT:
+                wrong = (end, port) in cabled
+                cause = ("wrong delivery" if wrong else "black hole", (end,), port)
             pairs = int(sent[row][ends[row] == end].sum()) if row < hosts else 0
             hurt.setdefault(cause, []).append((row, pairs))
     faults = [_fault(topology, cause, rows, every) for cause, rows in hurt.items()]
     return tuple(sorted(faults, key=lambda each: (-each.pairs, -each.destinations)))
 
 
-def _cabled(topology: Topology, every: Addresses) -> set[tuple[int, int]]:
-    """Return the ports of routers that lead anywhere, as (router, port)."""
-    inside = topology.num_network_channels
-    ends = zip(
-        topology.routers.channel_source.tolist(),
-        port_numbers(topology)[0][:inside].tolist(),
-        strict=True,
-    )
-    return {*ends, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
-
-
-def _circle(first: int, row: Ints, target: Ints) -> tuple[int, ...]:
-    circle = [first]
-    while (after := int(target[row[circle[-1]]])) != first:
-        circle.append(after)
-    return tuple(circle)
-
-
-def _cause(router: int, port: int, cabled: set[tuple[int, int]]) -> _Cause:
-    if port == NO_PORT:
-        return _Cause("no entry", (router,), -1)
-    kind: Kind = "wrong delivery" if (router, port) in cabled else "black hole"
-    return _Cause(kind, (router,), port)
-
-
 def _fault(
     topology: Topology, cause: _Cause, rows: list[tuple[int, int]], every: Addresses
 ) -> Fault:
-    names = [topology.name_of(topology.router_vertex(router)) for router in cause.routers]
+    kind, routers, port = cause
+    names = [topology.router_name(router) for router in routers]
     named, more = every.name[rows[0][0]], len(rows) - 1
     whom = f"{named} and {more} more destination{'s' * (more > 1)}" if more else named
-    if cause.kind == "loop":
+    if kind == "loop":
         words = f"packets to {whom} go round: {' -> '.join([*names, names[0]])}"
-    elif cause.kind == "no entry":
+    elif kind == "no entry":
         words = f"{names[0]} has no entry for {whom}"
-    elif cause.kind == "black hole":
-        words = f"{names[0]} sends packets to {whom} into port {cause.port}, which has no cable"
-    elif cause.port == 0:
+    elif kind == "black hole":
+        words = f"{names[0]} sends packets to {whom} into port {port}, which has no cable"
+    elif port == 0:
         words = f"{names[0]} keeps packets to {whom}"
     else:
-        words = f"{names[0]} sends packets to {whom} to the wrong end, by port {cause.port}"
+        words = f"{names[0]} sends packets to {whom} to the wrong end, by port {port}"
     pairs = sum(pairs for _, pairs in rows)
-    return Fault(cause.kind, cause.routers, cause.port, pairs, len(rows), named, words)
+    return Fault(kind, routers, port, pairs, len(rows), named, words)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.tables import Lanes, end_points, leaving_by_port, told
+from netloom.routing.forwarding.tables import Lanes, channels_by_port, end_points, told
 from netloom.topology.core import port_numbers
 from netloom.topology.cubes import Cube
 
@@ -342,7 +342,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
     >>> table.next_channel[:5, 0].tolist(), table.lanes.level[:5, 0].tolist()
     ([-1, 10, 10, 24, 24], [0, 0, 0, 2, 2])
     """
-    found = _routed(topology)
+    found = routed_torus(topology)
     if isinstance(found, str):
         said = f"{topology.name}, where {found}, so that OpenSM configures minhop"
         raise InputError("routing torus-2qos", said, "a torus; or another engine")
@@ -354,16 +354,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
     return told("torus-2qos", _table(topology, torus, directions), ends, lanes)
 
 
-def torus_2qos_falls_back(topology: Topology) -> str:
-    """Return why OpenSM would configure minhop instead of torus-2QoS. Empty if it would not.
-
-    Given the torus that there is, as its configuration.
-    """
-    found = _routed(topology)
-    return found if isinstance(found, str) else ""
-
-
-def _routed(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
+def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     """Return the torus and the direction to each router from each other, or why there is none."""
     from netloom.routing.kernels.torus import torus_directions
 
@@ -378,7 +369,7 @@ def _routed(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     lost = (directions < 0) & here & here[:, None] & ~np.eye(len(here), dtype=np.bool_)
     if lost.any():
         end, router = (int(each) for each in np.argwhere(lost)[0])
-        names = [topology.name_of(topology.router_vertex(each)) for each in (router, end)]
+        names = [topology.router_name(each) for each in (router, end)]
         return f"no way leads from switch {names[0]} to {names[1]}"
     return torus, directions
 
@@ -413,7 +404,7 @@ def _too_broken(topology: Topology, torus: _Torus) -> str:
             routers = ring[ring >= 0]
             cuts = int((torus.step[routers, 2 * axis + 1] < 0).sum())
             if cuts > 1 and torus.sides[axis] > 1:
-                named = topology.name_of(topology.router_vertex(int(routers[0])))
+                named = topology.router_name(routers[0])
                 return f"the line of switch {named} along {name} is broken in {cuts} places"
     missing = np.argwhere(torus.at_place < 0)
     if len(missing) > 1:
@@ -458,7 +449,7 @@ def _table(topology: Topology, torus: _Torus, directions: NDArray[np.int8]) -> I
     """Return the channel of each router to each end point. Parallel ones take turns."""
     ends, source = end_points(topology), topology.routers.channel_source
     cables: dict[tuple[int, int], list[int]] = {}
-    for channel in leaving_by_port(topology)[1].tolist():
+    for channel in channels_by_port(topology, leaving=True)[1].tolist():
         cables.setdefault((int(source[channel]), int(torus.direction[channel])), []).append(channel)
     first = np.full((topology.num_routers, 2 * DIMENSIONS + 1), -1, np.int32)
     for place, some in cables.items():

@@ -9,25 +9,7 @@ Twin: ``tests/reference/cheapest_ways.py``.
 import numpy as np
 
 from netloom.base.compilation import njit
-
-
-@njit(nogil=True)
-def breadth_first(start, links, within, distance, queue):
-    """Set the distance of each router that is reached, -1 for others. Return how many are."""
-    ends, offsets, channels = links
-    distance[:] = -1
-    queue[0], distance[start] = start, 0
-    count, place = 1, 0
-    while place < count:
-        router = queue[place]
-        place += 1
-        for at in range(offsets[router], offsets[router + 1]):
-            after = ends[channels[at]]
-            if distance[after] < 0 and within[after]:
-                distance[after] = distance[router] + 1
-                queue[count] = after
-                count += 1
-    return count
+from netloom.routing.kernels.shortest_path import distances_to
 
 
 @njit(nogil=True)
@@ -35,11 +17,10 @@ def convex_hull(hull, nodes, links):
     """Add to the flags ``hull`` all routers on shortest ways between those that are in."""
     ends, offsets, channels = links
     distance, queue = np.empty(len(hull), np.int32), np.empty(len(hull), np.int32)
-    everywhere = np.ones(len(hull), np.bool_)
     for start in nodes:
         if not hull[start]:
             continue
-        breadth_first(start, links, everywhere, distance, queue)
+        distances_to(start, ends, offsets, channels, distance, queue)
         seen = np.zeros(len(hull), np.bool_)
         seen[start] = True
         for end in nodes:
@@ -63,7 +44,7 @@ def most_central(hull, terminals, nodes, links):
     """Return the router of the hull that most shortest ways between end points cross.
 
     After Brandes, *A faster algorithm for betweenness centrality*, 2001. ``terminals`` are the end
-    points at each router, each as good as a router behind it.
+    points at each router, each as good as a router behind it. ``links`` join routers of the hull.
     """
     ends, offsets, channels = links
     num_routers = len(hull)
@@ -73,16 +54,16 @@ def most_central(hull, terminals, nodes, links):
     for start in nodes:
         if not hull[start]:
             continue
-        count = breadth_first(start, links, hull, distance, queue)
+        count = distances_to(start, ends, offsets, channels, distance, queue)
         ways[:] = 0
         ways[start] = 1
         for router in queue[:count]:
             for at in range(offsets[router], offsets[router + 1]):
                 after = ends[channels[at]]
-                if hull[after] and distance[after] == distance[router] + 1:
+                if distance[after] == distance[router] + 1:
                     ways[after] += ways[router]
         for turn in range(terminals[start] + 1):
-            add_shares(start, turn, hull, terminals, links, distance, queue[:count], ways, delta)
+            add_shares(start, turn, terminals, links, distance, queue[:count], ways, delta)
             for router in queue[:count]:
                 if turn > 0 or router != start:
                     centrality[router] += delta[router]
@@ -94,7 +75,7 @@ def most_central(hull, terminals, nodes, links):
 
 
 @njit(nogil=True)
-def add_shares(start, turn, hull, terminals, links, distance, queue, ways, delta):
+def add_shares(start, turn, terminals, links, distance, queue, ways, delta):
     """Set ``delta`` to the ways from an end point at ``start`` that cross each router.
 
     Turn 0 is the router itself, the others its terminals.
@@ -106,5 +87,5 @@ def add_shares(start, turn, hull, terminals, links, distance, queue, ways, delta
             delta[router] += 1
         for at in range(offsets[router], offsets[router + 1]):
             nearer = ends[channels[at]]
-            if hull[nearer] and distance[nearer] + 1 == distance[router]:
+            if distance[nearer] + 1 == distance[router]:
                 delta[nearer] += ways[nearer] / ways[router] * (1 + delta[router])

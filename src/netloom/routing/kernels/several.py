@@ -77,13 +77,13 @@ def most_choices(ways):
 
 
 @njit(nogil=True)
-def measure_ways(ways, by_goal, sources, goals, to_group):
-    """Hops of every pair, -1 where there is no way, and the number of its paths.
+def measure_ways(ways, by_goal, sources, goals, to_group, counted):
+    """Hops of every pair, -1 where there is no way, and the number of its paths if ``counted``.
 
     ``by_goal`` visits pairs goal by goal.
     """
     num_routers = len(ways.group)
-    hops, many = np.empty(len(sources), np.int32), np.empty(len(sources))
+    hops, many = np.empty(len(sources), np.int32), np.empty(len(sources) if counted else 0)
     distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
     counts, found = np.zeros(num_routers), np.empty(most_choices(ways), np.int32)
     known = -1
@@ -91,25 +91,12 @@ def measure_ways(ways, by_goal, sources, goals, to_group):
         if goals[pair] != known:
             known = goals[pair]
             reached, group = search(ways, known, to_group, distance, queue)
-            count_paths(ways, queue[:reached], group, distance, counts, found)
+            if counted:
+                count_paths(ways, queue[:reached], group, distance, counts, found)
         hops[pair] = distance[sources[pair]]
-        many[pair] = counts[sources[pair]]
+        if counted:
+            many[pair] = counts[sources[pair]]
     return hops, many
-
-
-@njit(nogil=True)
-def hops_to_goals(ways, by_goal, sources, goals, to_group):
-    """Hops of every pair, -1 where there is no way. ``by_goal`` visits pairs goal by goal."""
-    num_routers = len(ways.group)
-    hops = np.empty(len(sources), np.int32)
-    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
-    known = -1
-    for pair in by_goal:
-        if goals[pair] != known:
-            known = goals[pair]
-            search(ways, known, to_group, distance, queue)
-        hops[pair] = distance[sources[pair]]
-    return hops
 
 
 @njit()

@@ -10,7 +10,10 @@ from netloom.base.compilation import njit
 
 @njit()
 def distances_to(target, channel_source, in_offsets, in_channels, distance, queue):
-    """Fill ``distance`` with every node's hops to ``target``, -1 where there is no way."""
+    """Fill ``distance`` with every node's hops to ``target``, -1 where there is no way.
+
+    ``queue`` then lists the nodes that have one, nearest first. Returns their number.
+    """
     distance[:] = -1
     distance[target] = 0
     queue[0] = target
@@ -24,6 +27,7 @@ def distances_to(target, channel_source, in_offsets, in_channels, distance, queu
                 distance[nearer] = distance[node] + 1
                 queue[tail] = nearer
                 tail += 1
+    return tail
 
 
 @njit()

@@ -1,6 +1,7 @@
 """Paths in fat trees with parallel links, from a key for each path, over flat arrays.
 
-``tree`` is a ``TreeIndex`` of ``netloom.routing.rules``. Levels are numbered from the hosts, 0.
+``tree`` is what ``tree_index`` of ``netloom.routing.rules`` returns. Levels are numbered from the
+hosts, 0.
 
 Twin: ``tests/reference/tree_routing.py``.
 """

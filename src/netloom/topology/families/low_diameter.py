@@ -236,14 +236,10 @@ def _read(argument: str, spec: str, wanted: str) -> tuple[str, int, Wiring]:
         wiring = rest.pop(0)
     if rest:
         raise InputError(spec, f"'{argument}'", wanted)
-    return shape, groups, _wiring(wiring, spec)
-
-
-def _wiring(word: str, spec: str) -> Wiring:
-    for wiring in WIRINGS:
-        if word == wiring:
-            return wiring
-    raise InputError(spec, f"wiring '{word}'", f"one of {', '.join(WIRINGS)}")
+    known = next((each for each in WIRINGS if each == wiring), None)
+    if known is None:
+        raise InputError(spec, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
+    return shape, groups, known
 
 
 class Field(NamedTuple):

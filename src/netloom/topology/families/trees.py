@@ -106,9 +106,24 @@ def tree_links(shape: TreeShape, level: int) -> tuple[Ints, Ints]:
     return child.repeat(fan_out * many), upper.ravel().repeat(many)
 
 
-def leaf_spine(
-    leaves: int, spines: int, hosts: int, cables: int = 1, *, name: str = ""
-) -> Topology:
+def tree_ends(shape: TreeShape) -> tuple[Ints, Ints]:
+    """Return the vertices of child and parent of each link, level by level as ``tree_links`` does.
+
+    Hosts are numbered before routers, as the shape says that they stand.
+    """
+    widths = [shape.width(level) for level in range(shape.levels + 1)]
+    vertex = np.arange(sum(widths))
+    if shape.host_at is not None:
+        vertex[: widths[0]] = shape.host_at
+    if shape.router_at is not None:
+        vertex[widths[0] :] = widths[0] + shape.router_at
+    first = np.cumsum([0, *widths])
+    links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
+    low, high = vertex[np.concatenate(links, axis=1)]
+    return low, high
+
+
+def leaf_spine(leaves: int, spines: int, hosts: int, cables: int = 1) -> Topology:
     """Return a tree of two levels: each leaf has ``hosts`` hosts and ``cables`` links per spine.
 
     Examples
@@ -116,13 +131,11 @@ def leaf_spine(
     >>> leaf_spine(8, 4, 8)
     <leaf-spine:8x4x8: 64 hosts, 12 routers, 64 directed channels>
     """
-    label = name or f"leaf-spine:{leaves}x{spines}x{hosts}" + (f"/{cables}" if cables > 1 else "")
-    return xgft(
-        (hosts, leaves), (1, spines), (1, cables), name=label, level_names=("leaf", "spine")
-    )
+    name = f"leaf-spine:{leaves}x{spines}x{hosts}" + (f"/{cables}" if cables > 1 else "")
+    return xgft((hosts, leaves), (1, spines), (1, cables), name=name)
 
 
-def k_ary_n_tree(k: int, n: int, *, name: str = "") -> Topology:
+def k_ary_n_tree(k: int, n: int) -> Topology:
     """Return the k-ary n-tree: k^n hosts, n levels of k^(n-1) routers of k ports each way.
 
     Petrini & Vanneschi, *k-ary n-trees: high performance networks for massively parallel
@@ -133,13 +146,13 @@ def k_ary_n_tree(k: int, n: int, *, name: str = "") -> Topology:
     >>> k_ary_n_tree(4, 3)
     <fat-tree:4x3: 64 hosts, 48 routers, 256 directed channels>
     """
-    label = name or f"fat-tree:{k}x{n}"
+    name = f"fat-tree:{k}x{n}"
     if n > MOST_LEVELS:
-        raise InputError(label, f"{n} levels", f"at most {MOST_LEVELS}")
-    return xgft((k,) * n, (1, *(k,) * (n - 1)), name=label)
+        raise InputError(name, f"{n} levels", f"at most {MOST_LEVELS}")
+    return xgft((k,) * n, (1, *(k,) * (n - 1)), name=name)
 
 
-def clos_of_switches(k: int, *, name: str = "") -> Topology:
+def clos_of_switches(k: int) -> Topology:
     """Return the fat tree of three levels of k-port switches: k³/4 hosts in k pods.
 
     Al-Fares, Loukissas & Vahdat, *A scalable, commodity data center network architecture*, 2008.
@@ -154,13 +167,11 @@ def clos_of_switches(k: int, *, name: str = "") -> Topology:
     >>> clos_of_switches(4)
     <fat-tree:k=4: 16 hosts, 20 routers, 64 directed channels>
     """
-    label = name or f"fat-tree:k={k}"
+    name, half = f"fat-tree:k={k}", k // 2
     if k < 2 or k % 2:
-        raise InputError(label, f"switches of {k} ports", "an even number of ports")
-    half = k // 2
-    return xgft(
-        (half, half, k), (1, half, half), name=label, level_names=("edge", "aggregation", "core")
-    )
+        raise InputError(name, f"switches of {k} ports", "an even number of ports")
+    levels = ("edge", "aggregation", "core")
+    return xgft((half, half, k), (1, half, half), name=name, level_names=levels)
 
 
 def fat_tree_of(argument: str, spec: str) -> Topology:

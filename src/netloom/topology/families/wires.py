@@ -20,13 +20,13 @@ Each vertex has a name, which takes more memory than the numbers of a channel.
 """
 
 
-def numbers(text: str, *, where: str, count: int = 0, wanted: str, least: int = 1) -> list[int]:
+def numbers(text: str, *, where: str, count: int = 0, wanted: str) -> list[int]:
     """Read whole numbers such as ``8x4x8``. ``count`` of them, or any number of them if it is 0.
 
     Raises
     ------
     InputError
-        Naming ``where``, if there are too few or too many, or one is below ``least``.
+        Naming ``where``, if there are too few or too many, or one is below 1.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def numbers(text: str, *, where: str, count: int = 0, wanted: str, least: int = 
     words = text.split("x")
     if not text or (count and len(words) != count):
         raise InputError(where, f"'{text}'" if text else "no numbers", wanted)
-    return [whole_number(word, where=where, least=least) for word in words]
+    return [whole_number(word, where=where, least=1) for word in words]
 
 
 def parts(argument: str, *, where: str, least: int = 1, most: int, wanted: str) -> list[str]:

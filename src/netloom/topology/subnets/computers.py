@@ -46,21 +46,6 @@ CPUS = (
 )
 
 
-@dataclass
-class _Machine:
-    """What is being filled, the ports that are taken, and the NVLinks that were seen."""
-
-    subnet: Subnet
-    ports: dict[str, int] = field(default_factory=dict)
-
-    def join(self, one: str, other: str, gbps: float) -> None:
-        ends = []
-        for key in (one, other):
-            self.ports[key] = self.ports.get(key, 0) + 1
-            ends.append(Port(key, self.ports[key]))
-        self.subnet.cables.append(Cable(ends[0], ends[1], gbps))
-
-
 def read_machine(subnet: Subnet, text: str) -> None:
     """Fill in what NCCL's topology file says of a machine.
 
@@ -82,7 +67,6 @@ def read_machine(subnet: Subnet, text: str) -> None:
     cpus = [each for each in top.inside if each.tag == "cpu"]
     if top.tag != "system" or not cpus:
         raise InputError(top.where, f"<{top.tag:.40}> without <cpu>", NCCL)
-    machine = _Machine(subnet)
     subnet.natural = subnet.ports = False
     keys = []
     for place, cpu in enumerate(cpus):
@@ -91,13 +75,13 @@ def read_machine(subnet: Subnet, text: str) -> None:
         keys.append(key)
         for each in cpu.inside:
             if each.tag == "pci":
-                _add_pci(machine, key, each)
-    _add_nvlinks(machine, top)
+                _add_pci(subnet, key, each)
+    _add_nvlinks(subnet, top)
     if len(keys) > 1:
         rate = min(_cpu_rate(cpu) for cpu in cpus)
         subnet.notes.append(CPUS.format(rate))
         for one, other in combinations(keys, 2):
-            machine.join(one, other, 8 * rate)
+            subnet.join(one, other, 8 * rate)
 
 
 def _line(element: Element) -> int:
@@ -115,10 +99,10 @@ def _cpu_rate(cpu: Element) -> float:
     raise InputError(cpu.where, found, "CPUs whose links NCCL knows, or one CPU")
 
 
-def _add_pci(machine: _Machine, above: str, pci: Element) -> None:
+def _add_pci(subnet: Subnet, above: str, pci: Element) -> None:
     """Add a PCI device and what is below it."""
     kind, key = pci.word("class").lower(), pci.word("busid")
-    subnet, line = machine.subnet, _line(pci)
+    line = _line(pci)
     if kind.startswith(BRIDGE):
         subnet.add(key, Device(SWITCH, f"pci@{key}", line=line))
     elif kind.startswith(GPUS):
@@ -135,10 +119,10 @@ def _add_pci(machine: _Machine, above: str, pci: Element) -> None:
         raise InputError(pci.where, found, "PCI switches, GPUs and network cards")
     else:
         return
-    machine.join(above, key, _pci_gbps(pci))
+    subnet.join(above, key, _pci_gbps(pci))
     for each in pci.inside:
         if each.tag == "pci":
-            _add_pci(machine, key, each)
+            _add_pci(subnet, key, each)
 
 
 def _pci_gbps(pci: Element) -> float:
@@ -151,9 +135,8 @@ def _pci_gbps(pci: Element) -> float:
     return float(rate[1]) * int(width)
 
 
-def _add_nvlinks(machine: _Machine, top: Element) -> None:
+def _add_nvlinks(subnet: Subnet, top: Element) -> None:
     """Add NVSwitches, in the order of the file, and the links of GPUs to them."""
-    subnet = machine.subnet
     for pci in top.all():
         for gpu in pci.inside if pci.tag == "pci" else ():
             for link in gpu.inside if gpu.tag == "gpu" else ():
@@ -167,15 +150,11 @@ def _add_nvlinks(machine: _Machine, top: Element) -> None:
                     raise InputError(link.where, found, wanted)
                 if target not in subnet.devices:
                     subnet.add(target, Device(SWITCH, f"nvs@{target}", line=_line(link)))
-                for _ in range(_count(link)):
-                    machine.join(pci.word("busid"), target, _nvlink_gbps(gpu))
-
-
-def _count(link: Element) -> int:
-    text = link.word("count")
-    if not re.fullmatch(r"[1-9]\d{0,2}", text, re.ASCII):
-        raise InputError(link.where, f"count={text:.40}", "the number of NVLinks")
-    return int(text)
+                count = link.word("count")
+                if not re.fullmatch(r"[1-9]\d{0,2}", count, re.ASCII):
+                    raise InputError(link.where, f"count={count:.40}", "the number of NVLinks")
+                for _ in range(int(count)):
+                    subnet.join(pci.word("busid"), target, _nvlink_gbps(gpu))
 
 
 def _nvlink_gbps(gpu: Element) -> float:
@@ -314,7 +293,9 @@ def _add_edge(graph: _Graph, subnet: Subnet, edge: Record) -> None:
     """Add the cables of an edge."""
     document, where = graph.document, graph.document.at(edge)
     ends = [_components(graph, document.record(edge, end), edge) for end in ("ep1", "ep2")]
-    scheme = document.text(edge, "scheme", "many2many" if _true(edge) else "one2one")
+    # as files said it before there were schemes
+    many = str(edge.get("many2many", "")).lower() == "true"
+    scheme = document.text(edge, "scheme", "many2many" if many else "one2one")
     one_each = scheme == "one2one" and len(ends[0]) == len(ends[1])
     if not one_each and scheme != "many2many":
         found = f"an edge {scheme:.20} of {len(ends[0])} and {len(ends[1])} ends"
@@ -332,11 +313,6 @@ def _add_edge(graph: _Graph, subnet: Subnet, edge: Record) -> None:
             graph.loops += 1
         else:
             subnet.cables.append(Cable(first, second, graph.links.get(link, 0.0)))
-
-
-def _true(edge: Record) -> bool:
-    """Whether an edge is many to many, as files said it before there were schemes."""
-    return str(edge.get("many2many", "")).lower() == "true"
 
 
 def _graph(document: Document, top: Record) -> _Graph:

@@ -18,10 +18,7 @@ from typing import TYPE_CHECKING
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.base.textfiles import read_text
-from netloom.topology.names import serves
 from netloom.topology.subnets.records import (
-    HOST,
-    SERVER,
     SWITCH,
     Address,
     Device,
@@ -267,13 +264,9 @@ def _device(node: re.Match[str], reading: _Reading, line: int, where: str) -> De
     known = guid and (guid[1] or node[3].lower().startswith("0x"))
     number = part_number("GUID", guid[2], where, 16) if guid and known else reading.guid
     found = Device(SWITCH, name, guid=number, ports=part_number("port", node[2], where), line=line)
-    if node[1].lower() == "switch":
+    found.classify(node[1])
+    if found.kind == SWITCH:
         found.lid, found.lmc = _said("LID", said, where), _said("LMC", said, where)
-    elif node[1].lower() == "rt" or serves(name):
-        found.kind = SERVER
-    else:
-        found.kind = HOST
-        found.describe(name)
     return found
 
 

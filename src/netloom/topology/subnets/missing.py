@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.words import counted
 from netloom.topology.names import folded, natural, short_switch_name
 from netloom.topology.subnets.shapes import adapters_of, rails, shape_of
 
@@ -62,8 +63,10 @@ def missing_parts(topology: Topology) -> tuple[str, ...]:
     if topology.cabling is not None:
         said += _rails(topology)
         lost = topology.cabling.unplugged
-        said += [f"{_counted(len(lost), 'adapter')} without a cable: {_some(lost)}"] if lost else []
-        said += _unnamed(topology.cabling.unnamed)
+        said += [f"{counted(len(lost), 'adapter')} without a cable: {_some(lost)}"] if lost else []
+        if unnamed := topology.cabling.unnamed:
+            verb = "does not say its" if unnamed == 1 else "do not say their"
+            said.append(f"{counted(unnamed, 'adapter')} {verb} computer")
     return tuple(said)
 
 
@@ -72,7 +75,7 @@ class _Names:
 
     def __init__(self, topology: Topology, shape: Shape) -> None:
         routers = range(topology.num_routers)
-        self.plain = [topology.name_of(topology.router_vertex(router)) for router in routers]
+        self.plain = [topology.router_name(router) for router in routers]
         self.plain = [short_switch_name(name) for name in self.plain]
         self.family = [tuple(_NUMBER.split(name)[::2]) for name in self.plain]
         self.roles = [shape.role(router) for router in routers]
@@ -86,21 +89,12 @@ def _called(role: str, name: str) -> str:
     return name if name.lower().startswith(role) else f"{role} {name}"
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count != 1 else ''}"
-
-
 def _some(names: Iterable[str]) -> str:
     """Return names as a list of ranges, of many the first."""
     each = sorted(names, key=natural)
     if len(each) <= SHOWN or all("/" not in name for name in each):
         return folded(each)
     return f"{', '.join(each[:SHOWN])} and {len(each) - SHOWN} more"
-
-
-def _unnamed(count: int) -> list[str]:
-    verb = "does not say its" if count == 1 else "do not say their"
-    return [f"{_counted(count, 'adapter')} {verb} computer"] if count else []
 
 
 def _absent(names: _Names) -> list[str]:
@@ -336,7 +330,7 @@ def _slower(topology: Topology, gbps: Floats, mine: Ints) -> list[str]:
         )
         said.append(f"cable between {ends} runs at {gbps[channel]:g} of {usual:g} Gb/s")
     more = len(slow) - SHOWN
-    return said + ([f"{_counted(more, 'more cable')} slower than most"] if more > 0 else [])
+    return said + ([f"{counted(more, 'more cable')} slower than most"] if more > 0 else [])
 
 
 def _rails(topology: Topology) -> list[str]:
@@ -358,7 +352,7 @@ def _rails(topology: Topology) -> list[str]:
         if lack and len(lack) <= HALF * len(several):
             verb = "has" if len(lack) == 1 else "have"
             said.append(
-                f"{_counted(len(lack), 'computer')} {verb} no adapter {called[each]}: {_some(lack)}"
+                f"{counted(len(lack), 'computer')} {verb} no adapter {called[each]}: {_some(lack)}"
             )
     leaves, nodes = [each.leaf for each in adapters_of(topology)], topology.node_of_host.tolist()
     astray = [

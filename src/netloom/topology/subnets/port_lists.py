@@ -13,11 +13,9 @@ import re
 from typing import NamedTuple
 
 from netloom.base.errors import InputError
-from netloom.topology.names import serves
 from netloom.topology.subnets.ibnetdiscover import lane_rate
 from netloom.topology.subnets.records import (
     HOST,
-    SERVER,
     SWITCH,
     Address,
     Device,
@@ -87,13 +85,9 @@ def _end(subnet: Subnet, found: re.Match[str], side: str, line: int) -> Port:
     device = subnet.devices.get(key)
     if device is None:
         device = Device(SWITCH, name, guid=guid, ports=number("ports"), line=line)
+        device.classify(kind)
         if kind == "SW":
             device.lid = lid
-        elif kind == "RT" or serves(name):
-            device.kind = SERVER
-        else:
-            device.kind = HOST
-            device.describe(name)
         subnet.add(key, device)
     end = Port(key, number("number"))
     own = Address(number("port"), lid, 0, line)
@@ -167,7 +161,11 @@ def read_port_report(subnet: Subnet, text: str) -> None:
         kind, lid = found[1], part_number("LID", found[2], where)
         port = part_number("port", found[3], where)
         guid = part_number("GUID", found[4], where, 16)
-        name = _first_name(found[10], subnet, number) if found[10] is not None else found[11]
+        name = found[11]
+        if found[10] is not None:
+            name, *other = found[10].split("' - '")
+            if len(other) != 1:
+                raise InputError(where, f"'{found[10]:.60}'", "'NAME' - 'NAME'")
         last = rows[-1] if rows else None
         same = last is not None and (last.kind, last.name) == (kind, name) and port < last.number
         if kind == "SW":
@@ -201,7 +199,9 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
             guid = part_number("GUID", header[2], f"{subnet.path}:{number}", 16)
             continue
         found = _LINK.match(line)
-        if found is None or not _belongs(found, kind):
+        # only in a switch's block does a line say no GUID
+        inside = bool(kind) and found is not None and (kind == "SW") == (found[1] is None)
+        if found is None or not (found[1] if found[2] is not None else inside):
             wanted = 'LID PORT[ ] ==(WIDTH SPEED STATE)==> LID PORT[ ] "NAME" behind its device'
             raise InputError(f"{subnet.path}:{number}", f"'{line:.60}'", wanted)
         speed = _SPEED.match(found[5])
@@ -232,12 +232,6 @@ def _peer(lid: str | None, guid: str | None, port: str | None, where: str) -> tu
     )
 
 
-def _belongs(found: re.Match[str], kind: str) -> bool:
-    """Whether a line may stand where it does: only in a switch's block does it say no GUID."""
-    alone = found[2] is not None
-    return bool(found[1]) if alone else bool(kind) and (kind == "SW") == (found[1] is None)
-
-
 def _lines(subnet: Subnet, text: str) -> list[tuple[int, str]]:
     """Return numbers and texts of lines that say something. The last must have an end."""
     lines = text.split("\n")
@@ -247,14 +241,6 @@ def _lines(subnet: Subnet, text: str) -> list[tuple[int, str]]:
     skipped = ("#", "ibwarn:")
     kept = enumerate(lines, start=1)
     return [(at, line) for at, line in kept if line.strip() and not line.startswith(skipped)]
-
-
-def _first_name(both: str, subnet: Subnet, line: int) -> str:
-    """Return the first of two names."""
-    parts = both.split("' - '")
-    if len(parts) != 2:
-        raise InputError(f"{subnet.path}:{line}", f"'{both:.60}'", "'NAME' - 'NAME'")
-    return parts[0]
 
 
 def _fill(subnet: Subnet, rows: list[_Row]) -> None:
@@ -271,7 +257,10 @@ def _fill(subnet: Subnet, rows: list[_Row]) -> None:
         own = row.guid or row.lid
         key = f"S-{own:016x}" if switch else keys.setdefault(row.group, f"H-{own:016x}")
         if key not in subnet.devices:
-            _add(subnet, key, row, switch=switch)
+            device = Device(SWITCH, row.name, guid=row.guid, line=row.line)
+            device.classify("SW" if switch else row.kind)
+            device.guid, device.lid = (row.guid, row.lid) if switch else (0, 0)
+            subnet.add(key, device)
         device = subnet.devices[key]
         device.ports = max(device.ports, row.number)
         end = Port(key, row.number)
@@ -293,20 +282,6 @@ def _fill(subnet: Subnet, rows: list[_Row]) -> None:
         guid = row.peer_guid if there in subnet.addresses else 0
         sightings.append(Sighting(end_of[known], there, row.gbps, row.line, row.peer_lid, guid))
     subnet.cables += cables_of(subnet, sightings)
-
-
-def _add(subnet: Subnet, key: str, row: _Row, *, switch: bool) -> None:
-    device = Device(SWITCH, row.name, line=row.line)
-    if switch:
-        device.guid, device.lid = row.guid, row.lid
-    elif row.kind in {"RT", "RO"} or serves(row.name):
-        device.kind = SERVER
-    else:
-        device.kind = HOST
-        device.guid = row.guid
-        device.describe(row.name)
-        device.guid = 0
-    subnet.add(key, device)
 
 
 _SYSTEM = re.compile(r"^(\S+)\s+(\S+)\s*(CFG:.*)?$")

@@ -9,6 +9,7 @@ A subnet made a network: hosts, routers and channels by number.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ from netloom.base.spec import whole_number
 from netloom.base.words import counted
 from netloom.topology.core import Cabling, OtherEnds, Topology, attach_hosts
 from netloom.topology.faults import two_apart
-from netloom.topology.names import adapter_of, host_of, natural
+from netloom.topology.names import host_of, natural, serves
 from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.shapes import Adapter, rails_of
 
@@ -94,8 +95,17 @@ class Device:
 
     def describe(self, description: str) -> None:
         """Set the names of an adapter from its description."""
-        self.name, self.computer = host_of(description, self.guid)
-        self.adapter = adapter_of(description)
+        self.name, self.computer, self.adapter = host_of(description, self.guid)
+
+    def classify(self, word: str) -> None:
+        """Set kind and names by a file's word for it: a switch (SW…), a router (R…), an adapter."""
+        if word[:2].upper() == "SW":
+            self.kind = SWITCH
+        elif word[:1].upper() == "R" or serves(self.name):
+            self.kind = SERVER
+        else:
+            self.kind = HOST
+            self.describe(self.name)
 
 
 class Port(NamedTuple):
@@ -182,6 +192,8 @@ class Subnet:
         Whether rates are numbers without a unit, to compare with each other, rather than Gb/s.
     notes
         As in ``Topology``.
+    taken
+        How many ports of each device ``join`` has taken, by key.
     """
 
     name: str
@@ -193,6 +205,17 @@ class Subnet:
     ports: bool = True
     relative: bool = False
     notes: list[str] = field(default_factory=list)
+    taken: dict[str, int] = field(default_factory=dict)
+
+    def join(
+        self, one: str, other: str, gbps: float = 0.0, cycles: tuple[int, int] = (1, 1)
+    ) -> None:
+        """Add a cable between the next ports of two devices, where a file does not number them."""
+        ends = []
+        for key in (one, other):
+            self.taken[key] = self.taken.get(key, 0) + 1
+            ends.append(Port(key, self.taken[key]))
+        self.cables.append(Cable(ends[0], ends[1], gbps, cycles))
 
     def add(self, key: str, device: Device) -> None:
         """Add a device.
@@ -357,6 +380,12 @@ def subnet_topology(subnet: Subnet) -> Topology:
     inside, at_hosts = _cables(subnet, hosts, routers)
     reference, rates, host_rates = _rates(inside, at_hosts)
     reference = None if subnet.relative else reference
+    none = [int((ends.gbps == 0).sum()) for ends in (inside, at_hosts)]
+    unrated, cables = none[0] // 2 + none[1], len(inside.gbps) // 2 + len(at_hosts.gbps)
+    notes = tuple(subnet.notes)
+    if 0 < unrated < cables:
+        said = f"No rate is known of {unrated} of {counted(cables, 'cable')}"
+        notes = (*notes, f"{said}: netloom takes all to be equally fast.")
     names = [subnet.devices[key].name for key in hosts]
     labels = _unique(names, [subnet.devices[key].guid for key in hosts])
     switches = [subnet.devices[key] for key in routers]
@@ -374,7 +403,7 @@ def subnet_topology(subnet: Subnet) -> Topology:
         network, at_hosts.there, name=subnet.name, labels=(*labels, *router_labels),
         port_host=at_hosts.here, bandwidth=host_rates, cycles=at_hosts.cycles,
         reference_gbps=reference, node_of_host=nodes, computer_labels=tuple(node_of),
-        notes=(*subnet.notes, *_unrated(inside, at_hosts)),
+        notes=notes,
     )  # fmt: skip
     if subnet.ports:
         found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
@@ -447,21 +476,9 @@ def _rates(inside: Ends, at_hosts: Ends) -> tuple[float | None, Floats, Floats]:
     return reference, inside.gbps / reference, at_hosts.gbps / reference
 
 
-def _unrated(inside: Ends, at_hosts: Ends) -> tuple[str, ...]:
-    """Return a note where some cables have rates and others none."""
-    none = [int((ends.gbps == 0).sum()) for ends in (inside, at_hosts)]
-    unrated, cables = none[0] // 2 + none[1], len(inside.gbps) // 2 + len(at_hosts.gbps)
-    if not 0 < unrated < cables:
-        return ()
-    said = f"No rate is known of {unrated} of {counted(cables, 'cable')}"
-    return (f"{said}: netloom takes all to be equally fast.",)
-
-
 def _unique(names: list[str], guids: list[int]) -> list[str]:
     """Return the names, those that come more than once with their GUID, or their place, behind."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
+    counts = Counter(names)
     told = enumerate(zip(names, guids, strict=True))
     return [
         name if counts[name] == 1 else f"{name}@{f'0x{guid:016x}' if guid else place}"

@@ -13,10 +13,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.topology.core import joined
+from netloom.topology.measures import heights
 from netloom.topology.names import natural
 
 if TYPE_CHECKING:
@@ -102,15 +104,20 @@ def mended(routers: int, here: Ints, there: Ints) -> tuple[str, list[tuple[int, 
     return "", []
 
 
-def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
-    """Return how little two switches are like two that are joined. Infinity for those that are."""
+def _beside(routers: int, here: Ints, there: Ints) -> Any:
+    """Return which switches cables join, as a sparse matrix."""
     from scipy.sparse import coo_array
 
     rows, columns = np.append(here, there), np.append(there, here)
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    return coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+
+
+def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
+    """Return how little two switches are like two that are joined. Infinity for those that are."""
+    graph = _beside(routers, here, there)
     two = graph @ graph
     three = two @ graph
-    degree = np.bincount(rows, minlength=routers)
+    degree = np.bincount(np.append(here, there), minlength=routers)
     back_and_forth = degree[here] + degree[there] - 1
     common = float(np.median(np.asarray(two[here, there]).ravel()))
     ways = float(np.median(np.asarray(three[here, there]).ravel() - back_and_forth))
@@ -188,11 +195,9 @@ def _by_size(sides: list[int]) -> str:
 
 def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
     """Return the factor of each edge, int64[num_pairs]. None where not all are in one piece."""
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, shortest_path
 
-    rows, columns = np.append(here, there), np.append(there, here)
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    graph = _beside(routers, here, there)
     distance = shortest_path(graph, unweighted=True)
     if np.isinf(distance).any():
         return None
@@ -223,18 +228,11 @@ def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
 
 def _factor(mine: Bools, here: Ints, there: Ints) -> tuple[str, int]:
     """Return what the edges of a factor make around one vertex, and its number of vertices."""
-    beside: dict[int, list[int]] = {}
-    for a, b in zip(here[mine].tolist(), there[mine].tolist(), strict=True):
-        beside.setdefault(a, []).append(b)
-        beside.setdefault(b, []).append(a)
-    start = next(iter(beside))
-    found, todo = {start}, [start]
-    while todo:
-        more = [each for each in beside[todo.pop()] if each not in found]
-        found.update(more)
-        todo += more
-    degrees = sorted(len(beside[each]) for each in found)
-    size = len(found)
+    ends = here[mine], there[mine]
+    degree = np.bincount(np.append(*ends))
+    part = joined(len(degree), *ends)
+    degrees = sorted(degree[part == part[ends[0][0]]].tolist())
+    size = len(degrees)
     if size == 2:
         return "two", 2
     if size == 3 and degrees == [2, 2, 2]:
@@ -416,15 +414,13 @@ def shape_of(topology: Topology) -> Shape:
         level = _levels(hosts > few, here, there)
         steps = np.abs(level[here] - level[there])
         if len(here) and (steps == 1).all():
-            turned = level[here] > level[there]
-            lower, upper = np.where(turned, there, here), np.where(turned, here, there)
+            lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
             words = _tree_words(level) + _rail_words(topology)
             return Shape("tree", words, level, lower, upper, count)
     level = _levels(hosts > 0, here, there)
     found, group = _plus(level, here, there)
     if found:
-        turned = level[here] > level[there]
-        lower, upper = np.where(turned, there, here), np.where(turned, here, there)
+        lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
         words = found + _rail_words(topology)
         return Shape("dragonfly+", words, level, lower, upper, count, group=group)
     none = np.zeros(routers, np.int64)
@@ -459,13 +455,8 @@ def _levels(lowest: Bools, here: Ints, there: Ints) -> Ints:
     One all of whose neighbours are parents of a lower switch stands beside that: it is a leaf that
     has lost its hosts.
     """
-    level = np.where(lowest, 0, -1)
-    for step in range(1, len(level)):
-        beside = np.concatenate([there[level[here] == step - 1], here[level[there] == step - 1]])
-        found = beside[level[beside] < 0]
-        if not len(found):
-            break
-        level[found] = step
+    level = heights(lowest, np.append(here, there), np.append(there, here), len(lowest))
+    level[level == len(lowest)] = -1
     neighbours: list[set[int]] = [set() for _ in level]
     for a, b in zip(here.tolist(), there.tolist(), strict=True):
         neighbours[a].add(b)
@@ -542,12 +533,8 @@ def _plus(level: Ints, here: Ints, there: Ints) -> tuple[str, Ints]:
 
 def _parts(routers: int, here: Ints, there: Ints) -> tuple[int, Ints]:
     """Return how many parts some cables leave the switches in, and the part of each."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(here)), (here, there)), shape=(routers, routers))
-    number, part = connected_components(graph.tocsr(), directed=False)
-    return int(number), part
+    part = joined(routers, here, there)
+    return int(part.max()) + 1, part
 
 
 def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
@@ -555,10 +542,7 @@ def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
 
     No words if there are none. The cables of a group lie in many triangles, others in few.
     """
-    from scipy.sparse import coo_array
-
-    rows, columns = np.append(here, there), np.append(there, here)
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    graph = _beside(routers, here, there)
     common = np.asarray((graph @ graph)[here, there]).ravel()
     for share, bits in product((0.6, 0.3, 0.0), (False, True)):
         inside = common >= max(1.0, share * float(common.max(initial=0)))

@@ -34,15 +34,15 @@ from netloom.topology.subnets.records import (
     HOST,
     MOST_DEVICES,
     SWITCH,
-    Cable,
     Device,
-    Port,
     Subnet,
     check_devices,
 )
 from netloom.topology.subnets.slurm import check_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom.base.arrays import Ints
 
 
@@ -131,17 +131,14 @@ def _add(subnet: Subnet, ways: dict[tuple[_End, _End], int]) -> None:
         kind = HOST if end.kind == "node" else SWITCH
         subnet.add(str(end), Device(kind, f"{end.kind}{end.number}"))
     done = set[tuple[_End, _End]]()
-    ports = dict.fromkeys(ends, 0)
     for (here, there), cycles in ways.items():
         if (there, here) in done:
             continue
         done.add((here, there))
-        ports[here], ports[there] = ports[here] + 1, ports[there] + 1
         back = ways.get((there, here), 0)
         if "node" in (here.kind, there.kind):
             cycles = back = cycles or back
-        first, second = Port(str(here), ports[here]), Port(str(there), ports[there])
-        subnet.cables.append(Cable(first, second, cycles=(cycles or 1, back or 1)))
+        subnet.join(str(here), str(there), cycles=(cycles or 1, back or 1))
 
 
 INTRA = "triples of int32: two routers of a group, and a kind of link"
@@ -236,7 +233,10 @@ def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
     between, inside = (subnet.path, other) if "inter" in Path(subnet.path).name else (
         other, subnet.path)  # fmt: skip
     wires = _wires(inside, between, 0)
-    if _two_kinds(wires):
+    leads_away = np.zeros(wires.routers, np.bool_)
+    leads_away[wires.between] = True
+    ends = leads_away[: wires.per_group][wires.inside[:, :2]]
+    if (ends[:, 0] != ends[:, 1]).all():
         found = "a dragonfly+, whose routers with links to other groups have no hosts"
         raise InputError(subnet.path, found, "a dragonfly in which every router has hosts")
     subnet.notes.append(NO_RATES)
@@ -348,14 +348,6 @@ def _integers(path: str, columns: int, wanted: str) -> Ints:
     return found
 
 
-def _two_kinds(wires: _Wires) -> bool:
-    """Whether links in a group join routers with links to other groups to those without alone."""
-    far = np.zeros(wires.routers, np.bool_)
-    far[wires.between] = True
-    far = far[: wires.per_group]
-    return bool((far[wires.inside[:, 0]] != far[wires.inside[:, 1]]).all())
-
-
 def _usual_hosts(subnet: Subnet, wires: _Wires) -> tuple[int, str]:
     """Return how many hosts a router usually has, and why."""
     if set(wires.inside[:, 2].tolist()) == {0, 1}:
@@ -431,14 +423,6 @@ LIMITER = (
     "as fast as its links."
 )
 LATENCY = "Every link has SimGrid's latency of {}, which netloom counts as one cycle."
-
-
-class _Joined(NamedTuple):
-    """Two routers that are joined, and how many links make up the one channel each way."""
-
-    one: int
-    other: int
-    links: int
 
 
 def read_platform(subnet: Subnet, text: str) -> Topology | None:
@@ -560,15 +544,15 @@ def _dragonfly(
         raise InputError(where, f"{groups} groups with {routers} routers in a chassis", wanted)
     inside = chassis * (routers * routers) + routers * chassis * chassis
     check_size(groups * inside, where=where, what="channels")
-    joined = []
+    joined: list[tuple[int, int, int]] = []
     for first in range(0, groups * per_group, per_group):
         for row in range(first, first + per_group, routers):
-            joined += [_Joined(row + i, row + j, green)
+            joined += [(row + i, row + j, green)
                        for i, j in combinations(range(routers), 2)]  # fmt: skip
         for i, j in combinations(range(chassis), 2):
-            joined += [_Joined(first + i * routers + place, first + j * routers + place, black)
+            joined += [(first + i * routers + place, first + j * routers + place, black)
                        for place in range(routers)]  # fmt: skip
-    joined += [_Joined(i * per_group + j, j * per_group + i, blue)
+    joined += [(i * per_group + j, j * per_group + i, blue)
                for i, j in combinations(range(groups), 2)]  # fmt: skip
     called = [f"g{group}c{place}r{router}" for group in range(groups)
               for place in range(chassis) for router in range(routers)]  # fmt: skip
@@ -581,20 +565,14 @@ def _hang(
     routers: list[str],
     router_of: list[int],
     gbps: float,
-    joined: list[_Joined] | None = None,
+    joined: Sequence[tuple[int, int, int]] = (),
 ) -> None:
-    """Fill in hosts on routers, and the links between these."""
+    """Fill in hosts on routers, and between which two routers how many links make up a channel."""
     subnet.natural = subnet.ports = False
     for name in routers:
         subnet.add(f"router {name}", Device(SWITCH, name))
-    ports = [0] * len(routers)
-
-    def port(router: int) -> Port:
-        ports[router] += 1
-        return Port(f"router {routers[router]}", ports[router])
-
     for name, router in zip(names, router_of, strict=True):
         subnet.add(f"host {name}", Device(HOST, name))
-        subnet.cables.append(Cable(Port(f"host {name}", 1), port(router), gbps))
-    for one, other, links in joined or []:
-        subnet.cables.append(Cable(port(one), port(other), gbps * links))
+        subnet.join(f"host {name}", f"router {routers[router]}", gbps)
+    for one, other, links in joined:
+        subnet.join(f"router {routers[one]}", f"router {routers[other]}", gbps * links)

@@ -26,9 +26,7 @@ from netloom.topology.subnets.documents import Document, Record, read_document, 
 from netloom.topology.subnets.records import (
     HOST,
     SWITCH,
-    Cable,
     Device,
-    Port,
     Subnet,
     check_devices,
 )
@@ -70,34 +68,14 @@ class Tree:
         """
         if name in self.below:
             raise InputError(where, f"switch '{name:.40}' again", "each switch once")
-        self._count(len(switches) + len(nodes), where)
+        self.count(len(switches) + len(nodes), where)
         self.below[name] = (switches, nodes)
         self.where[name] = where
 
-    def hang(self, name: str, nodes: list[str], where: str) -> None:
-        """Hang more nodes on a switch, which may be new."""
-        if name not in self.below:
-            self.add(name, [], [], where)
-        self._count(len(nodes), where)
-        self.below[name][1].extend(nodes)
-
-    def _count(self, more: int, where: str) -> None:
+    def count(self, more: int, where: str) -> None:
+        """Refuse more switches and nodes below others than a file may have."""
         self.cables += more
         check_devices(self.cables, where)
-
-    def add_leaves(self) -> None:
-        """Add the switches that are below others and have no record of their own."""
-        for name, (switches, _) in list(self.below.items()):
-            for each in switches:
-                if each not in self.below:
-                    self.add(each, [], [], self.where[name])
-
-    def check_nodes(self) -> None:
-        """Refuse a switch with nothing below it."""
-        for name, (switches, nodes) in self.below.items():
-            if not switches and not nodes:
-                found = f"switch '{name:.40}' with nothing on it"
-                raise InputError(self.where[name], found, "switches or nodes below each switch")
 
 
 def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
@@ -121,15 +99,6 @@ def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
     subnet.ports, subnet.relative = False, True
     for name in tree.below:
         subnet.add(f"switch {name}", Device(SWITCH, name))
-    ports: dict[str, int] = {}
-
-    def join(upper: str, lower: str, speed: float) -> None:
-        ends = []
-        for key in (upper, lower):
-            ports[key] = ports.get(key, 0) + 1
-            ends.append(Port(key, ports[key]))
-        subnet.cables.append(Cable(ends[0], ends[1], speed))
-
     for name, (switches, nodes) in tree.below.items():
         speed = tree.speed[name] if rated else 0.0
         for each in switches:
@@ -137,15 +106,15 @@ def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
                 what = "itself" if each == name else "which has no line of its own"
                 found = f"switch '{each:.40}' below '{name:.40}', {what}"
                 raise InputError(tree.where[name], found, "a line for every switch")
-            join(f"switch {name}", f"switch {each}", speed)
+            subnet.join(f"switch {name}", f"switch {each}", speed)
         for each in nodes:
             if f"node {each}" not in subnet.devices:
                 subnet.add(f"node {each}", Device(HOST, each))
-            join(f"switch {name}", f"node {each}", speed)
+            subnet.join(f"switch {name}", f"node {each}", speed)
     if top and len(tree.below) > 1:
         subnet.add("top", Device(SWITCH, top))
         for name in tree.below:
-            join("top", f"switch {name}", 0.0)
+            subnet.join("top", f"switch {name}")
 
 
 def grid(
@@ -329,7 +298,10 @@ def _pairs(line: str, where: str) -> dict[str, str]:
 
 def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:
     """Fill in switches and nodes, with a cable for each line between them."""
-    tree.check_nodes()
+    for name, (switches, nodes) in tree.below.items():
+        if not switches and not nodes:
+            found = f"switch '{name:.40}' with nothing on it"
+            raise InputError(tree.where[name], found, "switches or nodes below each switch")
     for name, (switches, nodes) in tree.below.items():
         if switches and nodes:
             found = f"switch '{name:.40}' with switches and nodes below it"
@@ -435,8 +407,15 @@ def read_topograph(subnet: Subnet, text: str) -> None:
         tree.add(name, document.names(switch, "switches"), nodes, document.at(switch))
     for each in document.records(top, "blocks"):
         name = document.text(each, "switch")
-        tree.hang(name, document.names(each, "nodes"), document.at(each))
-    tree.add_leaves()
+        if name not in tree.below:
+            tree.add(name, [], [], document.at(each))
+        nodes = document.names(each, "nodes")
+        tree.count(len(nodes), document.at(each))
+        tree.below[name][1].extend(nodes)
+    for name, (switches, _) in list(tree.below.items()):
+        for below in switches:  # without a record of its own
+            if below not in tree.below:
+                tree.add(below, [], [], tree.where[name])
     subnet.notes.append(ONE_CABLE_EACH)
     add_tree(subnet, tree)
 
