@@ -262,11 +262,14 @@ class HotSpot(Figures):
 
 
 class Stage(Figures):
-    """The queues of a stage of switches, and the share of the requests there that combine."""
+    """The queues of a stage of switches, and the share of the requests there that combine.
+
+    None wait for others where no requests combine.
+    """
 
     stage: int = figure(lead=True)
     requests: QueueLengths = figure("requests", flat="requests_", lead=True)
-    wait: QueueLengths = figure("waiting", flat="wait_", lead=True)
+    wait: QueueLengths | None = figure("waiting", flat="wait_", lead=True)
     combining_rate: float = figure("combined", SHARE)
     replies: QueueLengths = figure("replies", flat="replies_", lead=True)
 
@@ -290,7 +293,7 @@ class HotSpotLoad(Figures):
     throughput: float | None = figure(unit=THROUGHPUT, half="throughput_ci95", lead=True, key=True)
     throughput_ci95: float | None = figure("± 95 %", THROUGHPUT)
     queue: QueueLengths = figure("queue", flat="queue_", lead=True)
-    wait_buffer: QueueLengths = figure("wait buffer", flat="wait_buffer_", lead=True)
+    wait_buffer: QueueLengths | None = figure("wait buffer", flat="wait_buffer_", lead=True)
     refused: float = figure(
         "requests refused", SHARE, head="refused", at="discarded.full_share", lead=True
     )
@@ -323,8 +326,8 @@ class HotSpotLoad(Figures):
     def most_held(self) -> str:
         """The most packets that were ever in a queue, and in a wait buffer."""
         said = f"Most ever held: {counted(self.queue.max, 'packet')} in a queue"
-        waiting = self.wait_buffer.max
-        return f"{said}, {waiting} in a wait buffer" if waiting else said
+        waits = self.wait_buffer
+        return f"{said}, {waits.max} in a wait buffer" if waits and waits.max else said
 
     @property
     def too_much(self) -> str:
@@ -536,7 +539,8 @@ class HotSpotSimulation(Answer):
             if busiest:
                 busy = f"{busiest.module}, {percent(busiest.busy)} of the time"
                 yield f"busiest module: {busy}"
-            yield f"{percent(point.combined_share)} of the requests reach memory in another"
+            if self.asked["combining"] != "none":
+                yield f"{percent(point.combined_share)} of the requests reach memory in another"
         yield from system_of(self)
 
     def footer(self) -> list[str]:
@@ -697,7 +701,7 @@ def _capacity(given: int | str | None, field: str) -> int | None:
 
 def _load(rate: float, found: Replications) -> HotSpotLoad:
     """Return what several runs at a rate come to."""
-    runs, stages = found.runs, found.network.stages
+    runs, stages, combines = found.runs, found.network.stages, found.network.combining != "none"
     queues, waits = (
         ("queue_mean", "queue_max", "queues_used"),
         ("wait_mean", "wait_max", "pools_used"),
@@ -736,7 +740,7 @@ def _load(rate: float, found: Replications) -> HotSpotLoad:
         throughput=throughput,
         throughput_ci95=known(runs[0].throughput_ci95) if len(runs) == 1 else half,
         queue=together("mean_queue", queue),
-        wait_buffer=together("mean_wait", wait),
+        wait_buffer=together("mean_wait", wait) if combines else None,
         refused=full / wanted,
         waited=waiting / wanted,
         full=full,
@@ -752,7 +756,7 @@ def _load(rate: float, found: Replications) -> HotSpotLoad:
             Stage(
                 stage=stage,
                 requests=queue[stage + 1],
-                wait=wait[stage],
+                wait=wait[stage] if combines else None,
                 combining_rate=float(combined[stage]),
                 replies=queue[2 * stages + 1 - stage],
             )

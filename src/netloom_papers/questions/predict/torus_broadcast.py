@@ -59,18 +59,10 @@ TRUST = {
     "four fifths (22 at worst), and saturation by 6 % (24 at worst)",
     "consistent": "too high from half of its own saturation on, which comes too early: "
     "docs/predict.md has the errors",
-    "printed": "near simulation at moderate load, for two errors cancel; saturates too early: "
-    "docs/predict.md has the errors",
+    "printed": "near simulation at moderate load, since two errors cancel, but saturates too "
+    "early: docs/predict.md has the errors",
 }
 """How far a variant can be trusted, in a line."""
-
-PUBLISHED = {
-    "consistent": "The published model is too high from half of its own saturation on, which "
-    "comes too early.",
-    "printed": "The printed model is near simulation at moderate load, since two errors cancel. "
-    "It saturates too early.",
-}
-"""The same of the published variants, as a note."""
 
 SIDE, DIMENSIONS = 8, 2
 """Where neither sides nor a network are given."""
@@ -242,8 +234,9 @@ class TorusBroadcastPrediction(CurveAnswer):
         )
         if self.broadcast:
             note += " Latency: of the messages that are not broadcast."
-        lines = {"checked": self.checked}
-        return Verdict(mark, said, "", lines, then, PUBLISHED.get(self.variant, note))
+        if self.variant != "improved":
+            note = f"The {self.variant} model is {TRUST[self.variant]}."
+        return Verdict(mark, said, "", {"checked": self.checked}, then, note)
 
     def _one(self, point: PredictedRate) -> tuple[Mark, str]:
         """Return the mark of one rate, and what it comes to."""
