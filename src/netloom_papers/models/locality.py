@@ -395,7 +395,7 @@ class Locality:
         latency: then the first three are nothing.
     transaction_latency
         T_t.
-    masked
+    latency_hidden
         bool, where processors hide all latency (Johnson 1992, eqs. 3 and 4).
     speed
         Network cycles in a processor cycle.
@@ -415,7 +415,7 @@ class Locality:
     work_cycles: Floats
     switch_cycles: Floats
     transaction_latency: Floats
-    masked: Bools
+    latency_hidden: Bools
     speed: Floats
 
     @property
@@ -531,8 +531,8 @@ def predict_locality(
         rate = balance(curve, message_latency, np.minimum(rate, nodes))
     else:
         rate = np.minimum(rate, most)
-    masked = rate >= most
-    latency = np.where(masked, message_latency(rate), curve.slope / rate - curve.offset)
+    hidden = rate >= most
+    latency = np.where(hidden, message_latency(rate), curve.slope / rate - curve.offset)
     critical = np.asarray(transaction.critical_messages, np.float64)
     clock = np.asarray(network.speed, np.float64)
     fixed = clock * np.asarray(transaction.fixed_processor_cycles, np.float64)
@@ -550,13 +550,13 @@ def predict_locality(
         "busiest_channel_utilisation": used * top,
         "node_channel_wait": wait,
         "inter_transaction_cycles": np.asarray(transaction.messages, np.float64) / rate,
-        "variable_message_cycles": np.where(masked, 0, critical * d * per_hop / contexts),
-        "fixed_message_cycles": np.where(masked, 0, critical * (flits + wait) / contexts),
-        "fixed_transaction_cycles": np.where(masked, 0, fixed / contexts),
-        "work_cycles": np.where(masked, run, run / contexts),
-        "switch_cycles": np.where(masked, clock * application.least_gap() - run, 0),
+        "variable_message_cycles": np.where(hidden, 0, critical * d * per_hop / contexts),
+        "fixed_message_cycles": np.where(hidden, 0, critical * (flits + wait) / contexts),
+        "fixed_transaction_cycles": np.where(hidden, 0, fixed / contexts),
+        "work_cycles": np.where(hidden, run, run / contexts),
+        "switch_cycles": np.where(hidden, clock * application.least_gap() - run, 0),
         "transaction_latency": critical * latency + fixed,
-        "masked": masked,
+        "latency_hidden": hidden,
         "speed": clock,
     }
     return Locality(**dict(zip(parts, np.broadcast_arrays(*parts.values()), strict=True)))
@@ -722,4 +722,4 @@ def mean_locality(
         return found
     parts = {each.name: getattr(found, each.name) for each in fields(found)}
     parts = {name: values.mean(axis=0, keepdims=True) for name, values in parts.items()}
-    return replace(found, **parts | {"masked": parts["masked"] > 0.5})
+    return replace(found, **parts | {"latency_hidden": parts["latency_hidden"] > 0.5})

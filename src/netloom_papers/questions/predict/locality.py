@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, places
 from netloom.base.words import begun, counted, listed, number, percent
 from netloom.questions.answers import Answer
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
@@ -198,29 +198,12 @@ class UnderMapping(Figures):
     @classmethod
     def of(cls, found: Locality, place: int, work: float) -> UnderMapping:
         """Return what is found at a size, where processors work so many cycles a transaction."""
-
-        def at(values: Any) -> float:
-            return float(values[place])
-
-        return cls(
-            distance=at(found.distance),
-            message_rate=at(found.message_rate),
-            message_latency=at(found.message_latency),
-            per_hop_latency=at(found.per_hop_latency),
-            channel_utilisation=at(found.channel_utilisation),
-            busiest_channel_utilisation=at(found.busiest_channel_utilisation),
-            node_channel_wait=at(found.node_channel_wait),
-            inter_transaction_cycles=at(found.inter_transaction_cycles),
-            inter_transaction_processor_cycles=at(found.inter_transaction_processor_cycles),
-            transaction_latency=at(found.transaction_latency),
-            processor_use=work / at(found.inter_transaction_cycles),
-            latency_hidden=bool(found.masked[place]),
-            variable_message_cycles=at(found.variable_message_cycles),
-            fixed_message_cycles=at(found.fixed_message_cycles),
-            fixed_transaction_cycles=at(found.fixed_transaction_cycles),
-            work_cycles=at(found.work_cycles),
-            switch_cycles=at(found.switch_cycles),
-        )
+        values = {
+            each.name: getattr(found, each.name)[place].item()
+            for each in places(cls)
+            if each.name != "processor_use"
+        }
+        return cls(processor_use=work / values["inter_transaction_cycles"], **values)
 
 
 class SizedMapping(Figures):

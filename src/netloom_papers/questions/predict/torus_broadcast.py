@@ -154,29 +154,22 @@ class PredictedRate(Figures):
         rate, held = float(found.rate[place]), found.held_vcs[place]
         saturated, part = bool(found.saturated[place]), rate / found.saturation_rate
 
-        def at(values: Any) -> float | None:
-            return known(values[place])
-
+        latency = known(found.latency[place])
         errors = ERRORS if found.variant == "improved" and not saturated else {}
         simulated = None
         if run is not None:
-            latency = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
+            seen = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
             half = run["unicast_latency_ci95"] if run["stable"] else None
-            simulated = Checked.of(latency, half, at(found.latency), stable=run["stable"])
+            simulated = Checked.of(seen, half, latency, stable=run["stable"])
+        same = (
+            "latency", "network_latency", "source_wait", "vc_multiplexing", "channel_rate",
+            "unicast_channel_rate", "broadcast_channel_rate", "unicast_service",
+            "broadcast_service", "channel_wait", "blocked",
+        )  # fmt: skip
         return cls(
+            **{name: known(getattr(found, name)[place]) for name in same},
             rate=rate,
             saturated=saturated,
-            latency=at(found.latency),
-            network_latency=at(found.network_latency),
-            source_wait=at(found.source_wait),
-            vc_multiplexing=at(found.vc_multiplexing),
-            channel_rate=at(found.channel_rate),
-            unicast_channel_rate=at(found.unicast_channel_rate),
-            broadcast_channel_rate=at(found.broadcast_channel_rate),
-            unicast_service=at(found.unicast_service),
-            broadcast_service=at(found.broadcast_service),
-            channel_wait=at(found.channel_wait),
-            blocked=at(found.blocked),
             channel_utilisation=float(found.channel_rate[place]) * found.message_flits,
             expected_error=next((errors[upto] for upto in errors if part <= upto), None),
             held_vcs=None if saturated or np.isnan(held).any() else tuple(held.tolist()),
