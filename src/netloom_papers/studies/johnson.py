@@ -18,6 +18,7 @@ What its text says of them is in the rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -421,11 +422,7 @@ def _draw_figure_6(_: Made) -> Drawn:
 def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
     """Random mappings, with ``grain`` times the useful work."""
     application, transaction, network = alewife(contexts)
-    longer = Application(
-        grain * np.asarray(application.run_processor_cycles, np.float64),
-        contexts,
-        application.switch_processor_cycles,
-    )
+    longer = replace(application, run_processor_cycles=grain * application.run_processor_cycles)
     far = random_distance(nodes, network.dimensions)
     return predict_locality(longer, transaction, network, far)
 

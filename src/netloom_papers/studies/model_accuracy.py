@@ -478,14 +478,13 @@ def _parts(machine: Machine, distance: float, rate: float, latency: float) -> di
     application, cost, network = machine
     ratio = cost.squared_length_ratio
     wait = node_channel_wait(rate, MEAN_FLITS, network.node_channels, ratio)
-    contexts = float(np.asarray(application.contexts))
-    critical = float(np.asarray(cost.critical_messages))
+    contexts, critical = application.contexts.item(), cost.critical_messages.item()
     return {
         "per_hop_latency": (latency - MEAN_FLITS - float(wait)) / distance,
-        "inter_transaction_cycles": float(np.asarray(cost.messages)) / rate,
+        "inter_transaction_cycles": cost.messages.item() / rate,
         "variable_message_cycles": critical * (latency - MEAN_FLITS) / contexts,
         "fixed_message_cycles": critical * MEAN_FLITS / contexts,
-        "fixed_transaction_cycles": float(np.asarray(cost.fixed_processor_cycles)) / contexts,
+        "fixed_transaction_cycles": cost.fixed_processor_cycles.item() / contexts,
         "work_cycles": RUN_CYCLES / contexts,
     }
 

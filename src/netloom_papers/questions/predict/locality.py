@@ -561,7 +561,7 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     from netloom_papers.models import locality as model
 
     nearest = model.MappedMessages.even(np.ones(len(on.nodes)))
-    work = question.network_speed * float(on.models[0].run_processor_cycles)  # type: ignore[arg-type]
+    work = question.network_speed * float(on.models[0].run_processor_cycles)
     found = [
         model.mean_locality(*on.models, each, len(on.nodes))
         for each in (on.chosen, nearest, on.at_random)
@@ -637,7 +637,7 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     )
     application = replace(application, **own_application)
     transaction = replace(transaction, **own_transaction)
-    critical, every = np.array([transaction.critical_messages, transaction.messages]).tolist()
+    critical, every = transaction.critical_messages.item(), transaction.messages.item()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
