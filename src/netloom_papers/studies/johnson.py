@@ -206,9 +206,9 @@ def _run(
         "contexts": contexts,
         "seed": seed,
         "distance": simulated.distance,
-        "message_rate": simulated.message_rate,
+        "message_rate": simulated.measured.message_rate,
         "inter_message_cycles": simulated.inter_message_cycles,
-        "message_latency": simulated.message_latency,
+        "message_latency": simulated.measured.message_latency,
         "messages_per_transaction": simulated.messages_per_transaction,
     }
 

@@ -355,12 +355,12 @@ def _simulate_locality(case: Case, _: Stopped) -> dict[str, Any] | None:
         return None
     return {
         "distance": simulated.distance,
-        "message_rate": simulated.message_rate,
-        "message_rate_ci95": simulated.message_rate_ci95,
-        "message_latency": simulated.message_latency - ENDS_CYCLES,
-        "message_latency_ci95": simulated.message_latency_ci95,
-        "inter_transaction_cycles": simulated.inter_transaction_cycles,
-        "transaction_latency": simulated.transaction_latency,
+        "message_rate": simulated.measured.message_rate,
+        "message_rate_ci95": simulated.measured.message_rate_ci95,
+        "message_latency": simulated.measured.message_latency - ENDS_CYCLES,
+        "message_latency_ci95": simulated.measured.message_latency_ci95,
+        "inter_transaction_cycles": simulated.measured.inter_transaction_cycles,
+        "transaction_latency": simulated.measured.transaction_latency,
         "channel_flits": [float(f"{each:.4g}") for each in simulated.run.channel_flits],
     }
 
