@@ -24,7 +24,7 @@ from netloom._version import __version__
 from netloom.base.errors import InputError
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.intervals import batch_interval
-from netloom_papers.figures import PRINTED, Grid, Plot
+from netloom_papers.figures import PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
     import polars as pl
@@ -151,6 +151,11 @@ class Row:
         if self.at_most and self.computed <= self.printed:
             return True
         return self.deviation <= self.tolerance + 1e-12
+
+    @property
+    def cell(self) -> Cell:
+        """The row as a cell of a table."""
+        return Cell(self.printed, self.computed, self.within)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""

@@ -38,7 +38,7 @@ from netloom.topology import (
     topology,
 )
 from netloom.workload import read
-from netloom_papers.figures import PRINTED, Cell
+from netloom_papers.figures import PRINTED, Cell, curve, grid, plot
 from netloom_papers.ledger import Against, Item, published
 from netloom_papers.models.wiring import (
     channel_bandwidth_ratio,
@@ -50,7 +50,6 @@ from netloom_papers.models.wiring import (
     peak_width,
     speedup,
 )
-from netloom_papers.studies.panels import cell, curve, grid, plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -128,7 +127,7 @@ def _draw_table_1_1(made: Made) -> Drawn:
     cells = {}
     for row in made.rows:
         name, network = row.quantity.split(" of ")
-        cells[name, network] = cell(row)
+        cells[name, network] = row.cell
     yield grid("Characteristics of mesh and hypercube", cells)
 
 
@@ -160,7 +159,7 @@ def _draw_table_2_2(made: Made) -> Drawn:
         cells[nodes, "N / lg N"] = Cell(value, float(found), close)
     for row in made.rows:
         delay, nodes = row.quantity.split(" delay, N = ")
-        cells[nodes, delay] = cell(row)
+        cells[nodes, delay] = row.cell
     columns = ("N / lg N", "linear", "logarithmic", "constant")
     yield grid("Speed-up R_e by delay model", cells, columns, "N")
 
@@ -536,7 +535,7 @@ def _draw_table_3_1(made: Made) -> Drawn:
     tables: dict[str, dict[tuple[str, str], Cell]] = {name: {} for name in ESTIMATES.values()}
     for row in made.rows:
         estimate, kind, size = row.quantity.split(", ")
-        tables[estimate][kind, size] = cell(row)
+        tables[estimate][kind, size] = row.cell
     for name, cells in tables.items():
         yield grid(f"{name}, with C = δ_avg √N", cells)
 
@@ -579,7 +578,7 @@ def _draw_table_3_2(made: Made) -> Drawn:
     cells = {}
     for row in made.rows:
         kind, size, who = _parts_of_table_3_2(row.quantity)
-        cells[size, f"{kind}, {who.removesuffix(' node')}"] = cell(row)
+        cells[size, f"{kind}, {who.removesuffix(' node')}"] = row.cell
     yield grid("Saturation node traffic under random mapping (%)", cells)
 
 
@@ -623,7 +622,7 @@ def _draw_figure_3_11(made: Made) -> Drawn:
     for (graph, net, layout), row in zip(trees, made.rows, strict=True):
         tasks, side = graph.num_tasks, net.sides[0]
         label = f"{tasks} tasks, {side} x {side} nodes"
-        cells[label, "χ_max, own routes"] = cell(row)
+        cells[label, "χ_max, own routes"] = row.cell
         random = random_mapping(tasks, net.num_hosts, 1)
         for name, node_of in (("dimension order", layout.node_of), ("random mapping", random)):
             found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
@@ -652,7 +651,7 @@ def _draw_figure_3_12(made: Made) -> Drawn:
     for row in made.rows:
         program, rest = row.quantity.removeprefix("χ_max of ").split(" by scheme ")
         scheme, net = rest.split(" on ")
-        cells[f"{program} on {net}", formulas[scheme]] = cell(row)
+        cells[f"{program} on {net}", formulas[scheme]] = row.cell
     yield grid("χ_max of 3D meshes on 2D meshes", cells)
 
 

@@ -30,11 +30,10 @@ from netloom.questions.simulate.loop import simulate_loop
 from netloom.questions.simulate.programs import UNIFORM
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
-from netloom_papers.figures import PRINTED, Cell
+from netloom_papers.figures import PRINTED, Cell, averaged, curve, grid, plot
 from netloom_papers.ledger import Item, published
 from netloom_papers.questions.simulate.pattern import simulate_pattern
 from netloom_papers.studies.chittor import process_graphs
-from netloom_papers.studies.panels import averaged, cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
@@ -274,7 +273,7 @@ def _loops_of_neighbours() -> dict[tuple[str, int], float]:
 
 
 def _draw_table_4_1(made: Made) -> Drawn:
-    compared = {row.quantity: cell(row) for row in made.rows}
+    compared = {row.quantity: row.cell for row in made.rows}
     loops = _loops_of_neighbours()
     cells = {}
     for (number, size), name in product(enumerate(TABLE_4_1_BYTES), PATTERNS):

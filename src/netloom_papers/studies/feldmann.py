@@ -69,9 +69,8 @@ from netloom.topology import mesh as mesh_network, torus
 from netloom.workload import read
 from netloom.workload.programs.messages import messages
 from netloom.workload.traffic.stream import LONGEST
-from netloom_papers.figures import COMPUTED, PRINTED, Cell
+from netloom_papers.figures import COMPUTED, PRINTED, Cell, curve, grid, plot
 from netloom_papers.ledger import Item, published
-from netloom_papers.studies.panels import cell, curve, grid, plot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -631,7 +630,7 @@ def _printed_clocks(number: int) -> dict[str, dict[str, float]]:
 
 
 def _draw_table(number: int, made: Made) -> Drawn:
-    computed = {(row.item.partition(", ")[2], row.quantity): cell(row) for row in made.rows}
+    computed = {(row.item.partition(", ")[2], row.quantity): row.cell for row in made.rows}
     shown = _printed_clocks(number)
     cells = {}
     for words, series, what in product(WORDS, SERIES, shown):
@@ -669,7 +668,7 @@ def _draw_pattern(number: int, made: Made) -> Drawn:
 
 
 def _draw_table_4(made: Made) -> Drawn:
-    computed = {row.quantity: cell(row) for row in made.rows}
+    computed = {row.quantity: row.cell for row in made.rows}
     cells = {(name, mesh): computed[f"{mesh}, {name}"] for name in STRUCTURE for mesh in MESHES}
     routers = {", sequential APR": "phases, the paper's router", "": "phases, netloom's own"}
     for (router_, name), mesh in product(routers.items(), MESHES):
@@ -696,8 +695,8 @@ def _draw_table_5(made: Made) -> Drawn:
             ("comp. cycles", "comp. MFLOPS"), made.known["computation"][mesh], strict=True
         ):
             cells[mesh, name] = Cell(value, None)
-        cells[mesh, "comm. clocks"] = cell(made.rows[len(MESHES) + at])
-        cells[mesh, "comm. MB/s"] = cell(made.rows[at])
+        cells[mesh, "comm. clocks"] = made.rows[len(MESHES) + at].cell
+        cells[mesh, "comm. MB/s"] = made.rows[at].cell
     title = "Table 5: computation and communication of an iteration, ConSet"
     yield grid(title, cells, head="mesh")
 
@@ -707,7 +706,7 @@ def _draw_table_6(made: Made) -> Drawn:
     unmatched = published(PAPER)["items"]["figure 6"]["measured"]
     columns = ("predicted ConSet", "measured ConSet", "predicted messages")
     named = product(columns, MESHES)
-    cells = {(mesh, name): cell(row) for (name, mesh), row in zip(named, made.rows, strict=True)}
+    cells = {(mesh, name): row.cell for (name, mesh), row in zip(named, made.rows, strict=True)}
     cells |= {(mesh, "measured messages"): Cell(unmatched[mesh], None) for mesh in MESHES}
     yield grid("Table 6: finite elements, clocks", cells, head="mesh")
     if made.quick:

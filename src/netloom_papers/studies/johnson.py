@@ -30,6 +30,7 @@ from netloom.mapping import random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import average_distance, torus
 from netloom.workload import read
+from netloom_papers.figures import curve, grid, plot
 from netloom_papers.ledger import Item
 from netloom_papers.models.locality import (
     Application,
@@ -44,7 +45,6 @@ from netloom_papers.models.locality import (
 from netloom_papers.programs.transactions import Transactions
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions import simulate_transactions
-from netloom_papers.studies.panels import cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _table_1(_: Known) -> dict[str, Any]:
 
 def _draw_table_1(made: Made) -> Drawn:
     places = product(SPEEDS, (f"{size} processors" for size in SIZES))
-    cells = {place: cell(row) for place, row in zip(places, made.rows, strict=False)}
+    cells = {place: row.cell for place, row in zip(places, made.rows, strict=False)}
     yield grid("Table 1: expected gain by relative network speed", cells, head="network speed")
 
 

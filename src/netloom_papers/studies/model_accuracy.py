@@ -75,7 +75,7 @@ import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
-from netloom_papers.figures import COMPUTED, MODELLED, PRINTED
+from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, curve, plot
 from netloom_papers.models.locality import node_channel_wait, predict_locality
 from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
@@ -99,7 +99,6 @@ from netloom_papers.studies.johnson import (
     regressed,
     times_of_paper,
 )
-from netloom_papers.studies.panels import curve, plot
 from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all, with_errors
 from netloom_papers.studies.shahrabi import FLITS, RADICES, ROUTER, VCS
 

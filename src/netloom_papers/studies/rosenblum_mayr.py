@@ -34,10 +34,9 @@ from netloom_papers.combining import (
 )
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.runs import critical_queue
-from netloom_papers.figures import Cell
+from netloom_papers.figures import Cell, curve, grid, plot
 from netloom_papers.ledger import Against, Item, published
 from netloom_papers.models.combining import single_hot_spot, tree_saturation
-from netloom_papers.studies.panels import cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
@@ -278,7 +277,7 @@ def _draw_performance(table: str, what: str, made: Made) -> Drawn:
 def _grid(title: str, names: Sequence[str], rows: Sequence[Row]) -> Grid:
     """Return rows in the order of the tables: of each system both seeds, and all columns."""
     places = product((f"{name}, seed {seed}" for name in names for seed in (1, 2)), COLUMNS)
-    return grid(title, {place: cell(row) for place, row in zip(places, rows, strict=True)})
+    return grid(title, {place: row.cell for place, row in zip(places, rows, strict=True)})
 
 
 def anchors(pes: int) -> dict[str, tuple[int, ...]]:

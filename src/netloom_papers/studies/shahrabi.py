@@ -24,7 +24,7 @@ from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
-from netloom_papers.figures import MODELLED, Cell
+from netloom_papers.figures import MODELLED, Cell, curve, grid, plot
 from netloom_papers.ledger import Item
 from netloom_papers.models.published_torus import (
     VARIANTS,
@@ -34,7 +34,6 @@ from netloom_papers.models.published_torus import (
 )
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
-from netloom_papers.studies.panels import curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 from netloom_papers.worms import Worm, WormEngine
 
