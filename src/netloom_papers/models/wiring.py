@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_direct
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
 
 Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
 """How the rate of a wire falls with its length l: not at all, as 1/(1 + ln l), or as 1/l."""

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats
     from netloom.simulation.program_network import ProgramNetwork
-    from netloom.workload.programs.node_costs import NodeCosts
 
 PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn", "diagonal", "transpose")
 

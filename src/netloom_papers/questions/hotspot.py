@@ -21,7 +21,7 @@ from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Verdict
+from netloom.questions.verdicts import Mark, Verdict
 from netloom.simulation.intervals import interval_over_runs
 from netloom.simulation.side_by_side import run_all
 from netloom_papers.combining.network import MOST_STEPS
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.questions.recorded import Recorded
-    from netloom.questions.verdicts import Mark
     from netloom_papers.combining import CombiningNetwork
     from netloom_papers.combining.hot_spots import HotSpotTraffic
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from netloom.base.progress import track
 from netloom.contention import (
+    Contention,
+    Saturation,
     accepted_path_traffic,
     accepted_path_traffic_threshold,
     capacity_fraction,
@@ -28,6 +30,7 @@ from netloom.machines import machine
 from netloom.mapping import find_layout, random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import (
+    Cube,
     average_distance,
     bisection_width,
     degree,
@@ -37,10 +40,12 @@ from netloom.topology import (
     num_links,
     topology,
 )
-from netloom.workload import read
-from netloom_papers.figures import PRINTED, Cell, curve, grid, plot
-from netloom_papers.ledger import Against, Item, published
+from netloom.workload import ProcessGraph, read
+from netloom_papers.figures import PRINTED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Against, Item, Known, Made, published
 from netloom_papers.models.wiring import (
+    Delay,
+    Distance,
     channel_bandwidth_ratio,
     channel_rate_ratio,
     channel_width_ratio,
@@ -57,12 +62,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.contention import Contention, Saturation
-    from netloom.topology import Cube
-    from netloom.workload import ProcessGraph
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.models.wiring import Delay, Distance
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
     Found: TypeAlias = dict[str, Any]

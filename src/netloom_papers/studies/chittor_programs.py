@@ -30,9 +30,9 @@ from netloom.questions.simulate.loop import simulate_loop
 from netloom.questions.simulate.programs import UNIFORM
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
-from netloom_papers.figures import PRINTED, Cell, averaged, curve, grid, plot
-from netloom_papers.ledger import Item, published
-from netloom_papers.questions.simulate.pattern import simulate_pattern
+from netloom_papers.figures import PRINTED, Cell, Grid, Plot, averaged, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made, published
+from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
 from netloom_papers.studies.chittor import process_graphs
 from netloom_papers.studies.running import run_side_by_side
 
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.questions.simulate.pattern import PatternSimulation
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
     Found: TypeAlias = dict[str, Any]

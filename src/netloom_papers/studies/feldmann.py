@@ -49,7 +49,9 @@ from netloom.models.messages import (
 )
 from netloom.phases import (
     Capacity,
+    Connections,
     Plan,
+    Timetable,
     connections,
     least_clocks,
     least_phases,
@@ -59,18 +61,18 @@ from netloom.phases import (
 )
 from netloom.phases.execute.execution import execute
 from netloom.phases.plan.partition import sequential
-from netloom.routing import DimensionOrder, all_routes, paths
+from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
 from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import mesh as mesh_network, torus
+from netloom.topology import Cube, mesh as mesh_network, torus
 from netloom.workload import read
-from netloom.workload.programs.messages import messages
+from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.traffic.stream import LONGEST
-from netloom_papers.figures import COMPUTED, PRINTED, Cell, curve, grid, plot
-from netloom_papers.ledger import Item, published
+from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made, published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -78,12 +80,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.phases import Connections, Timetable
-    from netloom.routing import VirtualChannelRouting
-    from netloom.topology import Cube
-    from netloom.workload.programs.messages import Messages
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
 
     Objective: TypeAlias = Literal["phases", "time"]
     Drawn: TypeAlias = Iterable[Plot | Grid]

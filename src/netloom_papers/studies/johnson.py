@@ -30,10 +30,11 @@ from netloom.mapping import random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import average_distance, torus
 from netloom.workload import read
-from netloom_papers.figures import curve, grid, plot
-from netloom_papers.ledger import Item
+from netloom_papers.figures import Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made
 from netloom_papers.models.locality import (
     Application,
+    Locality,
     TorusNetwork,
     TransactionCost,
     alewife,
@@ -54,9 +55,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.models.locality import Locality
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
 

@@ -34,8 +34,8 @@ from netloom_papers.combining import (
 )
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.runs import critical_queue
-from netloom_papers.figures import Cell, curve, grid, plot
-from netloom_papers.ledger import Against, Item, published
+from netloom_papers.figures import Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Against, Item, Known, Made, Row, published
 from netloom_papers.models.combining import single_hot_spot, tree_saturation
 from netloom_papers.studies.running import run_side_by_side
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netloom.base.arrays import Floats
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made, Row
 
     Case: TypeAlias = "tuple[System, int, bool]"
     """A system, the seed of its placement and requests, and whether elements wait."""

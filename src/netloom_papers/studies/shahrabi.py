@@ -24,11 +24,12 @@ from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
-from netloom_papers.figures import MODELLED, Cell, curve, grid, plot
-from netloom_papers.ledger import Item
+from netloom_papers.figures import MODELLED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made
 from netloom_papers.models.published_torus import (
     VARIANTS,
     Corrections,
+    PublishedTorus,
     published_saturation,
     published_torus,
 )
@@ -39,10 +40,6 @@ from netloom_papers.worms import Worm, WormEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.models.published_torus import PublishedTorus
 
     Found: TypeAlias = dict[str, Any]
 

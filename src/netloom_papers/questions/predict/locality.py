@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,15 +27,13 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
 from netloom.questions.register import asks
 from netloom.questions.shown import order_named, short_name
-from netloom.questions.verdicts import Verdict
+from netloom.questions.verdicts import Mark, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TypeAlias
 
     import polars as pl
 
-    from netloom.questions.verdicts import Mark
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
     from netloom_papers.models import locality as model

@@ -26,7 +26,7 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Verdict
+from netloom.questions.verdicts import Mark, Verdict
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.axes import Axis
-    from netloom.questions.verdicts import Mark
     from netloom.topology import Cube
     from netloom_papers.models.torus_broadcasts import TorusBroadcast
 

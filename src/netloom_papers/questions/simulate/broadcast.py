@@ -21,25 +21,22 @@ from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import rough
-from netloom.questions.simulate.engines import OnEngine, prepare_program
+from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import longer
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_direct
-from netloom.workload import Lengths, parse_lengths
+from netloom.workload import Lengths, Traffic, parse_lengths
 from netloom_papers.programs.broadcast import BroadcastTraffic, class_loads, run_broadcasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from netloom.base.arrays import Floats
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
     from netloom_papers.programs.broadcast import BroadcastRun, Latency as MessageLatency
 
 MESSAGES = "messages/node/cycle"

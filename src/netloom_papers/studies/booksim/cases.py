@@ -26,14 +26,14 @@ import numpy as np
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import real_number, whole_number
 from netloom.base.textfiles import file_kind, read_text
-from netloom.routing import virtual_channel_routing
+from netloom.routing import VirtualChannelRouting, virtual_channel_routing
 from netloom.routing.by_hop.hosted import hop_circle
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.loaded import ZERO_LOAD
-from netloom.simulation.network.routers import router
+from netloom.simulation.network.routers import Router, router
 from netloom.simulation.network.run import Run
-from netloom.topology import topology
-from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
+from netloom.topology import Topology, topology
+from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom_papers.studies.booksim.networks import KINDS, Shape, network, pattern
 from netloom_papers.studies.booksim.routings import ROUTINGS, routing_of
 
@@ -42,11 +42,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from netloom.base.arrays import Ints
-    from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.network.routers import Router
     from netloom.simulation.tally import Delivered
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
 
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""

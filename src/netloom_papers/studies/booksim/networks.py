@@ -20,7 +20,7 @@ from netloom.base.spec import whole_number
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families.wires import check_sizes
 from netloom.topology.subnets.files import read_fabric
-from netloom.workload import Traffic, traffic
+from netloom.workload import ProcessGraph, Traffic, traffic
 from netloom.workload.graphs import permutations
 from netloom.workload.traffic.targets import merged, weighted
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from netloom.base.arrays import Ints
-    from netloom.workload import ProcessGraph
 
 LOCAL_CYCLES, GLOBAL_CYCLES = 10, 100
 """Latency of a dragonfly's links within and between groups. They are compiled in."""
