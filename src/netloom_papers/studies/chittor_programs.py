@@ -835,8 +835,6 @@ def _of_policy(policy: str, made: Made) -> Drawn:
         yield plot(title, AXES, _curves(table, BY_GRAPH))
 
 
-FEW_SEEDS, FEW_MAPPINGS = {"seeds": QUICK_RUNS}, {"mappings": QUICK_RUNS}
-
 FLITS = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
 THINKING = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
 PACKETS = {
@@ -847,9 +845,9 @@ PACKETS = {
 ITEMS = (
     Item("figure 4.4", _figure_4_4, _draw_figure_4_4),
     Item("section 4.2.2", _section_4_2_2),
-    Item("figure 4.5", draw=_draw_figure_4_5, shows=("section 4.2.2",)),
-    Item("figure 4.6", draw=_draw_figure_4_6, shows=("section 4.2.2",)),
-    Item("figure 4.7", draw=_draw_figure_4_7, shows=("section 4.2.3",)),
+    Item("figure 4.5", draw=_draw_figure_4_5),
+    Item("figure 4.6", draw=_draw_figure_4_6),
+    Item("figure 4.7", draw=_draw_figure_4_7),
     Item(
         "figure 4.8",
         draw=partial(
@@ -857,56 +855,32 @@ ITEMS = (
         ),
     ),
     Item("table 4.1", _table_4_1, _draw_table_4_1),
-    Item(
-        "figure 4.11",
-        _figure_4_11,
-        _draw_figure_4_11,
-        shows=("figure 4.11", "section 4.3"),
-        quick={"loops": 200},
-    ),
+    Item("figure 4.11", _figure_4_11, _draw_figure_4_11),
     Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower, {"4 KB messages": BY_SIZE})),
     Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower, {"144 nodes": BY_LENGTH})),
     Item(
         "figure 4.14",
         _figure_4_14,
         partial(_of_transposes, AXES, _traffic, {"144 nodes": BY_LENGTH}),
-        quick={"loops": QUICK_LOOPS},
     ),
-    Item("figure 5.6", _figure_5_6, _draw_figure_5_6, quick=FEW_SEEDS),
+    Item("figure 5.6", _figure_5_6, _draw_figure_5_6),
     Item("figure 5.7", draw=_draw_figure_5_7),
     Item("figure 5.8", draw=_draw_figure_5_8),
-    Item(
-        "figure 5.9",
-        _figure_5_9,
-        partial(_of_transpose, "By message length", figure_5_9, FLITS),
-        quick=FEW_SEEDS,
-    ),
+    Item("figure 5.9", _figure_5_9, partial(_of_transpose, "By message length", figure_5_9, FLITS)),
     Item(
         "figure 5.10",
         _figure_5_10,
         partial(_of_transpose, "By distribution of computation times", figure_5_10, THINKING),
-        quick=FEW_SEEDS,
     ),
     Item(
         "figure 5.11",
         _figure_5_11,
         partial(_of_transpose, "By packets", figure_5_11, PACKETS, x="asked"),
-        quick=FEW_SEEDS,
     ),
-    Item("figure 5.12", _figure_5_12, _draw_figure_5_12, quick=FEW_MAPPINGS),
-    Item("figure 5.13", _figure_5_13, _draw_figure_5_13, quick=FEW_SEEDS),
-    Item("figure 5.14", _first_come, partial(_of_policy, "fifo"), quick=FEW_MAPPINGS),
-    Item(
-        "figure 5.15",
-        partial(_comparable, "biased"),
-        partial(_of_policy, "biased"),
-        quick=FEW_MAPPINGS,
-    ),
-    Item(
-        "figure 5.16",
-        partial(_comparable, "source"),
-        partial(_of_policy, "source"),
-        quick=FEW_MAPPINGS,
-    ),
+    Item("figure 5.12", _figure_5_12, _draw_figure_5_12),
+    Item("figure 5.13", _figure_5_13, _draw_figure_5_13),
+    Item("figure 5.14", _first_come, partial(_of_policy, "fifo")),
+    Item("figure 5.15", partial(_comparable, "biased"), partial(_of_policy, "biased")),
+    Item("figure 5.16", partial(_comparable, "source"), partial(_of_policy, "source")),
 )
 """In the order of the thesis."""

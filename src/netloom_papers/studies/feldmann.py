@@ -749,37 +749,31 @@ def _draw_figure_6(made: Made) -> Drawn:
     yield plot(title, ("mesh", BANDWIDTH), points, form="bars")
 
 
-def _of_pattern(number: int) -> tuple[Item, ...]:
-    """Return a table of a pattern, and its figure. The longest of a quick run are 256 words."""
-    shows = (f"table {number}, predicted", f"table {number}, measured")
-    return (
-        Item(f"table {number}", draw=partial(_draw_table, number), shows=shows),
-        Item(f"figure {number + 1}", draw=partial(_draw_pattern, number), shows=shows),
-        Item(shows[0], _predicted),
-        Item(shows[1], _measured, quick={"longest": 256} if number == 3 else {}),
-    )
-
-
-PREDICTED = "table 6, ConSet predicted"
-BY_MESSAGES = "table 6, message passing predicted"
-MEASURED = "table 6, measured"
-
 ITEMS = (
     Item("section 4.2.1", _switch),
-    *(item for number in PATTERNS for item in _of_pattern(number)),
+    *(
+        item
+        for number in PATTERNS
+        for item in (
+            Item(f"table {number}", draw=partial(_draw_table, number)),
+            Item(f"figure {number + 1}", draw=partial(_draw_pattern, number)),
+            Item(f"table {number}, predicted", _predicted),
+            Item(f"table {number}, measured", _measured),
+        )
+    ),
     Item("phases", _pattern_phases),
     Item("section 5.1.3", _backloops),
     Item("long messages", _long),
-    Item("table 4", draw=_draw_table_4, shows=("table 4, structure", "table 4, phases")),
+    Item("table 4", draw=_draw_table_4),
     Item("table 4, structure", _structure),
-    Item("table 4, phases", _mesh_phases, quick={"own": False}),
+    Item("table 4, phases", _mesh_phases),
     Item("figure 5", draw=_draw_figure_5),
-    Item("table 5", _bandwidths, _draw_table_5, shows=("table 5", MEASURED)),
-    Item("table 6", draw=_draw_table_6, shows=(PREDICTED, MEASURED, BY_MESSAGES)),
-    Item(PREDICTED, _finite_elements),
-    Item(BY_MESSAGES, _finite_element_messages),
-    Item(MEASURED, _meshes_measured),
+    Item("table 5", _bandwidths, _draw_table_5),
+    Item("table 6", draw=_draw_table_6),
+    Item("table 6, ConSet predicted", _finite_elements),
+    Item("table 6, message passing predicted", _finite_element_messages),
+    Item("table 6, measured", _meshes_measured),
     Item("table 6, goal of W over 2 c_max", _goal),
-    Item("figure 6", draw=_draw_figure_6, shows=(PREDICTED, BY_MESSAGES, MEASURED)),
+    Item("figure 6", draw=_draw_figure_6),
 )
 """In the paper's order, with what belongs to a table or figure behind it."""

@@ -240,7 +240,7 @@ def message_curves(table: pl.DataFrame) -> pl.DataFrame:
 def _curves(protocol: Protocol, known: Known) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for router in known.get("routers", ROUTERS):
-        distances = known.get("distances", DISTANCES)
+        distances = tuple(known.get("distances", DISTANCES))
         lines = message_curves(simulated_curves(known["seeds"], protocol, router, distances))
         of = {p: lines.filter(contexts=p).sort("seed") for p in CONTEXTS}
         slopes = {p: of[p]["slope"].to_numpy() for p in CONTEXTS}
@@ -520,22 +520,19 @@ def _node_channels(_: Known) -> dict[str, Any]:
     return found
 
 
-BOTH = ("figure 3, coherence", "figure 3, request-reply")
-FEWER = {"seeds": 1, "routers": ("buffered",), "distances": QUICK_DISTANCES}
-
 ITEMS = (
-    Item("table 1", _table_1, _draw_table_1, shows=("table 1", "section 6")),
+    Item("table 1", _table_1, _draw_table_1),
     Item("section 6", _slower),
     Item("section 3.2", _messages),
     Item("equation 17", _distances),
-    Item("figure 3, coherence", partial(_curves, "coherence"), quick=FEWER),
-    Item("figure 3, request-reply", partial(_curves, "request-reply"), quick={"routers": ()}),
-    Item("figure 3", draw=_draw_figure_3, shows=BOTH),
+    Item("figure 3, coherence", partial(_curves, "coherence")),
+    Item("figure 3, request-reply", partial(_curves, "request-reply")),
+    Item("figure 3", draw=_draw_figure_3),
     Item("figure 4", draw=_draw_figure_4),
     Item("figure 5", draw=_draw_figure_5),
     Item("equation 16", _limit),
-    Item("figure 6", _figure_6, _draw_figure_6, shows=("equation 16", "figure 6")),
-    Item("figure 7", _figure_7, _draw_figure_7, shows=("figure 7", "section 4.2")),
+    Item("figure 6", _figure_6, _draw_figure_6),
+    Item("figure 7", _figure_7, _draw_figure_7),
     Item("section 4.2", _expectations),
     Item("figure 8", _figure_8, _draw_figure_8),
     Item("section 2.4", _node_channels),

@@ -637,20 +637,10 @@ def _population(known: Known, fraction: float, rule: str) -> Floats:
 def _of_table(number: int, roman: str, pes: int, policy: str) -> tuple[Item, Item]:
     """Return a table's numbers compared with all seeds, and with placements alike."""
     name, wait = f"table {number}", policy == "wait"
-    other = f"{name}, placements alike"
     draw = partial(_draw_performance, roman, f"{pes}-PE systems, {policy}")
     return (
-        Item(name, partial(_all_seeds, pes, wait), draw, shows=(name, other)),
-        Item(other, partial(_alike, name, pes, wait), quick={"placements": 0}),
-    )
-
-
-def _of_figures(first: int, *shows: str) -> tuple[Item, ...]:
-    """Return the three figures of an experiment."""
-    numbers = range(first, first + len(PARTS))
-    return tuple(
-        Item(f"figure {number}", draw=partial(_draw_stages, number), shows=shows)
-        for number in numbers
+        Item(name, partial(_all_seeds, pes, wait), draw),
+        Item(f"{name}, placements alike", partial(_alike, name, pes, wait)),
     )
 
 
@@ -664,16 +654,10 @@ ITEMS = (
     *_of_table(6, "VI", 512, "no-wait"),
     Item("section 3.1", _backward),
     Item("section 3.3", _finalisation),
-    *_of_figures(1),
-    *(
-        item
-        for first, rate in zip((4, 7, 10), SIZES, strict=True)
-        for name in [f"section 4.3, rate {rate:.2f}"]
-        for item in (Item(name, _critical), *_of_figures(first, name))
-    ),
+    *(Item(f"section 4.3, rate {rate:.2f}", _critical) for rate in SIZES),
     Item("section 4.4", _spacing),
     Item("section 4.4, independent reproduction", _reproduced_spacing),
-    *_of_figures(13, "section 4.4"),
+    *(Item(f"figure {number}", draw=partial(_draw_stages, number)) for number in range(1, 16)),
     Item("closed form", _closed_form),
     Item("Pfister & Norton", _saturation),
     Item("Pfister & Norton, the cure", _cure),
