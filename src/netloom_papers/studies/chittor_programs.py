@@ -350,18 +350,26 @@ FORTY, TRAFFICS = (0.25, 0.4), (0.12, 0.18, 0.25, 0.4)
 """Applied traffic of what is said of arbitration."""
 
 
-def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
+def run_loops(
+    places: Iterable[Mapping[str, Any]], what: str, **varied: Iterable[Any]
+) -> pl.DataFrame:
     """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
 
     Parameters
     ----------
-    cases
+    places
         Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
     what
         Shown while it lasts.
+    varied
+        Values of other options: each place is run with all of them.
     """
     import polars as pl
 
+    cases = [
+        {**place, **dict(zip(varied, values, strict=True))}
+        for place, values in product(places, product(*varied.values()))
+    ]
     found = run_side_by_side([partial(_run_loop, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
 
@@ -396,11 +404,8 @@ def _transposed(
     **more: Any,
 ) -> pl.DataFrame:
     """Run the transpose with each value of an option."""
-    cases = [
-        {**TRANSPOSE, option: value, "applied": traffic, "seed": seed, **more}
-        for value, traffic, seed in product(values, applied, _from_one(seeds))
-    ]
-    return run_loops(cases, what)
+    places = [{**TRANSPOSE, option: value, **more} for value in values]
+    return run_loops(places, what, applied=applied, seed=_from_one(seeds))
 
 
 def _from_one(number: int) -> Iterable[int]:
@@ -607,20 +612,17 @@ def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
     whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
     hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
     alone = (250 + hops + 1), 10 * (25 + hops + 1) + 9 * 10
-    cases = [
+    places = [
         {
             **TRANSPOSE,
             "message_flits": 250,
-            "seed": seed,
             **packets,
             "asked": traffic,
             "applied": 250 / (250 / traffic - cycles + 250),
         }
-        for (packets, cycles), traffic, seed in product(
-            zip((whole, cut), alone, strict=True), offered, _from_one(seeds)
-        )
+        for (packets, cycles), traffic in product(zip((whole, cut), alone, strict=True), offered)
     ]
-    return run_loops(cases, "figure 5.11")
+    return run_loops(places, "figure 5.11", seed=_from_one(seeds))
 
 
 def _figure_5_11(known: Known) -> Found:
@@ -649,18 +651,11 @@ def figure_5_12(
     ``theory_average`` and ``theory_worst`` are the saturation traffic by static analysis of the
     same mapping (sections 3.5 and 5.6.4), per cent.
     """
-    cases = [
-        {
-            **_on_mesh(graph, nodes),
-            **({} if graph == UNIFORM else {"mapping": "random"}),
-            "applied": traffic,
-            "seed": seed,
-        }
-        for nodes, graph, traffic, seed in product(
-            sizes, (*GRAPHS, UNIFORM), applied, _from_one(mappings)
-        )
+    places = [
+        _on_mesh(graph, nodes) | ({} if graph == UNIFORM else {"mapping": "random"})
+        for nodes, graph in product(sizes, (*GRAPHS, UNIFORM))
     ]
-    return run_loops(cases, "figure 5.12")
+    return run_loops(places, "figure 5.12", applied=applied, seed=_from_one(mappings))
 
 
 def _figure_5_12(known: Known) -> Found:
@@ -721,11 +716,10 @@ def figure_5_13(
     seeds: int, applied: Sequence[float] = APPLIED, sizes: Sequence[int] = (64, 256)
 ) -> pl.DataFrame:
     """The effect of careful mapping, with dimension-order routing (section 3.5)."""
-    cases = [
-        {**_carefully(graph, nodes), "applied": traffic, "seed": seed, "loops": 1000}
-        for nodes, graph, traffic, seed in product(sizes, GRAPHS, applied, _from_one(seeds))
+    places = [
+        {**_carefully(graph, nodes), "loops": 1000} for nodes, graph in product(sizes, GRAPHS)
     ]
-    return run_loops(cases, "figure 5.13")
+    return run_loops(places, "figure 5.13", applied=applied, seed=_from_one(seeds))
 
 
 def _figure_5_13(known: Known) -> Found:
@@ -761,19 +755,13 @@ def arbitrated(
     Fewer loops than elsewhere: with first come first served the slowest task takes up to some
     100 000 cycles for each.
     """
-    cases = [
-        {
-            **_on_mesh(graph, 256),
-            "mapping": "random",
-            "arbitration": policy,
-            "applied": traffic,
-            "seed": seed,
-            "loops": 30,
-            "skip": 5,
-        }
-        for graph, policy, traffic, seed in product(graphs, policies, applied, _from_one(mappings))
+    options = {"mapping": "random", "loops": 30, "skip": 5}
+    places = [
+        {**_on_mesh(graph, 256), **options, "arbitration": policy}
+        for graph, policy in product(graphs, policies)
     ]
-    return run_loops(cases, f"arbitration, {', '.join(policies)}")
+    what = f"arbitration, {', '.join(policies)}"
+    return run_loops(places, what, applied=applied, seed=_from_one(mappings))
 
 
 def _first_come(known: Known) -> Found:

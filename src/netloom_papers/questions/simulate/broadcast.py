@@ -42,6 +42,13 @@ if TYPE_CHECKING:
 MESSAGES = "messages/node/cycle"
 
 
+AS_RUN = (
+    "rate", "created", "accepted", "cycles", "warmup_cycles", "flit_hops", "stable", "reason",
+    "precise", "warmed_up", "interrupted",
+)  # fmt: skip
+"""Figures of a rate that its run has."""
+
+
 class Latency(Figures):
     """Latencies of one class of messages, as measured. None past saturation."""
 
@@ -467,9 +474,7 @@ def _points(
     for run in runs:
         idle = question.startup_cycles + network.zero_load_latency(run.hops, run.flits)
         yield AtRate(
-            rate=run.rate,
-            created=run.created,
-            accepted=run.accepted,
+            **{name: getattr(run, name) for name in AS_RUN},
             zero_load_latency=known(idle) if run.stable else None,
             unicast_latency=_latency(run, run.unicast),
             broadcast_latency=_latency(run, run.broadcast),
@@ -481,15 +486,7 @@ def _points(
             utilisation_max=float(run.channel_utilisation.max(initial=0)),
             utilisation_unicast=float(run.class_utilisation[0]),
             utilisation_broadcast=float(run.class_utilisation[1]),
-            cycles=run.cycles,
-            warmup_cycles=run.warmup_cycles,
-            flit_hops=run.flit_hops,
-            stable=run.stable,
             backlog=Backlog.of(run.stability, topology),
-            reason=run.reason,
-            precise=run.precise,
-            warmed_up=run.warmed_up,
-            interrupted=run.interrupted,
             note=note_of(run, run.unicast.messages + run.broadcast.messages, "message"),
             directions=tuple(_directions(topology, run, expected)),
         )

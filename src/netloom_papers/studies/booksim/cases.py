@@ -1,7 +1,7 @@
 """Tables of BookSim 2's runs: their configurations as networks, and short runs as it makes them.
 
 A table is a CSV file, of one configuration or one run a row. Meshes and tori are netloom's, with
-the routings and traffic that match. Other networks are those of ``networks`` and ``routings``.
+the routings and traffic that match. Other networks are those of ``networks``.
 
 Near saturation a short run's mean latency is far below that of the steady state, and differs from
 seed to seed. So runs are as long as the reference's: a start-up is left out, a window measured,
@@ -34,8 +34,14 @@ from netloom.simulation.network.routers import Router, router
 from netloom.simulation.network.run import Run
 from netloom.topology import Topology, topology
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
-from netloom_papers.studies.booksim.networks import KINDS, Shape, network, pattern
-from netloom_papers.studies.booksim.routings import ROUTINGS, routing_of
+from netloom_papers.studies.booksim.networks import (
+    KINDS,
+    ROUTINGS,
+    Shape,
+    network,
+    pattern,
+    routing_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
