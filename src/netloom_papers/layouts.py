@@ -81,7 +81,8 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
         place, bend = _next_tile(place, bend, 2**level)
     rows = columns = 2**size
     if levels % 2:  # the left half, without the root and the right child
-        left = _subtree_of_left_child(len(place))
+        left = np.arange(1, len(place) // 2 + 1)
+        left += _first_of_level(left) - 1
         place, bend, columns = place[left], bend[left], columns // 2
     turned, grid = _fitted("tiles", app, topology, (rows, columns))
     if turned:
@@ -178,8 +179,9 @@ def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
         top_bend[child] = top[row, 0], top[column, 1]
     whole, whole_bend = (np.zeros((4 * len(place) + 3, 2), np.int64) for _ in range(2))
     for position, quarter in enumerate(_SUBTREES):
-        tasks = _heap_positions(len(place), position)
-        whole[tasks], whole_bend[tasks] = quarters[quarter]
+        task = np.arange(1, len(place) + 1)  # its numbers in the tree of all four
+        task += (3 + position) * _first_of_level(task) - 1
+        whole[task], whole_bend[task] = quarters[quarter]
     known = min(7, len(whole))
     whole[:known], whole_bend[:known] = top[:known], top_bend[:known]
     return whole, whole_bend
@@ -196,17 +198,6 @@ def _turn(
     cells = cells[:, ::-1] if turned else cells
     mirrored = [side - 1 - cells[:, axis] if spare[axis] else cells[:, axis] for axis in range(2)]
     return np.stack(mirrored, axis=1) + side * np.array(corner, np.int64)
-
-
-def _heap_positions(num_tasks: int, position: int) -> Ints:
-    """Numbers, in the tree of four such subtrees, of the tasks of the one at this position."""
-    task = np.arange(1, num_tasks + 1)
-    return task + (3 + position) * _first_of_level(task) - 1
-
-
-def _subtree_of_left_child(num_tasks: int) -> Ints:
-    task = np.arange(1, num_tasks // 2 + 1)
-    return task + _first_of_level(task) - 1
 
 
 def _first_of_level(task: Ints) -> Ints:

@@ -669,7 +669,12 @@ def picture(name: str, *, quick: bool = False) -> Picture:
     drawn = (item for item in items(paper).values() if item.draw) if paper in PAPERS else ()
     item = next((item for item in drawn if item.name == short), None)
     if item is None or item.draw is None:
-        raise unknown(name)
+        from netloom_papers.studies.running import STUDIES
+
+        wanted = "one of netloom study list"
+        if near := get_close_matches(name, [*pictures(), *STUDIES], n=1, cutoff=0.5):
+            wanted = f"'{near[0]}' perhaps; all: netloom study list"
+        raise InputError("study", f"'{name}'", wanted)
     known, notes = published(paper)["items"][item.id], published(paper).get("notes", {})
     rows = tuple(
         row
@@ -684,14 +689,3 @@ def picture(name: str, *, quick: bool = False) -> Picture:
     remarks += [each.format_map(notes) for each in said if each]
     panels = tuple(each for each in shown if not isinstance(each, str))
     return Picture(name, known["shows"], quick, panels, rows, tuple(remarks))
-
-
-def unknown(name: str) -> InputError:
-    """Return what is wrong with a name that no study has: the nearest one that there is."""
-    from netloom_papers.studies.running import STUDIES
-
-    near = get_close_matches(name, [*pictures(), *STUDIES], n=1, cutoff=0.5)
-    wanted = (
-        f"'{near[0]}' perhaps; all: netloom study list" if near else "one of netloom study list"
-    )
-    return InputError("study", f"'{name}'", wanted)

@@ -135,6 +135,13 @@ class PublishedTorus:
     saturation_rate: float
 
 
+SOLVED = (
+    "latency", "network_latency", "broadcast_network_latency", "service_time", "channel_wait",
+    "source_wait", "vc_multiplexing", "adaptive_busy", "escape_busy",
+)  # fmt: skip
+"""The columns of the kernel's answers."""
+
+
 class Constants(NamedTuple):
     """A network as the kernel sees it: rates for λ_g = 1, times in cycles.
 
@@ -206,28 +213,22 @@ def published_torus(
     """
     rates = np.array(rate, np.float64)
     model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)
-    found = np.empty((rates.size, 9))
+    found = np.empty((rates.size, len(SOLVED)))
     busy = np.empty((rates.size, vcs + 1))
     kernel.solve(rates.ravel(), model, found, busy)
-    columns = [found[:, column].reshape(rates.shape) for column in range(9)]
-    latency, unicast, step, service, wait, source_wait, degree, adaptive, escape = columns
+    found[:, 0] += startup_cycles
+    columns = {
+        name: column.reshape(rates.shape) for name, column in zip(SOLVED, found.T, strict=True)
+    }
     return PublishedTorus(
+        **columns,
         rate=rates,
-        latency=np.asarray(startup_cycles + latency),
-        network_latency=unicast,
-        broadcast_network_latency=step,
-        service_time=service,
-        channel_wait=wait,
-        source_wait=source_wait,
-        vc_multiplexing=degree,
         channel_rate=np.asarray(rates * (model.unicast_rate + model.broadcast_rate)),
         unicast_channel_rate=np.asarray(rates * model.unicast_rate),
         broadcast_channel_rate=np.asarray(rates * broadcast),
         replica_channel_rate=np.asarray(rates * (model.broadcast_rate - broadcast)),
-        adaptive_busy=adaptive,
-        escape_busy=escape,
         busy_vcs=busy.reshape(*rates.shape, vcs + 1),
-        saturated=np.isnan(service),
+        saturated=np.isnan(columns["service_time"]),
         saturation_rate=float(kernel.saturation(model)),
     )
 

@@ -332,20 +332,16 @@ def speedup(
     length = np.asarray(message_headers, dtype=np.float64)
     if not np.all(length >= 0):
         raise InputError("message_headers", str(length.min()), "lengths of at least 0")
-    on_cube, on_mesh = _path_lengths(nodes, distance, form)
+    _chosen("distance", distance, ("neighbours", "average", "worst"))
+    root, lg = np.sqrt(nodes), np.log2(nodes)
+    on_cube, on_mesh = np.ones(nodes.shape), np.ones(nodes.shape)  # eq. 2.21
+    if distance == "worst":
+        on_cube, on_mesh = lg, 2 * (root - 1)
+    elif distance == "average":
+        on_cube = lg / 2 * (1 if form == "chittor-1991" else nodes / (nodes - 1))
+        on_mesh = 2 * root / 3
     ratio = channel_bandwidth_ratio(nodes, delay, form=form)
     return ratio * (on_cube + length) / (on_mesh + length)
-
-
-def _path_lengths(nodes: Ints, distance: Distance, form: Form) -> tuple[Floats, Floats]:
-    """Path lengths on the hypercube and on the mesh (eq. 2.21)."""
-    _chosen("distance", distance, ("neighbours", "average", "worst"))
-    if distance == "neighbours":
-        return np.ones(nodes.shape), np.ones(nodes.shape)
-    root, lg = np.sqrt(nodes), np.log2(nodes)
-    if distance == "worst":
-        return lg, 2 * (root - 1)
-    return lg / 2 * (1 if form == "chittor-1991" else nodes / (nodes - 1)), 2 * root / 3
 
 
 def _positions(layout: ArrayLike | None, num_nodes: int) -> Ints:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -404,7 +404,7 @@ def run_transactions(
     rows = engine.rows
     sent = (rows["sent"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
     batches = [program.statistics(rows, begin=first, end=last) for first, last in pairwise(marks)]
-    halves = {
+    halves: dict[str, Any] = {
         each.name: known(interval_over_runs([getattr(one, of) for one in batches])[1])
         for each in places(TransactionStatistics)
         if (of := each.name.removesuffix("_ci95")) != each.name

@@ -318,7 +318,13 @@ def simulate_all(
             return None
         with lock:
             known[_name(case)] = found
-            _append(path, {"case": {**case, "netloom": __version__}, "found": found})
+            line = json.dumps({"case": {**case, "netloom": __version__}, "found": found})
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(f"{line}\n")
+            except OSError as error:
+                raise unwritable(path, error) from None
         return True
 
     waiting = [case for case in cases if _name(case) not in known]
@@ -350,12 +356,3 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     if len(whole) < len(text):
         write_text(path, whole)
     return found
-
-
-def _append(path: Path, line: dict[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-    except OSError as error:
-        raise unwritable(path, error) from None

@@ -237,8 +237,8 @@ def test_four_contexts_on_uneven_channels():
     )
     mean = predict_locality(*models, run.distance)
     own = predict_locality(*models, run.distance, channel_load=run.run.channel_flits)
-    assert own.message_rate == pytest.approx(run.message_rate, rel=0.05)
-    assert mean.message_rate > 1.1 * run.message_rate
+    assert own.message_rate == pytest.approx(run.measured.message_rate, rel=0.05)
+    assert mean.message_rate > 1.1 * run.measured.message_rate
 
 
 @pytest.mark.parametrize(
