@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_direct
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.topology import Topology
 
 Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
 """How the rate of a wire falls with its length l: not at all, as 1/(1 + ln l), or as 1/l."""
@@ -361,9 +361,6 @@ def _links(topology: Topology) -> tuple[Ints, Ints]:
     check_direct(topology, "wiring", "its routers alone, topology.routers")
     one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
     other = np.maximum(topology.channel_source, topology.channel_target).astype(np.int64)
-    if isinstance(topology, Cube):  # every channel has its opposite, so half of them are the links
-        kept = topology.channel_source < topology.channel_target
-        return one[kept], other[kept]
     forth = topology.channel_source < topology.channel_target
     keys, place = np.unique(one * topology.num_routers + other, return_inverse=True)
     each_way = [np.bincount(place[way], minlength=len(keys)) for way in (forth, ~forth)]

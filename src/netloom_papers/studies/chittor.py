@@ -406,11 +406,11 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     By figure, float64[mappings] each.
     """
     graph, side = process_graphs(nodes)[kind], isqrt(nodes)
-    net, weights = mesh(side, side), np.ones(graph.num_edges)
+    net = mesh(side, side)
     found = []
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
         node_of = random_mapping(graph.num_tasks, nodes, seed)
-        contention, limit = _mapped(net, graph, node_of, weights)
+        contention, limit = _mapped(net, graph, node_of)
         loads, levels = contention.channel_load, contention.path_contention
         found.append(
             {
@@ -428,10 +428,8 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     return {name: np.array([each[name] for each in found], np.float64) for name in found[0]}
 
 
-def _mapped(
-    net: Any, graph: ProcessGraph, node_of: Ints, weights: Floats
-) -> tuple[Contention, Saturation]:
-    ends = node_of[graph.source], node_of[graph.target]
+def _mapped(net: Any, graph: ProcessGraph, node_of: Ints) -> tuple[Contention, Saturation]:
+    ends, weights = (node_of[graph.source], node_of[graph.target]), np.ones(graph.num_edges)
     found = measure(net, ROW_FIRST, *ends, weights)
     return found, saturation(found, ends[0], weights, net.num_hosts)
 
@@ -581,7 +579,7 @@ def _draw_table_3_2(made: Made) -> Drawn:
 def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), mesh(16, 16)
-    limit = _mapped(net, graph, np.arange(256, dtype=np.int32), np.ones(graph.num_edges))[1]
+    _, limit = _mapped(net, graph, np.arange(256, dtype=np.int32))
     return {f"saturation of uniform traffic on {net.name} (%)": 100 * limit.lemma_3}
 
 
@@ -697,7 +695,7 @@ def _section_4_3(known: Known) -> Found:
     side = known["side"]
     graph = read(f"transpose:{side}")
     node_of = np.arange(graph.num_tasks, dtype=np.int32)
-    _, limit = _mapped(mesh(side, side), graph, node_of, np.ones(graph.num_edges))
+    _, limit = _mapped(mesh(side, side), graph, node_of)
     return {
         "loop time (µs)": compute_us + 2 * message_us,
         "λ_a (%)": 100 * offered,

@@ -172,6 +172,12 @@ class System:
         network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
         return run_combining(network, traffic, steps, seed=seed)
 
+    def of_seed(
+        self, seed: int, *, wait: bool = False, spacing: tuple[int, int] | None = None, **more: Any
+    ) -> CombiningRun:
+        """Simulate the system with hot spots and requests of one seed."""
+        return self.run(self.traffic(seed, wait=wait, spacing=spacing), seed, **more)
+
 
 def systems(pes: int) -> dict[str, System]:
     """Return the systems of a size by name.
@@ -356,7 +362,7 @@ def _simulate(cases: Sequence[Case], what: str) -> Floats:
 
     def one(case: Case) -> tuple[float, ...]:
         system, seed, wait = case
-        run = system.run(system.traffic(seed, wait=wait), seed)
+        run = system.of_seed(seed, wait=wait)
         return (
             run.requests_per_pe,
             run.steps_mean,
@@ -454,12 +460,10 @@ def spacing(
     """Return the runs of each spacing and queue size, one per seed."""
     normal, cases = systems(512)["Normal"], list(product(SPACINGS, queues))
 
-    def one(case: tuple[str, int | None], seed: int) -> CombiningRun:
-        spaced, queue = case
-        traffic = normal.traffic(seed, spacing=SPACINGS[spaced])
-        return replace(normal, queue=queue).run(traffic, seed, digits=digits)
-
-    asked = [partial(one, case, seed) for case, seed in product(cases, range(1, seeds + 1))]
+    asked = [
+        partial(replace(normal, queue=queue).of_seed, seed, spacing=SPACINGS[name], digits=digits)
+        for (name, queue), seed in product(cases, range(1, seeds + 1))
+    ]
     runs = run_side_by_side(asked, f"spacing, {digits}")
     return {case: runs[at * seeds :][:seeds] for at, case in enumerate(cases)}
 
@@ -527,13 +531,9 @@ def _waiting(known: Known) -> Found:
     }
 
 
-def _over_seeds(
-    system: System, seeds: int, what: str, *, wait: bool = False, **options: Any
-) -> list[CombiningRun]:
-    def one(seed: int) -> CombiningRun:
-        return system.run(system.traffic(seed, wait=wait), seed, **options)
-
-    return run_side_by_side([partial(one, seed) for seed in range(1, seeds + 1)], what)
+def _over_seeds(system: System, seeds: int, what: str, **options: Any) -> list[CombiningRun]:
+    runs = [partial(system.of_seed, seed, **options) for seed in range(1, seeds + 1)]
+    return run_side_by_side(runs, what)
 
 
 # Closed forms.
