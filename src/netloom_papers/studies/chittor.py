@@ -579,7 +579,7 @@ def _draw_table_3_2(made: Made) -> Drawn:
 def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), mesh(16, 16)
-    _, limit = _mapped(net, graph, np.arange(256, dtype=np.int32))
+    limit = _mapped(net, graph, np.arange(256, dtype=np.int32))[1]
     return {f"saturation of uniform traffic on {net.name} (%)": 100 * limit.lemma_3}
 
 
