@@ -282,7 +282,7 @@ def gap(setup, key, number):
 
 @inlined
 def word_asked(setup, state, pe, number):
-    """Return the word that a request is for, its place among the element's. None: -1, -1."""
+    """Return the word that a request is for and its place among the element's. -1, -1: none."""
     hot = uniform_at(chain_key(state.stream_keys[layout.HOT], 0), number) < setup.hot_fraction
     if not hot:
         bits = bits_at(chain_key(state.stream_keys[layout.MODULES], 0), number)
