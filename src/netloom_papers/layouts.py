@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from netloom.base.arrays import Ints
-    from netloom.base.errors import InputError
     from netloom.topology import Cube, Topology
     from netloom.workload import ProcessGraph
 
@@ -82,7 +81,8 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
         place, bend = _next_tile(place, bend, 2**level)
     rows = columns = 2**size
     if levels % 2:  # the left half, without the root and the right child
-        left = _subtree_of_left_child(len(place))
+        left = np.arange(1, len(place) // 2 + 1)
+        left += _first_of_level(left) - 1
         place, bend, columns = place[left], bend[left], columns // 2
     turned, grid = _fitted("tiles", app, topology, (rows, columns))
     if turned:
@@ -179,8 +179,9 @@ def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
         top_bend[child] = top[row, 0], top[column, 1]
     whole, whole_bend = (np.zeros((4 * len(place) + 3, 2), np.int64) for _ in range(2))
     for position, quarter in enumerate(_SUBTREES):
-        tasks = _heap_positions(len(place), position)
-        whole[tasks], whole_bend[tasks] = quarters[quarter]
+        task = np.arange(1, len(place) + 1)  # its numbers in the tree of all four
+        task += (3 + position) * _first_of_level(task) - 1
+        whole[task], whole_bend[task] = quarters[quarter]
     known = min(7, len(whole))
     whole[:known], whole_bend[:known] = top[:known], top_bend[:known]
     return whole, whole_bend
@@ -197,17 +198,6 @@ def _turn(
     cells = cells[:, ::-1] if turned else cells
     mirrored = [side - 1 - cells[:, axis] if spare[axis] else cells[:, axis] for axis in range(2)]
     return np.stack(mirrored, axis=1) + side * np.array(corner, np.int64)
-
-
-def _heap_positions(num_tasks: int, position: int) -> Ints:
-    """Numbers, in the tree of four such subtrees, of the tasks of the one at this position."""
-    task = np.arange(1, num_tasks + 1)
-    return task + (3 + position) * _first_of_level(task) - 1
-
-
-def _subtree_of_left_child(num_tasks: int) -> Ints:
-    task = np.arange(1, num_tasks // 2 + 1)
-    return task + _first_of_level(task) - 1
 
 
 def _first_of_level(task: Ints) -> Ints:
@@ -258,21 +248,7 @@ def planes(app: ProcessGraph, topology: Topology) -> Layout:
     >>> planes(tasks(9, 9, 9), mesh(27, 27))
     <layout planes of 729 tasks, χ_max 10>
     """
-    sides, grid = _box_and_network("planes", app, topology)
-    candidates = []
-    for turn, down, across in _foldings(sides, grid.sides):
-        _, high, wide = (sides[axis] for axis in turn)
-        in_a_column = down if across == 1 else min(down, 2)  # the snake turns at alternate ends
-        loads = _load_of_tiles(wide, across, grid, 1), _load_of_tiles(high, in_a_column, grid, 0)
-        candidates.append((max(loads), down * across, turn, down, across))
-    if not candidates:
-        raise _too_small("planes", app, topology, sides)
-    promise, _, turn, _, across = min(candidates)
-    depth, row, column = _turned(sides, turn)
-    tile_row, tile_column = _snake(depth, across)
-    rows = tile_row * sides[turn[1]] + row
-    node_of = nodes_at(grid.sides, (rows, tile_column * sides[turn[2]] + column))
-    return Layout("planes", node_of, promise, None, _OF_BOXES)
+    return _folded("planes", app, topology)
 
 
 def columns(app: ProcessGraph, topology: Topology) -> Layout:
@@ -295,41 +271,45 @@ def columns(app: ProcessGraph, topology: Topology) -> Layout:
     >>> columns(tasks(4, 4, 4), mesh(8, 8))
     <layout columns of 64 tasks, χ_max 3>
     """
-    sides, grid = _box_and_network("columns", app, topology)
-    candidates = []
-    for turn, down, across in _foldings(sides, grid.sides):
-        _, high, wide = (sides[axis] for axis in turn)
-        loads = _load_of_tiles(across, wide, grid, 1), _load_of_tiles(down, high, grid, 0)
-        candidates.append((max(loads), down * across, turn, down, across))
-    if not candidates:
-        raise _too_small("columns", app, topology, sides)
-    promise, _, turn, down, across = min(candidates)
-    depth, row, column = _turned(sides, turn)
-    in_row, in_column = _snake(depth, across)
-    node_of = nodes_at(grid.sides, (row * down + in_row, column * across + in_column))
-    return Layout("columns", node_of, promise, None, _OF_BOXES)
+    return _folded("columns", app, topology)
 
 
-def _box_and_network(
-    name: str, app: ProcessGraph, topology: Topology
-) -> tuple[tuple[int, ...], Cube]:
+def _folded(name: str, app: ProcessGraph, topology: Topology) -> Layout:
+    """Fold one dimension into rows and columns, of planes beside each other or within a tile."""
     shape = grid_of(app)
     if shape is None or len(shape.sides) != 3 or any(map(shape.is_ring, range(3))):
         raise refusal(name, f"the program {app.name}", "a 3D mesh such as mesh:4x4x4")
-    return shape.sides, require_cube(name, topology, dimensions=2)
+    sides, grid = shape.sides, require_cube(name, topology, dimensions=2)
 
+    def load(turn: tuple[int, ...], down: int, across: int) -> int:
+        _, high, wide = (sides[axis] for axis in turn)
+        tiles = (across, wide), (down, high)
+        if name == "planes":  # the snake turns at alternate ends
+            tiles = (wide, across), (high, down if across == 1 else min(down, 2))
+        return max(_load_of_tiles(*tiles[0], grid, 1), _load_of_tiles(*tiles[1], grid, 0))
 
-def _too_small(
-    name: str, app: ProcessGraph, topology: Topology, sides: tuple[int, ...]
-) -> InputError:
-    need = [
-        (max(down * sides[turn[1]], across * sides[turn[2]]), down * across, turn, down, across)
-        for turn, down, across in _foldings(sides, (max(sides) ** 2, max(sides) ** 2))
-    ]
-    _, _, turn, down, across = min(need)
-    room = f"{down * sides[turn[1]]}x{across * sides[turn[2]]}"
-    found = f"{topology.name} for the {name} of {app.name}"
-    return refusal(name, found, f"room to fold one dimension, such as mesh:{room}")
+    foldings = list(_foldings(sides, grid.sides))
+    if not foldings:
+        need = [
+            (max(down * sides[turn[1]], across * sides[turn[2]]), down * across, turn, down, across)
+            for turn, down, across in _foldings(sides, (max(sides) ** 2, max(sides) ** 2))
+        ]
+        _, _, turn, down, across = min(need)
+        room = f"{down * sides[turn[1]]}x{across * sides[turn[2]]}"
+        found = f"{topology.name} for the {name} of {app.name}"
+        raise refusal(name, found, f"room to fold one dimension, such as mesh:{room}")
+    promise, _, turn, down, across = min(
+        (load(*each), each[1] * each[2], *each) for each in foldings
+    )
+    at = np.unravel_index(np.arange(app.num_tasks), sides)
+    depth, row, column = (np.asarray(at[axis], np.int64) for axis in turn)
+    along_row, along = np.divmod(depth, across)
+    along_column = np.where(along_row % 2 == 0, along, across - 1 - along)
+    if name == "planes":
+        places = along_row * sides[turn[1]] + row, along_column * sides[turn[2]] + column
+    else:
+        places = row * down + along_row, column * across + along_column
+    return Layout(name, nodes_at(grid.sides, places), promise, None, _OF_BOXES)
 
 
 def _foldings(
@@ -359,17 +339,6 @@ def _load_of_tiles(width: int, tiles: int, grid: Cube, axis: int) -> int:
         return min(1, tiles * width - 1)
     round_the_ring = grid.wraps[axis] and 2 * width == grid.sides[axis]
     return width + (1 if tiles > 2 or round_the_ring else 0)
-
-
-def _turned(sides: tuple[int, ...], turn: tuple[int, ...]) -> list[Ints]:
-    at = np.unravel_index(np.arange(np.prod(sides)), sides)
-    return [np.asarray(at[axis], np.int64) for axis in turn]
-
-
-def _snake(position: Ints, across: int) -> tuple[Ints, Ints]:
-    """Return row and column along a snake that goes ``across`` columns and turns."""
-    row, column = np.divmod(position, across)
-    return row, np.where(row % 2 == 0, column, across - 1 - column)
 
 
 LAYOUTS = {"tiles": tiles, "h-tree": h_tree, "columns": columns, "planes": planes}

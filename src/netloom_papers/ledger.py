@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -24,7 +24,7 @@ from netloom._version import __version__
 from netloom.base.errors import InputError
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.intervals import batch_interval
-from netloom_papers.figures import PRINTED, Grid, Plot
+from netloom_papers.figures import PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
     import polars as pl
@@ -151,6 +151,11 @@ class Row:
         if self.at_most and self.computed <= self.printed:
             return True
         return self.deviation <= self.tolerance + 1e-12
+
+    @property
+    def cell(self) -> Cell:
+        """The row as a cell of a table."""
+        return Cell(self.printed, self.computed, self.within)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
@@ -357,12 +362,6 @@ class Item:
     draw
         Yields the panels of the picture, in the paper's order, and remarks, as text, on what was
         found. None if there is no picture.
-    shows
-        The items whose rows stand below the picture. Its own, if none.
-    only
-        How the quantities of these rows begin.
-    quick
-        What the data file says otherwise in a quick run, such as fewer ``seeds``.
     takes_table
         Whether it recomputes a table of the user's as well, ``reference`` of what is known.
     """
@@ -370,9 +369,6 @@ class Item:
     id: str
     recompute: Callable[[Known], Mapping[str, Any] | Iterable[Row]] | None = None
     draw: Callable[[Made], Iterable[Plot | Grid | str]] | None = None
-    shows: tuple[str, ...] = ()
-    only: str = ""
-    quick: Known = field(default_factory=dict)
     takes_table: bool = False
 
     @property
@@ -399,6 +395,9 @@ def published(paper: str) -> dict[str, Any]:
     - ``shows``: what its picture shows, in one line. ``remarks``: what to know before comparing.
       ``quick`` and ``full``: a remark on either. ``{name}`` in them stands for one of the paper's
       ``notes``.
+    - ``rows of``: the items whose rows stand below the picture, its own if not said, and how the
+      quantities of these ``rows begin``. ``in a quick run``: what is known otherwise then, such as
+      fewer ``seeds``.
     - ``item``: how rows call it, if not by its name. ``note``: where tolerances come from.
 
     All else is what the recomputation needs: sizes, seeds.
@@ -503,9 +502,10 @@ def kind_of(known: Known, quantity: str) -> tuple[str, str]:
 def rows_of(paper: str, name: str, *, quick: bool = False) -> tuple[Row, ...]:
     """Return the rows of an item, recomputed once. Quickly if it knows how to."""
     item = items(paper)[name]
-    if quick and not item.quick:
+    changes = published(paper)["items"].get(name, {}).get("in a quick run", {})
+    if quick and not changes:
         return rows_of(paper, name)
-    return compare(paper, item, **item.quick if quick else {})
+    return compare(paper, item, **changes if quick else {})
 
 
 def validate(paper: str = "", *, reference: str | None = None) -> Validation:
@@ -669,29 +669,23 @@ def picture(name: str, *, quick: bool = False) -> Picture:
     drawn = (item for item in items(paper).values() if item.draw) if paper in PAPERS else ()
     item = next((item for item in drawn if item.name == short), None)
     if item is None or item.draw is None:
-        raise unknown(name)
+        from netloom_papers.studies.running import STUDIES
+
+        wanted = "one of netloom study list"
+        if near := get_close_matches(name, [*pictures(), *STUDIES], n=1, cutoff=0.5):
+            wanted = f"'{near[0]}' perhaps; all: netloom study list"
+        raise InputError("study", f"'{name}'", wanted)
     known, notes = published(paper)["items"][item.id], published(paper).get("notes", {})
     rows = tuple(
         row
-        for each in item.shows or (item.id,)
+        for each in known.get("rows of", [item.id])
         for row in rows_of(paper, each, quick=quick)
-        if row.quantity.startswith(item.only)
+        if row.quantity.startswith(known.get("rows begin", ""))
     )
-    known = {**known, **item.quick} if quick else known
+    known = {**known, **known.get("in a quick run", {})} if quick else known
     shown = list(item.draw(Made(rows, known, quick)))
     said = [*known.get("remarks", ()), known.get("quick" if quick else "full", "")]
     remarks = [each for each in shown if isinstance(each, str)]
     remarks += [each.format_map(notes) for each in said if each]
     panels = tuple(each for each in shown if not isinstance(each, str))
     return Picture(name, known["shows"], quick, panels, rows, tuple(remarks))
-
-
-def unknown(name: str) -> InputError:
-    """Return what is wrong with a name that no study has: the nearest one that there is."""
-    from netloom_papers.studies.running import STUDIES
-
-    near = get_close_matches(name, [*pictures(), *STUDIES], n=1, cutoff=0.5)
-    wanted = (
-        f"'{near[0]}' perhaps; all: netloom study list" if near else "one of netloom study list"
-    )
-    return InputError("study", f"'{name}'", wanted)

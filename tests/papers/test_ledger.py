@@ -336,8 +336,9 @@ def test_a_picture_is_drawn_from_rows_that_are_recomputed_once(one_item):
         yield GRID
         assert [row.computed for row in made.rows] == [made.known["seeds"], 2][: len(made.rows)]
 
-    item = Item("figure 1", recompute, draw, quick={"seeds": 1})
+    item = Item("figure 1", recompute, draw)
     values = {"kind": "printed", "within": 0, "values": {"a": 3, "b": 2}, "seeds": 3}
+    values["in a quick run"] = {"seeds": 1}
     one_item(item, shows="Line", remarks=["{a note}"], quick="Quick: less.", **values)
     for _ in range(2):
         full = picture("johnson/fig-1")

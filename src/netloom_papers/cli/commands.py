@@ -1,7 +1,6 @@
 """``netloom validate`` and ``netloom study``: papers recomputed, and what models can be trusted."""
 
 import sys
-from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -79,7 +78,11 @@ def validate(
         from netloom_papers.studies import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-        writers = _files_of_rows(result, csv, markdown, paper, figures)
+        writers: list[Writer] = [] if csv is None else [_table_writer(result, csv)]
+        if markdown is not None:
+            writers.append(partial(_write_page, result, markdown))
+        if figures is not None:
+            writers.append(partial(_write_figures, paper, figures))
         with files_written(writers, quiet=as_json):
             if as_json:
                 print_json(result.to_dict())
@@ -89,17 +92,6 @@ def validate(
                 show_validation(result)
     if result.failures:
         raise typer.Exit(1)
-
-
-def _files_of_rows(
-    result: Any, csv: Path | None, markdown: Path | None, paper: str, figures: Path | None
-) -> Iterator[Writer]:
-    if csv is not None:
-        yield _table_writer(result, csv)
-    if markdown is not None:
-        yield partial(_write_page, result, markdown)
-    if figures is not None:
-        yield partial(_write_figures, paper, figures)
 
 
 def _write_page(result: Any, path: Path) -> str:

@@ -478,7 +478,7 @@ class HotSpotList:
         drawn = uniforms(self._seed, layout.CHANGES, steps[:, None], [[0, 2]])
         return steps[(drawn[:, 0] < traffic.remove) | (drawn[:, 1] < traffic.new)]
 
-    def change(self, step: int, in_flight: Ints) -> list[tuple[int, int]]:
+    def change(self, step: int, in_flight: Ints) -> list[list[int]]:
         """Make the changes of a step, in which no request has been made yet.
 
         ``in_flight`` is int64[modules], requests for each hot spot that have not been answered.
@@ -489,26 +489,20 @@ class HotSpotList:
         goes, which, comes, where = uniforms(
             self._seed, layout.CHANGES, step, np.arange(4)
         ).tolist()
-        lost: list[tuple[int, int]] = []
+        lost: list[list[int]] = []
         if goes < traffic.remove and len(self.hot_spots) > 1:
-            lost = self._remove(self.hot_spots.pop(int(which * len(self.hot_spots))))
+            module = self.hot_spots.pop(int(which * len(self.hot_spots)))
+            lost = np.argwhere(self.assigned == module).tolist()
+            for pe, place in lost:
+                self.assigned[pe, place:-1] = self.assigned[pe, place + 1 :]
+                self.assigned[pe, -1] = -1
         cold = in_flight == 0
         cold[self.hot_spots] = False
         modules = np.flatnonzero(cold)
         if comes < traffic.new and len(modules):
-            self._add(int(modules[int(where * len(modules))]), step)
+            self.hot_spots.append(int(modules[int(where * len(modules))]))
+            taken = (self.assigned >= 0).sum(axis=1)
+            drawn = uniforms(self._seed, layout.TAKES, step, np.arange(len(taken)))
+            takes = np.flatnonzero((taken < self.assigned.shape[1]) & (drawn < traffic.assign))
+            self.assigned[takes, taken[takes]] = self.hot_spots[-1]
         return lost
-
-    def _remove(self, module: int) -> list[tuple[int, int]]:
-        pes, places = np.nonzero(self.assigned == module)
-        for pe, place in zip(pes, places, strict=True):
-            self.assigned[pe, place:-1] = self.assigned[pe, place + 1 :]
-            self.assigned[pe, -1] = -1
-        return list(zip(pes.tolist(), places.tolist(), strict=True))
-
-    def _add(self, module: int, step: int) -> None:
-        self.hot_spots.append(module)
-        taken = (self.assigned >= 0).sum(axis=1)
-        drawn = uniforms(self._seed, layout.TAKES, step, np.arange(len(taken)))
-        takes = np.flatnonzero((taken < self.assigned.shape[1]) & (drawn < self._traffic.assign))
-        self.assigned[takes, taken[takes]] = module

@@ -6,7 +6,7 @@ Each of several runs has hot spots and requests of its own.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation.intervals import (
-    batch_interval,
-    interval_over_runs,
     percentiles,
     run_interval,
 )
@@ -312,84 +310,6 @@ class QueueLengths(Figures):
     ci95: float | None = figure("± 95 %", "packets")
     max: int = figure(unit="packets", lead=True)
     used: Number | None = figure("ever used", "queues", default=None, optional=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Replications:
-    """Runs of one network at one rate, one a replication, and the seed of each."""
-
-    network: CombiningNetwork
-    runs: tuple[CombiningRun, ...]
-    seeds: tuple[int, ...]
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether figures are of runs that were stopped from outside."""
-        return any(run.interrupted for run in self.runs)
-
-    @property
-    def stable(self) -> bool | None:
-        """Whether the network keeps up in all runs. None where one is too short to tell."""
-        if any(run.stable is False for run in self.runs):
-            return False
-        return None if any(run.stable is None for run in self.runs) else True
-
-    @property
-    def latency_counts(self) -> Ints:
-        """How many requests of all runs took so many steps, from 0 on: int64[any]."""
-        total = np.zeros(max(len(run.latency_counts) for run in self.runs), np.int64)
-        for run in self.runs:
-            total[: len(run.latency_counts)] += run.latency_counts
-        return total
-
-    @property
-    def fullest(self) -> tuple[str, float]:
-        """The queues that are longest on average, but for the modules', and their mean length."""
-        means = np.mean([run.queue_mean for run in self.runs], axis=0)
-        stages = self.network.stages
-        means[stages + 1] = 0.0
-        level = int(means.argmax())
-        where = f"replies at the outputs of stage {2 * stages + 1 - level}"
-        if level <= stages:
-            where = f"requests {f'at the outputs of stage {level - 1}' if level else 'in the PEs'}"
-        return where, float(means[level])
-
-    @property
-    def combined_share(self) -> float:
-        """Part of the requests that reached memory within another, at whichever stage they met."""
-        alone = [np.prod(1 - run.combining_rate) for run in self.runs]
-        return 1 - float(np.mean(alone))
-
-    @property
-    def steps_taken(self) -> Steps | None:
-        """The steps that requests took, over those of all runs alike. None without any."""
-        counts = self.latency_counts
-        seen = np.flatnonzero(counts)
-        if not len(seen):
-            return None
-        completed = [run.latency_counts.sum() for run in self.runs]
-        sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in self.runs]
-        mean, half = batch_interval(sums, completed)
-        if len(self.runs) == 1:
-            half = self.runs[0].steps_ci95
-        median, rare = percentiles(counts, (50, 99)).tolist()
-        first, last = int(seen[0]), int(seen[-1])
-        known = None if np.isnan(half) else half
-        return Steps(mean=mean, ci95=known, min=first, p50=median, p99=rare, max=last)
-
-    def lengths(self, mean: str, longest: str, used: str, place: int) -> QueueLengths:
-        """Return the lengths of the queues of a level, or the wait pools of a stage.
-
-        The names are those of ``CombiningRun``.
-        """
-        means, most, count = (
-            np.array([getattr(run, name)[place] for run in self.runs])
-            for name in (mean, longest, used)
-        )
-        middle, half = interval_over_runs(means)
-        many, _ = interval_over_runs(count)
-        used_of = int(many) if many.is_integer() else many
-        return QueueLengths(mean=middle, ci95=half, max=int(most.max()), used=used_of)
 
 
 DISCERNIBLE = 0.1

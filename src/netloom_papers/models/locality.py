@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,8 +40,26 @@ if TYPE_CHECKING:
     from netloom.topology import Cube
 
 
+LEAST = {"dimensions": 1, "contexts": 1, "message_flits": 1, "squared_length_ratio": 1}
+"""What numbers of the models are at least, if not 0."""
+
+POSITIVE = ("speed", "messages", "critical_messages")
+"""Those that are not 0 either."""
+
+
 @dataclass(frozen=True, eq=False)
-class TorusNetwork:
+class Parameters:
+    """A record of numbers, each of which becomes a float64 array."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            name, above = each.name, each.name in POSITIVE
+            value = numbers(name, getattr(self, name), LEAST.get(name, 0), above=above)
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class TorusNetwork(Parameters):
     """A torus, as the locality model sees it. All fields may be arrays that broadcast.
 
     Attributes
@@ -60,14 +78,9 @@ class TorusNetwork:
         If there is no dimension, no speed, or a negative number of channels.
     """
 
-    dimensions: ArrayLike = 2
-    speed: ArrayLike = 1
-    node_channels: ArrayLike = 0
-
-    def __post_init__(self) -> None:
-        numbers("dimensions", self.dimensions, 1)
-        numbers("speed", self.speed, 0, above=True)
-        numbers("node_channels", self.node_channels, 0)
+    dimensions: Any = 2
+    speed: Any = 1
+    node_channels: Any = 0
 
 
 def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> Floats:
@@ -182,7 +195,7 @@ MOST_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Application:
+class Application(Parameters):
     """What a processor does between transactions. All fields may be arrays that broadcast.
 
     Attributes
@@ -201,19 +214,14 @@ class Application:
         If there are fewer contexts than one, or a time is negative.
     """
 
-    run_processor_cycles: ArrayLike
-    contexts: ArrayLike = 1
-    switch_processor_cycles: ArrayLike = 0
-
-    def __post_init__(self) -> None:
-        numbers("run_processor_cycles", self.run_processor_cycles, 0)
-        numbers("contexts", self.contexts, 1)
-        numbers("switch_processor_cycles", self.switch_processor_cycles, 0)
+    run_processor_cycles: Any
+    contexts: Any = 1
+    switch_processor_cycles: Any = 0
 
     def least_gap(self) -> Floats:
         """Return the least time between transactions, T_r + T_s, processor cycles (eq. 4)."""
-        switch = np.where(np.asarray(self.contexts) > 1, self.switch_processor_cycles, 0)
-        return np.asarray(np.asarray(self.run_processor_cycles, np.float64) + switch)
+        switch = np.where(self.contexts > 1, self.switch_processor_cycles, 0)
+        return np.asarray(self.run_processor_cycles + switch)
 
     def inter_transaction(self, latency: ArrayLike) -> Floats:
         """Return t_t, the mean time between transactions that take T_t, in processor cycles.
@@ -227,13 +235,13 @@ class Application:
         >>> Application(10, contexts=2, switch_processor_cycles=4).inter_transaction([8, 18, 30])
         array([14., 14., 20.])
         """
-        run = np.asarray(self.run_processor_cycles, np.float64)
-        waiting = (run + np.asarray(latency, np.float64)) / np.asarray(self.contexts, np.float64)
+        run = self.run_processor_cycles
+        waiting = (run + np.asarray(latency, np.float64)) / self.contexts
         return np.asarray(np.maximum(waiting, self.least_gap()))
 
 
 @dataclass(frozen=True, eq=False)
-class TransactionCost:
+class TransactionCost(Parameters):
     """What a transaction takes. All fields may be arrays that broadcast.
 
     Attributes
@@ -255,18 +263,11 @@ class TransactionCost:
         If there are no messages, none that count, less than a flit, or negative time.
     """
 
-    messages: ArrayLike
-    critical_messages: ArrayLike
-    message_flits: ArrayLike
-    fixed_processor_cycles: ArrayLike = 0
-    squared_length_ratio: ArrayLike = 1
-
-    def __post_init__(self) -> None:
-        numbers("messages", self.messages, 0, above=True)
-        numbers("critical_messages", self.critical_messages, 0, above=True)
-        numbers("message_flits", self.message_flits, 1)
-        numbers("fixed_processor_cycles", self.fixed_processor_cycles, 0)
-        numbers("squared_length_ratio", self.squared_length_ratio, 1)
+    messages: Any
+    critical_messages: Any
+    message_flits: Any
+    fixed_processor_cycles: Any = 0
+    squared_length_ratio: Any = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,12 +303,10 @@ def message_curve(
     (1.0, 48.0, 8.0)
     """
     clock = numbers("speed", speed, 0, above=True)
-    sent = np.asarray(transaction.messages, np.float64)
-    critical = np.asarray(transaction.critical_messages, np.float64)
-    busy = np.asarray(application.run_processor_cycles, np.float64)
-    grain = clock * (busy + np.asarray(transaction.fixed_processor_cycles, np.float64))
+    sent, critical = transaction.messages, transaction.critical_messages
+    grain = clock * (application.run_processor_cycles + transaction.fixed_processor_cycles)
     return MessageCurve(
-        slope=np.asarray(np.asarray(application.contexts, np.float64) * sent / critical),
+        slope=np.asarray(application.contexts * sent / critical),
         offset=np.asarray(grain / critical),
         least_gap=np.asarray(clock * application.least_gap() / sent),
     )
@@ -395,7 +394,7 @@ class Locality:
         latency: then the first three are nothing.
     transaction_latency
         T_t.
-    masked
+    latency_hidden
         bool, where processors hide all latency (Johnson 1992, eqs. 3 and 4).
     speed
         Network cycles in a processor cycle.
@@ -415,7 +414,7 @@ class Locality:
     work_cycles: Floats
     switch_cycles: Floats
     transaction_latency: Floats
-    masked: Bools
+    latency_hidden: Bools
     speed: Floats
 
     @property
@@ -493,8 +492,7 @@ def predict_locality(
     """
     d = numbers("distance", distance, 0, above=True)
     curve = message_curve(application, transaction, network.speed)
-    flits = np.asarray(transaction.message_flits, np.float64)
-    n = np.asarray(network.dimensions, np.float64)
+    flits, n = transaction.message_flits, network.dimensions
     growth, alone = contention_growth(d, flits, n), d + flits
     load = np.atleast_1d(numbers("channel_load", channel_load, 0))
     total = load.sum(axis=-1, keepdims=True)
@@ -531,13 +529,11 @@ def predict_locality(
         rate = balance(curve, message_latency, np.minimum(rate, nodes))
     else:
         rate = np.minimum(rate, most)
-    masked = rate >= most
-    latency = np.where(masked, message_latency(rate), curve.slope / rate - curve.offset)
-    critical = np.asarray(transaction.critical_messages, np.float64)
-    clock = np.asarray(network.speed, np.float64)
-    fixed = clock * np.asarray(transaction.fixed_processor_cycles, np.float64)
-    run = clock * np.asarray(application.run_processor_cycles, np.float64)
-    contexts = np.asarray(application.contexts, np.float64)
+    hidden = rate >= most
+    latency = np.where(hidden, message_latency(rate), curve.slope / rate - curve.offset)
+    critical, clock, contexts = transaction.critical_messages, network.speed, application.contexts
+    fixed = clock * transaction.fixed_processor_cycles
+    run = clock * application.run_processor_cycles
     wait = node_wait(rate)
     per_hop = np.maximum((latency - flits - wait) / d, 1)
     used = channel_utilisation(rate, d, flits, n)
@@ -549,14 +545,14 @@ def predict_locality(
         "channel_utilisation": used,
         "busiest_channel_utilisation": used * top,
         "node_channel_wait": wait,
-        "inter_transaction_cycles": np.asarray(transaction.messages, np.float64) / rate,
-        "variable_message_cycles": np.where(masked, 0, critical * d * per_hop / contexts),
-        "fixed_message_cycles": np.where(masked, 0, critical * (flits + wait) / contexts),
-        "fixed_transaction_cycles": np.where(masked, 0, fixed / contexts),
-        "work_cycles": np.where(masked, run, run / contexts),
-        "switch_cycles": np.where(masked, clock * application.least_gap() - run, 0),
+        "inter_transaction_cycles": transaction.messages / rate,
+        "variable_message_cycles": np.where(hidden, 0, critical * d * per_hop / contexts),
+        "fixed_message_cycles": np.where(hidden, 0, critical * (flits + wait) / contexts),
+        "fixed_transaction_cycles": np.where(hidden, 0, fixed / contexts),
+        "work_cycles": np.where(hidden, run, run / contexts),
+        "switch_cycles": np.where(hidden, clock * application.least_gap() - run, 0),
         "transaction_latency": critical * latency + fixed,
-        "masked": masked,
+        "latency_hidden": hidden,
         "speed": clock,
     }
     return Locality(**dict(zip(parts, np.broadcast_arrays(*parts.values()), strict=True)))
@@ -576,8 +572,8 @@ def per_hop_limit(
     9.78
     """
     slope = message_curve(application, transaction, network.speed).slope
-    flits = np.asarray(transaction.message_flits, np.float64)
-    return np.asarray(np.maximum(flits * slope / (2 * np.asarray(network.dimensions)), 1))
+    flits = transaction.message_flits
+    return np.asarray(np.maximum(flits * slope / (2 * network.dimensions), 1))
 
 
 def expected_gain(
@@ -722,4 +718,4 @@ def mean_locality(
         return found
     parts = {each.name: getattr(found, each.name) for each in fields(found)}
     parts = {name: values.mean(axis=0, keepdims=True) for name, values in parts.items()}
-    return replace(found, **parts | {"masked": parts["masked"] > 0.5})
+    return replace(found, **parts | {"latency_hidden": parts["latency_hidden"] > 0.5})

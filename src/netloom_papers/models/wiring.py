@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.topology import Cube
 from netloom.topology.alike import check_direct
 
 if TYPE_CHECKING:
@@ -333,20 +332,16 @@ def speedup(
     length = np.asarray(message_headers, dtype=np.float64)
     if not np.all(length >= 0):
         raise InputError("message_headers", str(length.min()), "lengths of at least 0")
-    on_cube, on_mesh = _path_lengths(nodes, distance, form)
+    _chosen("distance", distance, ("neighbours", "average", "worst"))
+    root, lg = np.sqrt(nodes), np.log2(nodes)
+    on_cube, on_mesh = np.ones(nodes.shape), np.ones(nodes.shape)  # eq. 2.21
+    if distance == "worst":
+        on_cube, on_mesh = lg, 2 * (root - 1)
+    elif distance == "average":
+        on_cube = lg / 2 * (1 if form == "chittor-1991" else nodes / (nodes - 1))
+        on_mesh = 2 * root / 3
     ratio = channel_bandwidth_ratio(nodes, delay, form=form)
     return ratio * (on_cube + length) / (on_mesh + length)
-
-
-def _path_lengths(nodes: Ints, distance: Distance, form: Form) -> tuple[Floats, Floats]:
-    """Path lengths on the hypercube and on the mesh (eq. 2.21)."""
-    _chosen("distance", distance, ("neighbours", "average", "worst"))
-    if distance == "neighbours":
-        return np.ones(nodes.shape), np.ones(nodes.shape)
-    root, lg = np.sqrt(nodes), np.log2(nodes)
-    if distance == "worst":
-        return lg, 2 * (root - 1)
-    return lg / 2 * (1 if form == "chittor-1991" else nodes / (nodes - 1)), 2 * root / 3
 
 
 def _positions(layout: ArrayLike | None, num_nodes: int) -> Ints:
@@ -366,9 +361,6 @@ def _links(topology: Topology) -> tuple[Ints, Ints]:
     check_direct(topology, "wiring", "its routers alone, topology.routers")
     one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
     other = np.maximum(topology.channel_source, topology.channel_target).astype(np.int64)
-    if isinstance(topology, Cube):  # every channel has its opposite, so half of them are the links
-        kept = topology.channel_source < topology.channel_target
-        return one[kept], other[kept]
     forth = topology.channel_source < topology.channel_target
     keys, place = np.unique(one * topology.num_routers + other, return_inverse=True)
     each_way = [np.bincount(place[way], minlength=len(keys)) for way in (forth, ~forth)]

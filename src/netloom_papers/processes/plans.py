@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted
-from netloom.phases.execute.node_programs import node_program, node_programs
+from netloom.phases.execute.node_programs import NodeProgram, node_program, node_programs
 from netloom.questions.plans import OfPlan, of_what, verified_phases
 from netloom.questions.verdicts import Verdict
 from netloom_papers.processes.runtime import run_programs
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from netloom.phases import PlanFile
-    from netloom.phases.execute.node_programs import NodeProgram
 
 
 class PlanRun(OfPlan):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import CYCLES, Figures, figure, known, places
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.simulation.agenda import ProgramRun
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.workload.graphs.process_graph import ProcessGraph
+
+NODE_RATE = "messages/node/cycle"
 
 RUNNING, BEGINNING = 0, 2
 """Streams of chance. ``durations`` takes two."""
@@ -84,7 +87,7 @@ class Transactions(Rounds):
     Raises
     ------
     InputError
-        If a value is out of range, or no task has a neighbour.
+        If the law is none, or no task has a neighbour.
 
     Examples
     --------
@@ -108,10 +111,6 @@ class Transactions(Rounds):
         seed: int = DEFAULT_SEED,
         group: Ints | None = None,
     ) -> None:
-        numbers = {"contexts": (contexts, 1), "fixed_cycles": (fixed_cycles, 0), "seed": (seed, 0)}
-        for name, (value, least) in numbers.items():
-            if value < least:
-                raise InputError(name, f"{value}", f"a whole number of at least {least}")
         check_law(law, run_cycles)
         nodes = np.asarray(node_of, np.int32)
         tasks = senders(graph)
@@ -183,20 +182,45 @@ class Transactions(Rounds):
         )
 
 
-@dataclass(frozen=True)
-class TransactionStatistics:
-    """What transactions and their messages took, in Johnson's terms."""
+class TransactionStatistics(Figures):
+    """What transactions and their messages took, in Johnson's terms.
 
-    # r_m, messages that a node sends a cycle; 1 / t_m. Nodes without threads do not count.
-    message_rate: float
-    message_latency: float  # T_m, mean cycles from the sending of a message to its arrival
-    inter_transaction_cycles: float  # t_t, mean cycles between transactions that a node issues
-    # T_t, mean cycles from the issue of a transaction until its thread can run, T_f included.
-    transaction_latency: float
-    # messages, transactions: how many there were; messages that do not leave their node are not
-    # counted.
-    messages: int
-    transactions: int
+    Attributes
+    ----------
+    message_rate
+        r_m, messages that a node sends a cycle, 1 / t_m. Nodes without threads do not count.
+    message_latency
+        T_m, mean cycles from the sending of a message to its arrival.
+    inter_transaction_cycles
+        t_t, mean cycles between transactions that a node issues.
+    transaction_latency
+        T_t, mean cycles from the issue of a transaction until its thread can run, T_f included.
+    messages, transactions
+        How many there were. Messages that do not leave their node are not counted.
+    message_rate_ci95 ...
+        Half of 95 % confidence intervals, from batch means. None of a batch.
+    """
+
+    message_rate: float = figure("rate", NODE_RATE, lead=True, half="message_rate_ci95")
+    message_latency: float = figure(
+        "message latency", CYCLES, lead=True, key=True, half="message_latency_ci95"
+    )
+    inter_transaction_cycles: float = figure(
+        "between transactions", CYCLES, lead=True, key=True, half="inter_transaction_cycles_ci95"
+    )
+    transaction_latency: float = figure(
+        "transaction latency", CYCLES, lead=True, key=True, half="transaction_latency_ci95"
+    )
+    messages: int = figure()
+    transactions: int = figure()
+    message_rate_ci95: float | None = figure("rate ± 95 %", NODE_RATE, default=None)
+    message_latency_ci95: float | None = figure("message latency ± 95 %", CYCLES, default=None)
+    inter_transaction_cycles_ci95: float | None = figure(
+        "between transactions ± 95 %", CYCLES, default=None
+    )
+    transaction_latency_ci95: float | None = figure(
+        "transaction latency ± 95 %", CYCLES, default=None
+    )
 
 
 class _Runs(NamedTuple):
@@ -326,23 +350,18 @@ BATCH_TRANSACTIONS = 10
 class TransactionRun:
     """What a run of transactions found in its window.
 
-    Figures of all of the measured time, and of its ``batches``. B, the mean length of a message.
+    Figures of all of the measured time. B, the mean length of a message.
     float64[num_network_channels], flits per cycle on each channel. The cycle it came to, and
     whether it was stopped from outside. The rows, those of the start-up too, if they were to be
     kept.
     """
 
     found: TransactionStatistics
-    batches: tuple[TransactionStatistics, ...]
     mean_flits: float
     channel_flits: Floats
     cycle: int
     interrupted: bool
     kept: KeptRows | None = None
-
-    def interval(self, quantity: str) -> float:
-        """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
-        return interval_over_runs([getattr(batch, quantity) for batch in self.batches])[1]
 
 
 def batch_cycles(thread_cycles: float, processor_cycles: float) -> int:
@@ -384,11 +403,14 @@ def run_transactions(
         return None
     rows = engine.rows
     sent = (rows["sent"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
+    batches = [program.statistics(rows, begin=first, end=last) for first, last in pairwise(marks)]
+    halves: dict[str, Any] = {
+        each.name: known(interval_over_runs([getattr(one, of) for one in batches])[1])
+        for each in places(TransactionStatistics)
+        if (of := each.name.removesuffix("_ci95")) != each.name
+    }
     return TransactionRun(
-        found=program.statistics(rows, begin=begin, end=marks[-1]),
-        batches=tuple(
-            program.statistics(rows, begin=first, end=last) for first, last in pairwise(marks)
-        ),
+        found=replace(program.statistics(rows, begin=begin, end=marks[-1]), **halves),
         mean_flits=float(rows["flits"][sent].mean()) if sent.any() else float("nan"),
         channel_flits=(engine.channel_flits() - before) / max(run.cycle - begin, 1),
         cycle=run.cycle,

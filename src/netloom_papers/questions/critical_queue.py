@@ -102,8 +102,12 @@ class CriticalQueues(Answer):
         if over:
             below = f"for rates below {number(over[0].rate)}, at which requests pile up"
             mark, said = "limited", f"{said[:-1]}, {below}."
+        elif self.interrupted:
+            said = f"{said[:-1]}: enough at {counted(len(sized), 'rate')}."
         elif len(sized) > 1:
             said = f"{said[:-1]}: enough at all {counted(len(sized), 'rate')}."
+        if self.interrupted:
+            mark, said = "unknown", f"Interrupted before all rates were tried. {said}"
         less = next((each for each in need.found.tried if each.size == size), None)
         lines = dict[str, str]()
         if less is not None:
@@ -120,7 +124,8 @@ class CriticalQueues(Answer):
             count = "does not count" if lost == 1 else "do not count"
             note += f" {lost} of {need.found.runs} {count}: "
             note += "requests pile up even in unbounded queues."
-        return Verdict(mark, said, lines=lines, note=note)
+        then = self.again() if self.interrupted else ""
+        return Verdict(mark, said, lines=lines, next=then, note=note)
 
     def tried(self) -> list[Tried]:
         """Return each rate and size tried, largest first."""

@@ -21,15 +21,14 @@ from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Verdict
-from netloom.simulation.intervals import interval_over_runs
+from netloom.questions.verdicts import Mark, Verdict
+from netloom.simulation.intervals import batch_interval, interval_over_runs, percentiles
 from netloom.simulation.side_by_side import run_all
 from netloom_papers.combining.network import MOST_STEPS
 from netloom_papers.combining.runs import (
     THROUGHPUT,
     CombiningRun,
     QueueLengths,
-    Replications,
     Steps,
     run_combining,
 )
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.base.arrays import Ints
     from netloom.questions.recorded import Recorded
-    from netloom.questions.verdicts import Mark
     from netloom_papers.combining import CombiningNetwork
     from netloom_papers.combining.hot_spots import HotSpotTraffic
 
@@ -262,11 +261,14 @@ class HotSpot(Figures):
 
 
 class Stage(Figures):
-    """The queues of a stage of switches, and the share of the requests there that combine."""
+    """The queues of a stage of switches, and the share of the requests there that combine.
+
+    None wait for others where no requests combine.
+    """
 
     stage: int = figure(lead=True)
     requests: QueueLengths = figure("requests", flat="requests_", lead=True)
-    wait: QueueLengths = figure("waiting", flat="wait_", lead=True)
+    wait: QueueLengths | None = figure("waiting", flat="wait_", lead=True)
     combining_rate: float = figure("combined", SHARE)
     replies: QueueLengths = figure("replies", flat="replies_", lead=True)
 
@@ -290,7 +292,7 @@ class HotSpotLoad(Figures):
     throughput: float | None = figure(unit=THROUGHPUT, half="throughput_ci95", lead=True, key=True)
     throughput_ci95: float | None = figure("± 95 %", THROUGHPUT)
     queue: QueueLengths = figure("queue", flat="queue_", lead=True)
-    wait_buffer: QueueLengths = figure("wait buffer", flat="wait_buffer_", lead=True)
+    wait_buffer: QueueLengths | None = figure("wait buffer", flat="wait_buffer_", lead=True)
     refused: float = figure(
         "requests refused", SHARE, head="refused", at="discarded.full_share", lead=True
     )
@@ -323,8 +325,8 @@ class HotSpotLoad(Figures):
     def most_held(self) -> str:
         """The most packets that were ever in a queue, and in a wait buffer."""
         said = f"Most ever held: {counted(self.queue.max, 'packet')} in a queue"
-        waiting = self.wait_buffer.max
-        return f"{said}, {waiting} in a wait buffer" if waiting else said
+        waits = self.wait_buffer
+        return f"{said}, {waits.max} in a wait buffer" if waits and waits.max else said
 
     @property
     def too_much(self) -> str:
@@ -379,7 +381,6 @@ class HotSpotSimulation(Answer):
     interrupted: bool = figure(table=False)
     points: tuple[HotSpotLoad, ...] = figure()
     network: CombiningNetwork | None = unseen()
-    found: tuple[tuple[float, Replications], ...] = unseen(default=())
 
     @property
     def point(self) -> HotSpotLoad:
@@ -485,9 +486,9 @@ class HotSpotSimulation(Answer):
     def latencies(self) -> Sequence[Figures]:
         """Return one row per rate and number of steps: how many requests took that many."""
         return [
-            Latency(rate=rate, steps=steps, requests=requests)
-            for rate, runs in self.found
-            for steps, requests in enumerate(runs.latency_counts.tolist())
+            Latency(rate=point.rate, steps=steps, requests=requests)
+            for point in self.points
+            for steps, requests in enumerate(_latency_counts([each.run for each in point.runs]))
             if requests
         ]
 
@@ -536,7 +537,8 @@ class HotSpotSimulation(Answer):
             if busiest:
                 busy = f"{busiest.module}, {percent(busiest.busy)} of the time"
                 yield f"busiest module: {busy}"
-            yield f"{percent(point.combined_share)} of the requests reach memory in another"
+            if self.asked["combining"] != "none":
+                yield f"{percent(point.combined_share)} of the requests reach memory in another"
         yield from system_of(self)
 
     def footer(self) -> list[str]:
@@ -669,16 +671,15 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
         begun = [each for each in pairs_of if each[0].steps]
         if kept := [each for each in begun if not each[0].interrupted] or begun:
             runs, own = zip(*kept, strict=True)
-            points.append((rate, Replications(network, runs, own)))
+            points.append(_load(rate, network, runs, own))
     return HotSpotSimulation(
         network_stages=network.stages,
         capacity=Capacity(queue=network.queue, wait_buffer=network.wait_buffer),
         rates_asked=rates,
         unhindered_steps=network.unhindered_steps,
         interrupted=len(found) < len(jobs) or any(run.interrupted for run in found),
-        points=tuple(_load(*each) for each in points),
+        points=tuple(points),
         network=network,
-        found=tuple(points),
         provenance=Provenance(question.configuration(), question.seed, verb="simulate_hot_spots"),
     )
 
@@ -695,16 +696,26 @@ def _capacity(given: int | str | None, field: str) -> int | None:
     return given
 
 
-def _load(rate: float, found: Replications) -> HotSpotLoad:
+def _load(
+    rate: float, network: CombiningNetwork, runs: Sequence[CombiningRun], seeds: Sequence[int]
+) -> HotSpotLoad:
     """Return what several runs at a rate come to."""
-    runs, stages = found.runs, found.network.stages
-    queues, waits = (
-        ("queue_mean", "queue_max", "queues_used"),
-        ("wait_mean", "wait_max", "pools_used"),
-    )
-    queue = [found.lengths(*queues, level) for level in range(2 * stages + 2)]
-    wait = [found.lengths(*waits, stage) for stage in range(stages)]
-    combined = np.array([run.combining_rate for run in runs]).mean(axis=0)
+    stages, combines = network.stages, network.combining != "none"
+
+    def lengths(what: str, used: str, place: int) -> QueueLengths:
+        """Return those of the queues of a level, or the wait pools of a stage."""
+        means, most, count = (
+            np.array([getattr(run, name)[place] for run in runs])
+            for name in (f"{what}_mean", f"{what}_max", used)
+        )
+        middle, half = interval_over_runs(means)
+        many, _ = interval_over_runs(count)
+        used_of = int(many) if many.is_integer() else many
+        return QueueLengths(mean=middle, ci95=half, max=int(most.max()), used=used_of)
+
+    queue = [lengths("queue", "queues_used", level) for level in range(2 * stages + 2)]
+    wait = [lengths("wait", "pools_used", stage) for stage in range(stages)]
+    combined = np.array([run.combining_rate for run in runs])
 
     def total(name: str) -> Any:
         return sum(getattr(run, name) for run in runs)
@@ -723,56 +734,87 @@ def _load(rate: float, found: Replications) -> HotSpotLoad:
     )
     full, waiting = total("discarded_full"), total("discarded_waiting")
     wanted = max(total("requests") + full + waiting, 1)
-    fullest, fullest_mean = found.fullest
+    means = np.mean([run.queue_mean for run in runs], axis=0)
+    means[stages + 1] = 0.0  # the modules' do not count
+    level = int(means.argmax())
+    where = f"replies at the outputs of stage {2 * stages + 1 - level}"
+    if level <= stages:
+        where = f"requests {f'at the outputs of stage {level - 1}' if level else 'in the PEs'}"
+    keep_up = {run.stable for run in runs}
+    stable = False if False in keep_up else None if None in keep_up else True
     grows = [run.growth for run in runs if not np.isnan(run.growth)]
     return HotSpotLoad(
         rate=rate,
-        stable=found.stable,
+        stable=stable,
         replications=len(runs),
         requests=total("requests"),
         requests_per_pe=per_pe or 0.0,
         requests_ci95=per_pe_ci95,
-        steps=found.steps_taken,
+        steps=_steps(runs),
         throughput=throughput,
         throughput_ci95=known(runs[0].throughput_ci95) if len(runs) == 1 else half,
         queue=together("mean_queue", queue),
-        wait_buffer=together("mean_wait", wait),
+        wait_buffer=together("mean_wait", wait) if combines else None,
         refused=full / wanted,
         waited=waiting / wanted,
         full=full,
         waiting=waiting,
         finalisation_steps=over_runs("finalisation_steps")[0] or 0.0,
         piled_up=float(np.mean(grows)) if grows else None,
-        fullest=fullest,
-        fullest_mean=fullest_mean,
-        combined_share=found.combined_share,
+        fullest=where,
+        fullest_mean=float(means[level]),
+        combined_share=1 - float(np.mean([np.prod(1 - each) for each in combined])),
         pe_queue=queue[0],
         module_queue=queue[stages + 1],
         stages=tuple(
             Stage(
                 stage=stage,
                 requests=queue[stage + 1],
-                wait=wait[stage],
-                combining_rate=float(combined[stage]),
+                wait=wait[stage] if combines else None,
+                combining_rate=float(combined.mean(axis=0)[stage]),
                 replies=queue[2 * stages + 1 - stage],
             )
             for stage in range(stages)
         ),
-        hot_spots=tuple(_hot_spots(found)),
+        hot_spots=tuple(_hot_spots(network, runs, seeds)),
         moves=total("moves"),
         cpu_seconds=total("cpu_seconds"),
-        reason=_reason(found),
-        note=_note(found),
+        reason=_reason(runs, seeds, stable=stable),
+        note=_note(runs, stable=stable),
         runs=tuple(
-            OneRun(rate=rate, seed=seed, run=run)
-            for run, seed in zip(runs, found.seeds, strict=True)
+            OneRun(rate=rate, seed=seed, run=run) for run, seed in zip(runs, seeds, strict=True)
         ),
     )
 
 
-def _hot_spots(found: Replications) -> Iterator[HotSpot]:
+def _latency_counts(runs: Sequence[CombiningRun]) -> Ints:
+    """Return how many requests of all runs took so many steps, from 0 on: int64[any]."""
+    counts = np.zeros(max(len(run.latency_counts) for run in runs), np.int64)
+    for run in runs:
+        counts[: len(run.latency_counts)] += run.latency_counts
+    return counts
+
+
+def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
+    """Return the steps that requests took, over those of all runs alike. None without any."""
+    counts = _latency_counts(runs)
+    seen = np.flatnonzero(counts)
+    if not len(seen):
+        return None
+    sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in runs]
+    mean, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
+    if len(runs) == 1:
+        half = runs[0].steps_ci95
+    median, rare = percentiles(counts, (50, 99)).tolist()
+    first, last = int(seen[0]), int(seen[-1])
+    return Steps(mean=mean, ci95=known(half), min=first, p50=median, p99=rare, max=last)
+
+
+def _hot_spots(
+    network: CombiningNetwork, runs: Sequence[CombiningRun], seeds: Sequence[int]
+) -> Iterator[HotSpot]:
     """Yield the hot spots of each run, in the order drawn."""
-    for run, seed in zip(found.runs, found.seeds, strict=True):
+    for run, seed in zip(runs, seeds, strict=True):
         steps = max(run.steps + run.finalisation_steps, 1)
         columns = (run.modules, run.elements, run.requests_to, run.accesses_of)
         for module, elements, requests, accesses in zip(*map(list, columns), strict=True):
@@ -784,29 +826,29 @@ def _hot_spots(found: Replications) -> Iterator[HotSpot]:
                 accesses=int(accesses),
                 requests_per_step=requests / steps,
                 accesses_per_step=accesses / steps,
-                busy=accesses * found.network.service_steps / steps,
+                busy=accesses * network.service_steps / steps,
             )
 
 
-def _reason(found: Replications) -> str:
+def _reason(runs: Sequence[CombiningRun], seeds: Sequence[int], *, stable: bool | None) -> str:
     """Return why it keeps up, or does not. Of several runs the first that does not."""
-    which = [place for place, run in enumerate(found.runs) if run.stable is found.stable]
-    said, many = found.runs[which[0]].reason, len(found.runs)
+    which = [place for place, run in enumerate(runs) if run.stable is stable]
+    said, many = runs[which[0]].reason, len(runs)
     if many == 1:
         return said
     count = f"all {many}" if len(which) == many else f"{len(which)} of {many}"
-    return f"in {count} replications; with seed {found.seeds[which[0]]}, {said}"
+    return f"in {count} replications; with seed {seeds[which[0]]}, {said}"
 
 
-def _note(found: Replications) -> str | None:
+def _note(runs: Sequence[CombiningRun], *, stable: bool | None) -> str | None:
     """Return what to know before relying on the figures."""
-    if found.interrupted:
+    if any(run.interrupted for run in runs):
         return "interrupted: figures are of the steps it came to"
-    if any(run.piles_up for run in found.runs):
+    if any(run.piles_up for run in runs):
         return (
             "figures depend on how long a run lasts: requests pile up, and means of queues take in "
             "the time until the last is answered"
         )
-    if found.stable is False:
+    if stable is False:
         return "figures are of the requests that are not refused"
     return None

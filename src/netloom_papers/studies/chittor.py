@@ -14,6 +14,8 @@ import numpy as np
 
 from netloom.base.progress import track
 from netloom.contention import (
+    Contention,
+    Saturation,
     accepted_path_traffic,
     accepted_path_traffic_threshold,
     capacity_fraction,
@@ -28,6 +30,7 @@ from netloom.machines import machine
 from netloom.mapping import find_layout, random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import (
+    Cube,
     average_distance,
     bisection_width,
     degree,
@@ -37,10 +40,12 @@ from netloom.topology import (
     num_links,
     topology,
 )
-from netloom.workload import read
-from netloom_papers.figures import PRINTED, Cell
-from netloom_papers.ledger import Against, Item, published
+from netloom.workload import ProcessGraph, read
+from netloom_papers.figures import PRINTED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Against, Item, Known, Made, published
 from netloom_papers.models.wiring import (
+    Delay,
+    Distance,
     channel_bandwidth_ratio,
     channel_rate_ratio,
     channel_width_ratio,
@@ -50,7 +55,6 @@ from netloom_papers.models.wiring import (
     peak_width,
     speedup,
 )
-from netloom_papers.studies.panels import cell, curve, grid, plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -58,12 +62,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.contention import Contention, Saturation
-    from netloom.topology import Cube
-    from netloom.workload import ProcessGraph
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.models.wiring import Delay, Distance
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
     Found: TypeAlias = dict[str, Any]
@@ -97,9 +95,6 @@ ESTIMATES = {
 }
 """Table 3.1, by the fields of ``MeshEstimate``, and the figures of ``random_mappings``."""
 
-QUICK_NODES = (16, 64, 256, 1024)
-"""Sizes of random mappings in a quick run."""
-
 
 # -- chapters 1 and 2: networks without contention -----------------------------------------------
 
@@ -128,7 +123,7 @@ def _draw_table_1_1(made: Made) -> Drawn:
     cells = {}
     for row in made.rows:
         name, network = row.quantity.split(" of ")
-        cells[name, network] = cell(row)
+        cells[name, network] = row.cell
     yield grid("Characteristics of mesh and hypercube", cells)
 
 
@@ -160,7 +155,7 @@ def _draw_table_2_2(made: Made) -> Drawn:
         cells[nodes, "N / lg N"] = Cell(value, float(found), close)
     for row in made.rows:
         delay, nodes = row.quantity.split(" delay, N = ")
-        cells[nodes, delay] = cell(row)
+        cells[nodes, delay] = row.cell
     columns = ("N / lg N", "linear", "logarithmic", "constant")
     yield grid("Speed-up R_e by delay model", cells, columns, "N")
 
@@ -411,11 +406,11 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     By figure, float64[mappings] each.
     """
     graph, side = process_graphs(nodes)[kind], isqrt(nodes)
-    net, weights = mesh(side, side), np.ones(graph.num_edges)
+    net = mesh(side, side)
     found = []
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
         node_of = random_mapping(graph.num_tasks, nodes, seed)
-        contention, limit = _mapped(net, graph, node_of, weights)
+        contention, limit = _mapped(net, graph, node_of)
         loads, levels = contention.channel_load, contention.path_contention
         found.append(
             {
@@ -433,10 +428,8 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     return {name: np.array([each[name] for each in found], np.float64) for name in found[0]}
 
 
-def _mapped(
-    net: Any, graph: ProcessGraph, node_of: Ints, weights: Floats
-) -> tuple[Contention, Saturation]:
-    ends = node_of[graph.source], node_of[graph.target]
+def _mapped(net: Any, graph: ProcessGraph, node_of: Ints) -> tuple[Contention, Saturation]:
+    ends, weights = (node_of[graph.source], node_of[graph.target]), np.ones(graph.num_edges)
     found = measure(net, ROW_FIRST, *ends, weights)
     return found, saturation(found, ends[0], weights, net.num_hosts)
 
@@ -455,10 +448,10 @@ def _mean_paths(_: Known) -> Found:
     return {f"D_avg on {n.name}": Against(2 * n.sides[0] / 3, average_distance(n)) for n in nets}
 
 
-def _sizes(quick: bool) -> tuple[int, tuple[int, ...]]:
+def _sizes(quick: bool) -> tuple[int, list[int]]:
     """Return how many random mappings are averaged, and the sizes of networks."""
     known = published("chittor")["items"]["table 3.1"]
-    return known["mappings"], QUICK_NODES if quick else tuple(known["nodes"])
+    return known["mappings"], (known["in a quick run"] if quick else known)["nodes"]
 
 
 def _actual(figure: str, title: str, quick: bool) -> list[pl.DataFrame]:
@@ -536,7 +529,7 @@ def _draw_table_3_1(made: Made) -> Drawn:
     tables: dict[str, dict[tuple[str, str], Cell]] = {name: {} for name in ESTIMATES.values()}
     for row in made.rows:
         estimate, kind, size = row.quantity.split(", ")
-        tables[estimate][kind, size] = cell(row)
+        tables[estimate][kind, size] = row.cell
     for name, cells in tables.items():
         yield grid(f"{name}, with C = δ_avg √N", cells)
 
@@ -579,14 +572,14 @@ def _draw_table_3_2(made: Made) -> Drawn:
     cells = {}
     for row in made.rows:
         kind, size, who = _parts_of_table_3_2(row.quantity)
-        cells[size, f"{kind}, {who.removesuffix(' node')}"] = cell(row)
+        cells[size, f"{kind}, {who.removesuffix(' node')}"] = row.cell
     yield grid("Saturation node traffic under random mapping (%)", cells)
 
 
 def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), mesh(16, 16)
-    limit = _mapped(net, graph, np.arange(256, dtype=np.int32), np.ones(graph.num_edges))[1]
+    limit = _mapped(net, graph, np.arange(256, dtype=np.int32))[1]
     return {f"saturation of uniform traffic on {net.name} (%)": 100 * limit.lemma_3}
 
 
@@ -623,7 +616,7 @@ def _draw_figure_3_11(made: Made) -> Drawn:
     for (graph, net, layout), row in zip(trees, made.rows, strict=True):
         tasks, side = graph.num_tasks, net.sides[0]
         label = f"{tasks} tasks, {side} x {side} nodes"
-        cells[label, "χ_max, own routes"] = cell(row)
+        cells[label, "χ_max, own routes"] = row.cell
         random = random_mapping(tasks, net.num_hosts, 1)
         for name, node_of in (("dimension order", layout.node_of), ("random mapping", random)):
             found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
@@ -652,7 +645,7 @@ def _draw_figure_3_12(made: Made) -> Drawn:
     for row in made.rows:
         program, rest = row.quantity.removeprefix("χ_max of ").split(" by scheme ")
         scheme, net = rest.split(" on ")
-        cells[f"{program} on {net}", formulas[scheme]] = cell(row)
+        cells[f"{program} on {net}", formulas[scheme]] = row.cell
     yield grid("χ_max of 3D meshes on 2D meshes", cells)
 
 
@@ -702,15 +695,13 @@ def _section_4_3(known: Known) -> Found:
     side = known["side"]
     graph = read(f"transpose:{side}")
     node_of = np.arange(graph.num_tasks, dtype=np.int32)
-    _, limit = _mapped(mesh(side, side), graph, node_of, np.ones(graph.num_edges))
+    _, limit = _mapped(mesh(side, side), graph, node_of)
     return {
         "loop time (µs)": compute_us + 2 * message_us,
         "λ_a (%)": 100 * offered,
         f"worst node, transpose:{side} (%)": 100 * limit.worst_node,
     }
 
-
-ESTIMATED = ("table 3.1",)
 
 ITEMS = (
     Item("table 1.1", _table_1_1, _draw_table_1_1),
@@ -721,37 +712,27 @@ ITEMS = (
     Item("theorem 1", _theorem_1),
     Item("theorem 2", _theorem_2),
     Item("theorem 3", _theorem_3),
-    Item("figure 2.2", draw=_draw_figure_2_2, shows=("theorem 3",)),
+    Item("figure 2.2", draw=_draw_figure_2_2),
     Item("equation 2.20", _equation_2_20),
-    Item("figure 2.3", draw=_draw_figure_2_3, shows=("equation 2.20",)),
+    Item("figure 2.3", draw=_draw_figure_2_3),
     Item("figure 3.2", draw=_draw_figure_3_2),
     Item("equation 3.11", _equation_3_11),
-    Item("figure 3.4", draw=_draw_figure_3_4, shows=("equation 3.11",)),
+    Item("figure 3.4", draw=_draw_figure_3_4),
     Item("figure 3.5", draw=_draw_figure_3_5),
     Item("equation 3.17", _longest_paths),
     Item("equation 3.18", _mean_paths),
-    Item("figure 3.8", draw=_draw_figure_3_8, shows=("equation 3.17", "equation 3.18")),
-    Item(
-        "figure 3.9",
-        draw=partial(_of_estimates, "paths on a channel χ", CHANNEL_LOADS),
-        shows=ESTIMATED,
-        only="χ",
-    ),
-    Item(
-        "figure 3.10",
-        draw=partial(_of_estimates, "path contention level ν", PATH_CONTENTION),
-        shows=ESTIMATED,
-        only="ν",
-    ),
-    Item("table 3.1", _table_3_1, _draw_table_3_1, quick={"nodes": QUICK_NODES}),
+    Item("figure 3.8", draw=_draw_figure_3_8),
+    Item("figure 3.9", draw=partial(_of_estimates, "paths on a channel χ", CHANNEL_LOADS)),
+    Item("figure 3.10", draw=partial(_of_estimates, "path contention level ν", PATH_CONTENTION)),
+    Item("table 3.1", _table_3_1, _draw_table_3_1),
     Item("lemma 6", _lemmas_6_and_7),
     Item("table 3.2", _table_3_2, _draw_table_3_2),
     Item("corollary 5", _uniform),
     Item("equation 3.34", _uniform_capacity),
     Item("section 3.5.1", _section_3_5_1),
-    Item("figure 3.11", draw=_draw_figure_3_11, shows=("section 3.5.1",)),
+    Item("figure 3.11", draw=_draw_figure_3_11),
     Item("section 3.5.2", _section_3_5_2),
-    Item("figure 3.12", draw=_draw_figure_3_12, shows=("section 3.5.2",)),
+    Item("figure 3.12", draw=_draw_figure_3_12),
     Item("section 3.5.3", _section_3_5_3),
     Item("section 3.6", _section_3_6),
     Item("section 4.2.3", _section_4_2_3),

@@ -30,11 +30,10 @@ from netloom.questions.simulate.loop import simulate_loop
 from netloom.questions.simulate.programs import UNIFORM
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
-from netloom_papers.figures import PRINTED, Cell
-from netloom_papers.ledger import Item, published
-from netloom_papers.questions.simulate.pattern import simulate_pattern
+from netloom_papers.figures import PRINTED, Cell, Grid, Plot, averaged, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made, published
+from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
 from netloom_papers.studies.chittor import process_graphs
-from netloom_papers.studies.panels import averaged, cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.questions.simulate.pattern import PatternSimulation
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
     Found: TypeAlias = dict[str, Any]
@@ -274,7 +270,7 @@ def _loops_of_neighbours() -> dict[tuple[str, int], float]:
 
 
 def _draw_table_4_1(made: Made) -> Drawn:
-    compared = {row.quantity: cell(row) for row in made.rows}
+    compared = {row.quantity: row.cell for row in made.rows}
     loops = _loops_of_neighbours()
     cells = {}
     for (number, size), name in product(enumerate(TABLE_4_1_BYTES), PATTERNS):
@@ -354,18 +350,26 @@ FORTY, TRAFFICS = (0.25, 0.4), (0.12, 0.18, 0.25, 0.4)
 """Applied traffic of what is said of arbitration."""
 
 
-def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
+def run_loops(
+    places: Iterable[Mapping[str, Any]], what: str, **varied: Iterable[Any]
+) -> pl.DataFrame:
     """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
 
     Parameters
     ----------
-    cases
+    places
         Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
     what
         Shown while it lasts.
+    varied
+        Values of other options: each place is run with all of them.
     """
     import polars as pl
 
+    cases = [
+        {**place, **dict(zip(varied, values, strict=True))}
+        for place, values in product(places, product(*varied.values()))
+    ]
     found = run_side_by_side([partial(_run_loop, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
 
@@ -400,11 +404,8 @@ def _transposed(
     **more: Any,
 ) -> pl.DataFrame:
     """Run the transpose with each value of an option."""
-    cases = [
-        {**TRANSPOSE, option: value, "applied": traffic, "seed": seed, **more}
-        for value, traffic, seed in product(values, applied, _from_one(seeds))
-    ]
-    return run_loops(cases, what)
+    places = [{**TRANSPOSE, option: value, **more} for value in values]
+    return run_loops(places, what, applied=applied, seed=_from_one(seeds))
 
 
 def _from_one(number: int) -> Iterable[int]:
@@ -611,20 +612,17 @@ def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
     whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
     hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
     alone = (250 + hops + 1), 10 * (25 + hops + 1) + 9 * 10
-    cases = [
+    places = [
         {
             **TRANSPOSE,
             "message_flits": 250,
-            "seed": seed,
             **packets,
             "asked": traffic,
             "applied": 250 / (250 / traffic - cycles + 250),
         }
-        for (packets, cycles), traffic, seed in product(
-            zip((whole, cut), alone, strict=True), offered, _from_one(seeds)
-        )
+        for (packets, cycles), traffic in product(zip((whole, cut), alone, strict=True), offered)
     ]
-    return run_loops(cases, "figure 5.11")
+    return run_loops(places, "figure 5.11", seed=_from_one(seeds))
 
 
 def _figure_5_11(known: Known) -> Found:
@@ -653,18 +651,11 @@ def figure_5_12(
     ``theory_average`` and ``theory_worst`` are the saturation traffic by static analysis of the
     same mapping (sections 3.5 and 5.6.4), per cent.
     """
-    cases = [
-        {
-            **_on_mesh(graph, nodes),
-            **({} if graph == UNIFORM else {"mapping": "random"}),
-            "applied": traffic,
-            "seed": seed,
-        }
-        for nodes, graph, traffic, seed in product(
-            sizes, (*GRAPHS, UNIFORM), applied, _from_one(mappings)
-        )
+    places = [
+        _on_mesh(graph, nodes) | ({} if graph == UNIFORM else {"mapping": "random"})
+        for nodes, graph in product(sizes, (*GRAPHS, UNIFORM))
     ]
-    return run_loops(cases, "figure 5.12")
+    return run_loops(places, "figure 5.12", applied=applied, seed=_from_one(mappings))
 
 
 def _figure_5_12(known: Known) -> Found:
@@ -725,11 +716,10 @@ def figure_5_13(
     seeds: int, applied: Sequence[float] = APPLIED, sizes: Sequence[int] = (64, 256)
 ) -> pl.DataFrame:
     """The effect of careful mapping, with dimension-order routing (section 3.5)."""
-    cases = [
-        {**_carefully(graph, nodes), "applied": traffic, "seed": seed, "loops": 1000}
-        for nodes, graph, traffic, seed in product(sizes, GRAPHS, applied, _from_one(seeds))
+    places = [
+        {**_carefully(graph, nodes), "loops": 1000} for nodes, graph in product(sizes, GRAPHS)
     ]
-    return run_loops(cases, "figure 5.13")
+    return run_loops(places, "figure 5.13", applied=applied, seed=_from_one(seeds))
 
 
 def _figure_5_13(known: Known) -> Found:
@@ -765,19 +755,13 @@ def arbitrated(
     Fewer loops than elsewhere: with first come first served the slowest task takes up to some
     100 000 cycles for each.
     """
-    cases = [
-        {
-            **_on_mesh(graph, 256),
-            "mapping": "random",
-            "arbitration": policy,
-            "applied": traffic,
-            "seed": seed,
-            "loops": 30,
-            "skip": 5,
-        }
-        for graph, policy, traffic, seed in product(graphs, policies, applied, _from_one(mappings))
+    options = {"mapping": "random", "loops": 30, "skip": 5}
+    places = [
+        {**_on_mesh(graph, 256), **options, "arbitration": policy}
+        for graph, policy in product(graphs, policies)
     ]
-    return run_loops(cases, f"arbitration, {', '.join(policies)}")
+    what = f"arbitration, {', '.join(policies)}"
+    return run_loops(places, what, applied=applied, seed=_from_one(mappings))
 
 
 def _first_come(known: Known) -> Found:
@@ -839,8 +823,6 @@ def _of_policy(policy: str, made: Made) -> Drawn:
         yield plot(title, AXES, _curves(table, BY_GRAPH))
 
 
-FEW_SEEDS, FEW_MAPPINGS = {"seeds": QUICK_RUNS}, {"mappings": QUICK_RUNS}
-
 FLITS = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
 THINKING = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
 PACKETS = {
@@ -851,9 +833,9 @@ PACKETS = {
 ITEMS = (
     Item("figure 4.4", _figure_4_4, _draw_figure_4_4),
     Item("section 4.2.2", _section_4_2_2),
-    Item("figure 4.5", draw=_draw_figure_4_5, shows=("section 4.2.2",)),
-    Item("figure 4.6", draw=_draw_figure_4_6, shows=("section 4.2.2",)),
-    Item("figure 4.7", draw=_draw_figure_4_7, shows=("section 4.2.3",)),
+    Item("figure 4.5", draw=_draw_figure_4_5),
+    Item("figure 4.6", draw=_draw_figure_4_6),
+    Item("figure 4.7", draw=_draw_figure_4_7),
     Item(
         "figure 4.8",
         draw=partial(
@@ -861,56 +843,32 @@ ITEMS = (
         ),
     ),
     Item("table 4.1", _table_4_1, _draw_table_4_1),
-    Item(
-        "figure 4.11",
-        _figure_4_11,
-        _draw_figure_4_11,
-        shows=("figure 4.11", "section 4.3"),
-        quick={"loops": 200},
-    ),
+    Item("figure 4.11", _figure_4_11, _draw_figure_4_11),
     Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower, {"4 KB messages": BY_SIZE})),
     Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower, {"144 nodes": BY_LENGTH})),
     Item(
         "figure 4.14",
         _figure_4_14,
         partial(_of_transposes, AXES, _traffic, {"144 nodes": BY_LENGTH}),
-        quick={"loops": QUICK_LOOPS},
     ),
-    Item("figure 5.6", _figure_5_6, _draw_figure_5_6, quick=FEW_SEEDS),
+    Item("figure 5.6", _figure_5_6, _draw_figure_5_6),
     Item("figure 5.7", draw=_draw_figure_5_7),
     Item("figure 5.8", draw=_draw_figure_5_8),
-    Item(
-        "figure 5.9",
-        _figure_5_9,
-        partial(_of_transpose, "By message length", figure_5_9, FLITS),
-        quick=FEW_SEEDS,
-    ),
+    Item("figure 5.9", _figure_5_9, partial(_of_transpose, "By message length", figure_5_9, FLITS)),
     Item(
         "figure 5.10",
         _figure_5_10,
         partial(_of_transpose, "By distribution of computation times", figure_5_10, THINKING),
-        quick=FEW_SEEDS,
     ),
     Item(
         "figure 5.11",
         _figure_5_11,
         partial(_of_transpose, "By packets", figure_5_11, PACKETS, x="asked"),
-        quick=FEW_SEEDS,
     ),
-    Item("figure 5.12", _figure_5_12, _draw_figure_5_12, quick=FEW_MAPPINGS),
-    Item("figure 5.13", _figure_5_13, _draw_figure_5_13, quick=FEW_SEEDS),
-    Item("figure 5.14", _first_come, partial(_of_policy, "fifo"), quick=FEW_MAPPINGS),
-    Item(
-        "figure 5.15",
-        partial(_comparable, "biased"),
-        partial(_of_policy, "biased"),
-        quick=FEW_MAPPINGS,
-    ),
-    Item(
-        "figure 5.16",
-        partial(_comparable, "source"),
-        partial(_of_policy, "source"),
-        quick=FEW_MAPPINGS,
-    ),
+    Item("figure 5.12", _figure_5_12, _draw_figure_5_12),
+    Item("figure 5.13", _figure_5_13, _draw_figure_5_13),
+    Item("figure 5.14", _first_come, partial(_of_policy, "fifo")),
+    Item("figure 5.15", partial(_comparable, "biased"), partial(_of_policy, "biased")),
+    Item("figure 5.16", partial(_comparable, "source"), partial(_of_policy, "source")),
 )
 """In the order of the thesis."""

@@ -49,7 +49,9 @@ from netloom.models.messages import (
 )
 from netloom.phases import (
     Capacity,
+    Connections,
     Plan,
+    Timetable,
     connections,
     least_clocks,
     least_phases,
@@ -59,19 +61,18 @@ from netloom.phases import (
 )
 from netloom.phases.execute.execution import execute
 from netloom.phases.plan.partition import sequential
-from netloom.routing import DimensionOrder, all_routes, paths
+from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
 from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import mesh as mesh_network, torus
+from netloom.topology import Cube, mesh as mesh_network, torus
 from netloom.workload import read
-from netloom.workload.programs.messages import messages
+from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.traffic.stream import LONGEST
-from netloom_papers.figures import COMPUTED, PRINTED, Cell
-from netloom_papers.ledger import Item, published
-from netloom_papers.studies.panels import cell, curve, grid, plot
+from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made, published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -79,12 +80,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.phases import Connections, Timetable
-    from netloom.routing import VirtualChannelRouting
-    from netloom.topology import Cube
-    from netloom.workload.programs.messages import Messages
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
 
     Objective: TypeAlias = Literal["phases", "time"]
     Drawn: TypeAlias = Iterable[Plot | Grid]
@@ -631,7 +626,7 @@ def _printed_clocks(number: int) -> dict[str, dict[str, float]]:
 
 
 def _draw_table(number: int, made: Made) -> Drawn:
-    computed = {(row.item.partition(", ")[2], row.quantity): cell(row) for row in made.rows}
+    computed = {(row.item.partition(", ")[2], row.quantity): row.cell for row in made.rows}
     shown = _printed_clocks(number)
     cells = {}
     for words, series, what in product(WORDS, SERIES, shown):
@@ -669,7 +664,7 @@ def _draw_pattern(number: int, made: Made) -> Drawn:
 
 
 def _draw_table_4(made: Made) -> Drawn:
-    computed = {row.quantity: cell(row) for row in made.rows}
+    computed = {row.quantity: row.cell for row in made.rows}
     cells = {(name, mesh): computed[f"{mesh}, {name}"] for name in STRUCTURE for mesh in MESHES}
     routers = {", sequential APR": "phases, the paper's router", "": "phases, netloom's own"}
     for (router_, name), mesh in product(routers.items(), MESHES):
@@ -696,8 +691,8 @@ def _draw_table_5(made: Made) -> Drawn:
             ("comp. cycles", "comp. MFLOPS"), made.known["computation"][mesh], strict=True
         ):
             cells[mesh, name] = Cell(value, None)
-        cells[mesh, "comm. clocks"] = cell(made.rows[len(MESHES) + at])
-        cells[mesh, "comm. MB/s"] = cell(made.rows[at])
+        cells[mesh, "comm. clocks"] = made.rows[len(MESHES) + at].cell
+        cells[mesh, "comm. MB/s"] = made.rows[at].cell
     title = "Table 5: computation and communication of an iteration, ConSet"
     yield grid(title, cells, head="mesh")
 
@@ -707,7 +702,7 @@ def _draw_table_6(made: Made) -> Drawn:
     unmatched = published(PAPER)["items"]["figure 6"]["measured"]
     columns = ("predicted ConSet", "measured ConSet", "predicted messages")
     named = product(columns, MESHES)
-    cells = {(mesh, name): cell(row) for (name, mesh), row in zip(named, made.rows, strict=True)}
+    cells = {(mesh, name): row.cell for (name, mesh), row in zip(named, made.rows, strict=True)}
     cells |= {(mesh, "measured messages"): Cell(unmatched[mesh], None) for mesh in MESHES}
     yield grid("Table 6: finite elements, clocks", cells, head="mesh")
     if made.quick:
@@ -754,37 +749,31 @@ def _draw_figure_6(made: Made) -> Drawn:
     yield plot(title, ("mesh", BANDWIDTH), points, form="bars")
 
 
-def _of_pattern(number: int) -> tuple[Item, ...]:
-    """Return a table of a pattern, and its figure. The longest of a quick run are 256 words."""
-    shows = (f"table {number}, predicted", f"table {number}, measured")
-    return (
-        Item(f"table {number}", draw=partial(_draw_table, number), shows=shows),
-        Item(f"figure {number + 1}", draw=partial(_draw_pattern, number), shows=shows),
-        Item(shows[0], _predicted),
-        Item(shows[1], _measured, quick={"longest": 256} if number == 3 else {}),
-    )
-
-
-PREDICTED = "table 6, ConSet predicted"
-BY_MESSAGES = "table 6, message passing predicted"
-MEASURED = "table 6, measured"
-
 ITEMS = (
     Item("section 4.2.1", _switch),
-    *(item for number in PATTERNS for item in _of_pattern(number)),
+    *(
+        item
+        for number in PATTERNS
+        for item in (
+            Item(f"table {number}", draw=partial(_draw_table, number)),
+            Item(f"figure {number + 1}", draw=partial(_draw_pattern, number)),
+            Item(f"table {number}, predicted", _predicted),
+            Item(f"table {number}, measured", _measured),
+        )
+    ),
     Item("phases", _pattern_phases),
     Item("section 5.1.3", _backloops),
     Item("long messages", _long),
-    Item("table 4", draw=_draw_table_4, shows=("table 4, structure", "table 4, phases")),
+    Item("table 4", draw=_draw_table_4),
     Item("table 4, structure", _structure),
-    Item("table 4, phases", _mesh_phases, quick={"own": False}),
+    Item("table 4, phases", _mesh_phases),
     Item("figure 5", draw=_draw_figure_5),
-    Item("table 5", _bandwidths, _draw_table_5, shows=("table 5", MEASURED)),
-    Item("table 6", draw=_draw_table_6, shows=(PREDICTED, MEASURED, BY_MESSAGES)),
-    Item(PREDICTED, _finite_elements),
-    Item(BY_MESSAGES, _finite_element_messages),
-    Item(MEASURED, _meshes_measured),
+    Item("table 5", _bandwidths, _draw_table_5),
+    Item("table 6", draw=_draw_table_6),
+    Item("table 6, ConSet predicted", _finite_elements),
+    Item("table 6, message passing predicted", _finite_element_messages),
+    Item("table 6, measured", _meshes_measured),
     Item("table 6, goal of W over 2 c_max", _goal),
-    Item("figure 6", draw=_draw_figure_6, shows=(PREDICTED, BY_MESSAGES, MEASURED)),
+    Item("figure 6", draw=_draw_figure_6),
 )
 """In the paper's order, with what belongs to a table or figure behind it."""

@@ -22,7 +22,7 @@ from netloom.simulation.network.routers import Router
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Cube, topology
 from netloom.workload.programs.messages import Given, messages
-from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all
+from netloom_papers.studies.running import Goal, Section, simulated_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
-    from netloom_papers.studies.running import Case, Stopped
-
-NAME = "flows-and-flits"
+    from netloom_papers.studies.running import Case, Seen, Stopped, StudyResult
 
 ROUTINGS = {
     **dict.fromkeys(("mesh", "torus", "hyperx"), "dimension-order"),
@@ -261,21 +259,12 @@ def _compared(said: Floats, true: Floats) -> dict[str, Any]:
 def run(*, quick: bool, kept: Path) -> StudyResult:
     """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
     asked = cases(quick=quick)
-    found = simulate_all(asked, simulated, kept, "flows and flits")
-    table = compare(asked, found)
-    return StudyResult(
-        name=NAME,
-        quick=quick,
-        goals=tuple(_goals(table)) if len(table) else (),
-        sections=tuple(_sections(table)) if len(table) else (),
-        tables={"flows": table},
-        asked=len(found),
-        simulated=sum(each is not None for each in found),
-        kept=kept,
+    return simulated_study(
+        "flows-and-flits", asked, simulated, compare, _goals, _sections, quick=quick, kept=kept
     )
 
 
-def compare(asked: Sequence[Any], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
+def compare(asked: Sequence[Any], found: Seen) -> pl.DataFrame:
     """Return one row per case and sharing: both ends, errors, and the estimate of the error.
 
     ``error`` is of the end, ``each`` of single messages, ``alike`` their correlation (null if all

@@ -18,6 +18,7 @@ What its text says of them is in the rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -29,9 +30,11 @@ from netloom.mapping import random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import average_distance, torus
 from netloom.workload import read
-from netloom_papers.ledger import Item
+from netloom_papers.figures import Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made
 from netloom_papers.models.locality import (
     Application,
+    Locality,
     TorusNetwork,
     TransactionCost,
     alewife,
@@ -43,7 +46,6 @@ from netloom_papers.models.locality import (
 from netloom_papers.programs.transactions import Transactions
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions import simulate_transactions
-from netloom_papers.studies.panels import cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
@@ -53,9 +55,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.models.locality import Locality
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
 
@@ -123,7 +122,7 @@ def _table_1(_: Known) -> dict[str, Any]:
 
 def _draw_table_1(made: Made) -> Drawn:
     places = product(SPEEDS, (f"{size} processors" for size in SIZES))
-    cells = {place: cell(row) for place, row in zip(places, made.rows, strict=False)}
+    cells = {place: row.cell for place, row in zip(places, made.rows, strict=False)}
     yield grid("Table 1: expected gain by relative network speed", cells, head="network speed")
 
 
@@ -205,9 +204,9 @@ def _run(
         "contexts": contexts,
         "seed": seed,
         "distance": simulated.distance,
-        "message_rate": simulated.message_rate,
+        "message_rate": simulated.measured.message_rate,
         "inter_message_cycles": simulated.inter_message_cycles,
-        "message_latency": simulated.message_latency,
+        "message_latency": simulated.measured.message_latency,
         "messages_per_transaction": simulated.messages_per_transaction,
     }
 
@@ -241,7 +240,7 @@ def message_curves(table: pl.DataFrame) -> pl.DataFrame:
 def _curves(protocol: Protocol, known: Known) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for router in known.get("routers", ROUTERS):
-        distances = known.get("distances", DISTANCES)
+        distances = tuple(known.get("distances", DISTANCES))
         lines = message_curves(simulated_curves(known["seeds"], protocol, router, distances))
         of = {p: lines.filter(contexts=p).sort("seed") for p in CONTEXTS}
         slopes = {p: of[p]["slope"].to_numpy() for p in CONTEXTS}
@@ -421,11 +420,7 @@ def _draw_figure_6(_: Made) -> Drawn:
 def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
     """Random mappings, with ``grain`` times the useful work."""
     application, transaction, network = alewife(contexts)
-    longer = Application(
-        grain * np.asarray(application.run_processor_cycles, np.float64),
-        contexts,
-        application.switch_processor_cycles,
-    )
+    longer = replace(application, run_processor_cycles=grain * application.run_processor_cycles)
     far = random_distance(nodes, network.dimensions)
     return predict_locality(longer, transaction, network, far)
 
@@ -525,22 +520,19 @@ def _node_channels(_: Known) -> dict[str, Any]:
     return found
 
 
-BOTH = ("figure 3, coherence", "figure 3, request-reply")
-FEWER = {"seeds": 1, "routers": ("buffered",), "distances": QUICK_DISTANCES}
-
 ITEMS = (
-    Item("table 1", _table_1, _draw_table_1, shows=("table 1", "section 6")),
+    Item("table 1", _table_1, _draw_table_1),
     Item("section 6", _slower),
     Item("section 3.2", _messages),
     Item("equation 17", _distances),
-    Item("figure 3, coherence", partial(_curves, "coherence"), quick=FEWER),
-    Item("figure 3, request-reply", partial(_curves, "request-reply"), quick={"routers": ()}),
-    Item("figure 3", draw=_draw_figure_3, shows=BOTH),
+    Item("figure 3, coherence", partial(_curves, "coherence")),
+    Item("figure 3, request-reply", partial(_curves, "request-reply")),
+    Item("figure 3", draw=_draw_figure_3),
     Item("figure 4", draw=_draw_figure_4),
     Item("figure 5", draw=_draw_figure_5),
     Item("equation 16", _limit),
-    Item("figure 6", _figure_6, _draw_figure_6, shows=("equation 16", "figure 6")),
-    Item("figure 7", _figure_7, _draw_figure_7, shows=("figure 7", "section 4.2")),
+    Item("figure 6", _figure_6, _draw_figure_6),
+    Item("figure 7", _figure_7, _draw_figure_7),
     Item("section 4.2", _expectations),
     Item("figure 8", _figure_8, _draw_figure_8),
     Item("section 2.4", _node_channels),

@@ -40,7 +40,7 @@ from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.topology import Cube, topology
 from netloom.workload import parse_traffic, read
 from netloom.workload.traffic import from_process_graph, pairs
-from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all
+from netloom_papers.studies.running import Goal, Section, simulated_study, with_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.workload import Traffic
-    from netloom_papers.studies.running import Case, Stopped
+    from netloom_papers.studies.running import Case, Seen, Stopped, StudyResult
 
 DRAWS = {"first": (17, 220), "second": (19, 120), "judge": (20, 120)}
 """Seed and number of configurations of each draw."""
@@ -120,22 +120,8 @@ def run(*, quick: bool, kept: Path) -> StudyResult:
     ]
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
-    found = simulate_all(cases, simulated, kept, "random networks")
-    table = compare(cases, found)
-    goals: tuple[Goal, ...] = ()
-    sections: tuple[Section, ...] = ()
-    if len(table):
-        goals = tuple(_goals(table))
-        sections = tuple(_sections(table))
-    return StudyResult(
-        name="latency-accuracy",
-        quick=quick,
-        goals=goals,
-        sections=sections,
-        tables={"latency": table},
-        asked=len(found),
-        simulated=sum(each is not None for each in found),
-        kept=kept,
+    return simulated_study(
+        "latency-accuracy", cases, simulated, compare, _goals, _sections, quick=quick, kept=kept
     )
 
 
@@ -283,25 +269,18 @@ def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
     }
 
 
-def compare(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
+def compare(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
     """Return one row per configuration and figure: simulated, predicted and the error.
 
     ``figure`` is ``idle`` or ``latency`` (cycles) or ``saturation`` (flits/node/cycle). ``part``:
     of the simulated saturation, ``own``: of the predicted one. ``error`` is relative, and null with
     ``predicted`` where the model has no steady state.
     """
-    import polars as pl
-
     rows: list[dict[str, Any]] = []
     for number, (case, seen) in enumerate(zip(cases, found, strict=True)):
         if seen is not None:
             rows += _compared(number, case, seen)
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    if not rows:
-        return table
-    return table.with_columns(pl.col("predicted").cast(pl.Float64).fill_nan(None)).with_columns(
-        error=pl.col("predicted") / pl.col("simulated") - 1
-    )
+    return with_errors(rows)
 
 
 def _compared(number: int, case: Case, seen: dict[str, Any]) -> Iterable[dict[str, Any]]:

@@ -34,18 +34,15 @@ from netloom_papers.combining import (
 )
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.runs import critical_queue
-from netloom_papers.figures import Cell
-from netloom_papers.ledger import Against, Item, published
+from netloom_papers.figures import Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Against, Item, Known, Made, Row, published
 from netloom_papers.models.combining import single_hot_spot, tree_saturation
-from netloom_papers.studies.panels import cell, curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netloom.base.arrays import Floats
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made, Row
 
     Case: TypeAlias = "tuple[System, int, bool]"
     """A system, the seed of its placement and requests, and whether elements wait."""
@@ -175,6 +172,12 @@ class System:
         network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
         return run_combining(network, traffic, steps, seed=seed)
 
+    def of_seed(
+        self, seed: int, *, wait: bool = False, spacing: tuple[int, int] | None = None, **more: Any
+    ) -> CombiningRun:
+        """Simulate the system with hot spots and requests of one seed."""
+        return self.run(self.traffic(seed, wait=wait, spacing=spacing), seed, **more)
+
 
 def systems(pes: int) -> dict[str, System]:
     """Return the systems of a size by name.
@@ -278,7 +281,7 @@ def _draw_performance(table: str, what: str, made: Made) -> Drawn:
 def _grid(title: str, names: Sequence[str], rows: Sequence[Row]) -> Grid:
     """Return rows in the order of the tables: of each system both seeds, and all columns."""
     places = product((f"{name}, seed {seed}" for name in names for seed in (1, 2)), COLUMNS)
-    return grid(title, {place: cell(row) for place, row in zip(places, rows, strict=True)})
+    return grid(title, {place: row.cell for place, row in zip(places, rows, strict=True)})
 
 
 def anchors(pes: int) -> dict[str, tuple[int, ...]]:
@@ -359,7 +362,7 @@ def _simulate(cases: Sequence[Case], what: str) -> Floats:
 
     def one(case: Case) -> tuple[float, ...]:
         system, seed, wait = case
-        run = system.run(system.traffic(seed, wait=wait), seed)
+        run = system.of_seed(seed, wait=wait)
         return (
             run.requests_per_pe,
             run.steps_mean,
@@ -457,12 +460,10 @@ def spacing(
     """Return the runs of each spacing and queue size, one per seed."""
     normal, cases = systems(512)["Normal"], list(product(SPACINGS, queues))
 
-    def one(case: tuple[str, int | None], seed: int) -> CombiningRun:
-        spaced, queue = case
-        traffic = normal.traffic(seed, spacing=SPACINGS[spaced])
-        return replace(normal, queue=queue).run(traffic, seed, digits=digits)
-
-    asked = [partial(one, case, seed) for case, seed in product(cases, range(1, seeds + 1))]
+    asked = [
+        partial(replace(normal, queue=queue).of_seed, seed, spacing=SPACINGS[name], digits=digits)
+        for (name, queue), seed in product(cases, range(1, seeds + 1))
+    ]
     runs = run_side_by_side(asked, f"spacing, {digits}")
     return {case: runs[at * seeds :][:seeds] for at, case in enumerate(cases)}
 
@@ -530,13 +531,9 @@ def _waiting(known: Known) -> Found:
     }
 
 
-def _over_seeds(
-    system: System, seeds: int, what: str, *, wait: bool = False, **options: Any
-) -> list[CombiningRun]:
-    def one(seed: int) -> CombiningRun:
-        return system.run(system.traffic(seed, wait=wait), seed, **options)
-
-    return run_side_by_side([partial(one, seed) for seed in range(1, seeds + 1)], what)
+def _over_seeds(system: System, seeds: int, what: str, **options: Any) -> list[CombiningRun]:
+    runs = [partial(system.of_seed, seed, **options) for seed in range(1, seeds + 1)]
+    return run_side_by_side(runs, what)
 
 
 # Closed forms.
@@ -640,20 +637,10 @@ def _population(known: Known, fraction: float, rule: str) -> Floats:
 def _of_table(number: int, roman: str, pes: int, policy: str) -> tuple[Item, Item]:
     """Return a table's numbers compared with all seeds, and with placements alike."""
     name, wait = f"table {number}", policy == "wait"
-    other = f"{name}, placements alike"
     draw = partial(_draw_performance, roman, f"{pes}-PE systems, {policy}")
     return (
-        Item(name, partial(_all_seeds, pes, wait), draw, shows=(name, other)),
-        Item(other, partial(_alike, name, pes, wait), quick={"placements": 0}),
-    )
-
-
-def _of_figures(first: int, *shows: str) -> tuple[Item, ...]:
-    """Return the three figures of an experiment."""
-    numbers = range(first, first + len(PARTS))
-    return tuple(
-        Item(f"figure {number}", draw=partial(_draw_stages, number), shows=shows)
-        for number in numbers
+        Item(name, partial(_all_seeds, pes, wait), draw),
+        Item(f"{name}, placements alike", partial(_alike, name, pes, wait)),
     )
 
 
@@ -667,16 +654,10 @@ ITEMS = (
     *_of_table(6, "VI", 512, "no-wait"),
     Item("section 3.1", _backward),
     Item("section 3.3", _finalisation),
-    *_of_figures(1),
-    *(
-        item
-        for first, rate in zip((4, 7, 10), SIZES, strict=True)
-        for name in [f"section 4.3, rate {rate:.2f}"]
-        for item in (Item(name, _critical), *_of_figures(first, name))
-    ),
+    *(Item(f"section 4.3, rate {rate:.2f}", _critical) for rate in SIZES),
     Item("section 4.4", _spacing),
     Item("section 4.4, independent reproduction", _reproduced_spacing),
-    *_of_figures(13, "section 4.4"),
+    *(Item(f"figure {number}", draw=partial(_draw_stages, number)) for number in range(1, 16)),
     Item("closed form", _closed_form),
     Item("Pfister & Norton", _saturation),
     Item("Pfister & Norton, the cure", _cure),

@@ -34,19 +34,15 @@ from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.idle import channel_kinds, idle_network, lone_cycles
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
-from netloom.topology import mesh, topology
+from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts
-from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
+from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
-from netloom_papers.ledger import Against, Item, Row
+from netloom_papers.ledger import Against, Item, Known, Row
 from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
-    from netloom_papers.ledger import Known
 
     Theory: TypeAlias = dict[str, Against]
     """What theory says of each quantity, and what is simulated."""

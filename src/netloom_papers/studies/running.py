@@ -23,13 +23,15 @@ from netloom.base.textfiles import read_text, unwritable, write_text
 from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import polars as pl
 
     Case: TypeAlias = Mapping[str, Any]
     Stopped: TypeAlias = Callable[[], bool]
     Simulate: TypeAlias = Callable[[Case, Stopped], dict[str, Any] | None]
+    Seen: TypeAlias = Sequence[dict[str, Any] | None]
+    """What simulation finds of each case. None where Ctrl-C came before."""
 
 
 class Study(NamedTuple):
@@ -210,6 +212,47 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
     return run(quick=quick, kept=path)
 
 
+def simulated_study(
+    name: str,
+    cases: Sequence[Case],
+    simulate: Simulate,
+    compare: Callable[[Sequence[Case], Seen], pl.DataFrame],
+    goals: Callable[[pl.DataFrame], Iterable[Goal]],
+    sections: Callable[[pl.DataFrame], Iterable[Section]],
+    *,
+    quick: bool,
+    kept: Path,
+) -> StudyResult:
+    """Simulate what is not in the file yet, and compare: a study of one table of errors."""
+    found = simulate_all(cases, simulate, kept, name.replace("-", " "))
+    table = compare(cases, found)
+    return StudyResult(
+        name=name,
+        quick=quick,
+        goals=tuple(goals(table)) if len(table) else (),
+        sections=tuple(sections(table)) if len(table) else (),
+        tables={name.partition("-")[0]: table},
+        asked=len(found),
+        simulated=sum(each is not None for each in found),
+        kept=kept,
+    )
+
+
+def with_errors(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return rows with the error of what is predicted, as a share of what is simulated.
+
+    Both are null where the model has no steady state.
+    """
+    import polars as pl
+
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    if not rows:
+        return table
+    return table.with_columns(pl.col("predicted").cast(pl.Float64).fill_nan(None)).with_columns(
+        error=pl.col("predicted") / pl.col("simulated") - 1
+    )
+
+
 def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str = "") -> list[Any]:
     """Return what each run finds, on all processors. Ctrl-C ends them all, without an answer.
 
@@ -275,7 +318,13 @@ def simulate_all(
             return None
         with lock:
             known[_name(case)] = found
-            _append(path, {"case": {**case, "netloom": __version__}, "found": found})
+            line = json.dumps({"case": {**case, "netloom": __version__}, "found": found})
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(f"{line}\n")
+            except OSError as error:
+                raise unwritable(path, error) from None
         return True
 
     waiting = [case for case in cases if _name(case) not in known]
@@ -307,12 +356,3 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     if len(whole) < len(text):
         write_text(path, whole)
     return found
-
-
-def _append(path: Path, line: dict[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-    except OSError as error:
-        raise unwritable(path, error) from None

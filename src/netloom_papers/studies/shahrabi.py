@@ -24,26 +24,22 @@ from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
-from netloom_papers.figures import MODELLED, Cell
-from netloom_papers.ledger import Item
+from netloom_papers.figures import MODELLED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.ledger import Item, Known, Made
 from netloom_papers.models.published_torus import (
     VARIANTS,
     Corrections,
+    PublishedTorus,
     published_saturation,
     published_torus,
 )
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
-from netloom_papers.studies.panels import curve, grid, plot
 from netloom_papers.studies.running import run_side_by_side
 from netloom_papers.worms import Worm, WormEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from netloom_papers.figures import Grid, Plot
-    from netloom_papers.ledger import Known, Made
-    from netloom_papers.models.published_torus import PublishedTorus
 
     Found: TypeAlias = dict[str, Any]
 

@@ -65,7 +65,7 @@ def page(found: Validation) -> str:
         HEAD.format(
             sentence=found.sentence,
             version=__version__,
-            kinds=_definitions(),
+            kinds="\n".join([*(f"- **{kind}**: {what}." for kind, what in KINDS.items()), ""]),
             rates=_rates(found.rows),
             papers=_papers(found.rows),
             causes=_causes(found.rows),
@@ -78,10 +78,6 @@ def page(found: Validation) -> str:
         if outside:
             parts.append(f"### {paper}: what does not agree\n\n{_reasons(outside)}")
     return "\n".join(parts)
-
-
-def _definitions() -> str:
-    return "\n".join([*(f"- **{kind}**: {what}." for kind, what in KINDS.items()), ""])
 
 
 def _rates(rows: Iterable[Row]) -> str:
@@ -122,19 +118,18 @@ def _causes(rows: Sequence[Row]) -> str:
     lines = [[f"**{cause}**", CAUSES[cause], many] for cause, many in found.items()]
     text = "Printed numbers that are outside, by cause:\n\n"
     text += _table(("cause", ":meaning", "numbers"), lines)
-    groups = distinct(row for row in rows if row.kind == "printed")
-    kept = count(row for group in groups if not _is_lost(group) for row in group)
+    groups = [
+        group
+        for group in distinct(row for row in rows if row.kind == "printed")
+        if not any(not row.within and row.cause in NOT_TO_BE_MET for row in group)
+    ]
+    kept = count(row for group in groups for row in group)
     text += (
         f"\nWithout the misprints and those whose origin is unpublished, {kept.reproduced} of "
         f"{kept.numbers} are reproduced ({kept.percent:.1f} %).\n"
     )
     one_run = any(row.cause == "one run" and row.kind == "printed" for row in rows)
     return text + (f"\n{CHANCE}" if one_run else "")
-
-
-def _is_lost(group: Iterable[Row]) -> bool:
-    """Whether rows of one number are outside for a cause that no computation can mend."""
-    return any(not row.within and row.cause in NOT_TO_BE_MET for row in group)
 
 
 def _items(rows: Iterable[Row]) -> str:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
 from netloom.questions.simulate.engines import Engine
-from netloom.routing import UpDown, VirtualChannelRouting, parse_routing
+from netloom.routing import Routing, UpDown, VirtualChannelRouting, parse_routing
 from netloom.topology.alike import check_alike
 from netloom_papers.worms.engine import Worm, WormEngine, check_one_path
 
 if TYPE_CHECKING:
-    from netloom.routing import Routing
     from netloom.topology import Topology
 
 __all__ = ["ENGINE", "Worm", "WormEngine", "check_one_path"]

@@ -140,7 +140,11 @@ class WormEngine(CycleEngine):
     def __init__(
         self, topology: Topology, routing: Routing, worm: Worm, *, switch_cycles: int = 0
     ) -> None:
-        _check(topology, routing, worm)
+        check_alike(topology, "lockstep worms")
+        if not topology.direct and not worm.end_channels:
+            wanted = f"1 on {topology.name}, whose hosts have channels of their own"
+            raise InputError("end_channels", "0", wanted)
+        check_one_path(routing)
         super().__init__(topology, switch_cycles=switch_cycles)
         self.routing, self.worm = routing, worm
         incoming = np.bincount(np.append(topology.channel_target, topology.injection_router))
@@ -253,14 +257,6 @@ class WormEngine(CycleEngine):
         counts["free_worm"] = len(old)
         counts["free_worms"] += len(worms) - len(old)
         self.state = self.state._replace(worms=worms, asking=asking)
-
-
-def _check(topology: Topology, routing: Routing, worm: Worm) -> None:
-    check_alike(topology, "lockstep worms")
-    if not topology.direct and not worm.end_channels:
-        wanted = f"1 on {topology.name}, whose hosts have channels of their own"
-        raise InputError("end_channels", "0", wanted)
-    check_one_path(routing)
 
 
 def check_one_path(routing: Routing) -> None:

@@ -10,7 +10,7 @@ from netloom.cli import main
 from netloom_papers import ledger
 from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import Item, Row, Validation
-from netloom_papers.studies import model_accuracy, model_accuracy_runs
+from netloom_papers.studies import model_accuracy
 
 TORUS = {
     "part": "torus-broadcast", "radix": 4, "flits": 16, "vcs": 3, "broadcast": 0.0,
@@ -193,14 +193,14 @@ def test_json_and_going_on_from_what_was_kept(netloom, monkeypatch, tmp_path):
     assert (tmp_path / data["kept"]).is_file()
     assert data["cases"] == {"asked": 2, "simulated": 2}
     assert len(data["goals"]) == 6
-    monkeypatch.setattr(model_accuracy_runs, "_simulate_torus", lambda *_: pytest.fail("simulated"))
+    monkeypatch.setattr(model_accuracy, "_simulate_torus", lambda *_: pytest.fail("simulated"))
     assert netloom("study run model-accuracy --json") == (0, first, "")
 
 
 def test_ctrl_c_keeps_what_is_done(netloom, monkeypatch, tmp_path):
-    simulate = model_accuracy_runs._simulate_torus
+    simulate = model_accuracy._simulate_torus
     monkeypatch.setattr(
-        model_accuracy_runs,
+        model_accuracy,
         "_simulate_torus",
         lambda case, stopped: simulate(case, stopped) if case["vcs"] == 3 else None,
     )

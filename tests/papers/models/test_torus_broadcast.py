@@ -4,9 +4,16 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.topology import torus
 from netloom.workload.programs.traces import branches, row_first
-from netloom_papers.models.adaptive_torus import prepare, same_class, tree_loads, ways
 from netloom_papers.models.kernels.adaptive_torus import fill_balance, solve_balance
-from netloom_papers.models.torus_broadcasts import VARIANTS, saturation_rate, torus_broadcast
+from netloom_papers.models.torus_broadcasts import (
+    VARIANTS,
+    prepare,
+    same_class,
+    saturation_rate,
+    torus_broadcast,
+    tree_loads,
+    ways,
+)
 from tests.reference.adaptive_torus import Torus, ways as slow_ways
 
 SHAPES = [(8, 8), (5, 5), (4, 6), (2, 4), (2, 2), (3, 3, 3), (4, 2, 3), (9,)]

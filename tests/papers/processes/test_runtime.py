@@ -14,12 +14,13 @@ from netloom.phases.execute.node_programs import RECEIVE, SEND, NodePhase, node_
 from netloom.topology import mesh, torus
 from netloom_papers.processes import runtime as runtime_processes
 from netloom_papers.processes.runtime import (
+    BATCH_WORDS,
+    Worker,
     WorkerLostError,
     run_in_processes,
     run_programs,
     run_programs_on_mpi,
 )
-from netloom_papers.processes.worker import BATCH_WORDS, Worker
 from tests.papers.processes import bad_workers
 from tests.phases.by_hand import listed, plan_of
 

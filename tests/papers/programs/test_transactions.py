@@ -199,7 +199,7 @@ def test_however_a_run_is_cut_it_is_the_same():
         return program.statistics(rows, end=3000)
 
     for step in (17, 900):
-        assert found(1, step) == found(1)
+        assert found(1, step).to_json() == found(1).to_json()
         several, wanted = found(3, step), found(3)
         for name in ("message_rate", "inter_transaction_cycles", "transaction_latency"):
             assert getattr(several, name) == pytest.approx(getattr(wanted, name), rel=0.03)
@@ -215,9 +215,6 @@ def test_a_neighbour_on_the_same_node_costs_nothing():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pair(contexts=0), "contexts: found 0; expected a whole number of at least 1"),
-        (lambda: pair(fixed_cycles=-1), "fixed_cycles: found -1"),
-        (lambda: pair(seed=-1), "seed: found -1"),
         (lambda: pair(run_cycles=-1), "mean: found -1 cycles"),
         (lambda: pair(law="x"), "law: found 'x'"),
         (

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.models.combining import single_hot_spot
 from netloom_papers.questions.critical_queue import CriticalQueues
+from netloom_papers.questions.hotspot import HotSpotSimulation
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 400}
 COUNTER = {"pes": 16, "hot_spots": 1, "assign": 1.0, "rate": 0.15}
@@ -151,7 +153,7 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert 64 * 0.15 * (1 - data["piled_up"]) == pytest.approx(1, rel=0.1)  # the rest is served
     assert "wait buffer" not in whole["sentence"]
     assert whole["next"] == "netloom hotspot --pes 64 --hotspots 1 --assign 1"
-    assert data["wait_buffer"]["max"] == 0
+    assert data["wait_buffer"] is None
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles
     assert data["runs"][0]["steps_ci95"] is None
@@ -316,6 +318,26 @@ def test_ctrl_c_ends_a_search(ctrl_c_after):
     assert found.interrupted
     assert found.sizes == {0.1: None}
     assert found.to_dict()["verdict"]["mark"] == "unknown"
+
+
+def test_a_search_that_is_stopped_after_some_rates_says_so():
+    found = find_critical_queue(64, 4, rate=[0.05, 0.2], steps=500, replications=5)
+    stopped = replace(found, interrupted=True, rates=found.rates[:1])
+    said = stopped.verdict
+    assert said.mark == "unknown"
+    assert said.sentence.startswith("Interrupted before all rates were tried. Build queues of ")
+    assert said.sentence.endswith(": enough at 1 rate.")
+    assert "critical-queue" in said.next
+
+
+def test_without_combining_nothing_is_said_of_wait_buffers():
+    found = simulate_hot_spots(**SMALL, combining="none", rate=0.05)
+    assert found.point.wait_buffer is None
+    assert all(stage.wait is None for stage in found.point.stages)
+    told = "\n".join(found.lines())
+    assert "wait" not in told.replace("had to wait", "")
+    assert "in another" not in told
+    assert HotSpotSimulation.from_json(found.to_dict()).to_dict() == found.to_dict()
 
 
 @pytest.mark.parametrize(

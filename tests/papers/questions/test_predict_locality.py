@@ -105,7 +105,7 @@ def test_against_the_simulator():
         critical_messages=2, message_flits=12,
     ).to_dict()  # fmt: skip
     assert found["distance"] == pytest.approx(run.distance, rel=0.01)
-    assert found["message_rate"] == pytest.approx(run.message_rate, rel=0.12)
+    assert found["message_rate"] == pytest.approx(run.measured.message_rate, rel=0.12)
     used = run.run.channel_flits.max() / run.run.channel_flits.mean()
     ratio = found["busiest_channel_utilisation"] / found["channel_utilisation"]
     assert ratio == pytest.approx(used, rel=0.06)

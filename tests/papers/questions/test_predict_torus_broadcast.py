@@ -149,7 +149,7 @@ def test_one_rate_has_a_latency():
     past = predict_torus_broadcast(8, rate=0.03)
     assert past.latency is None
     assert f"the torus saturates near {past.saturation_rate:.3g} messages" in repr(past)
-    with pytest.raises(InputError, match="found 2 loads; expected one"):
+    with pytest.raises(InputError, match="found 2 rates; expected one"):
         _ = predict_torus_broadcast(8, rate=[0.001, 0.002]).latency
 
 

@@ -9,10 +9,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from netloom_papers.figures import COMPUTED, PRINTED, Grid, Plot
+from netloom_papers.figures import COMPUTED, PRINTED, Grid, Plot, averaged, curve
 from netloom_papers.ledger import items, picture, published
 from netloom_papers.studies.chittor_programs import estimated_seconds, figure_5_13
-from netloom_papers.studies.panels import averaged, curve
 
 FIGURES = {1: 4, 2: 3, 3: 12, 4: 14, 5: 16}
 TABLES = ("1.1", "2.1", "2.2", "2.3", "3.1", "3.2", "4.1")

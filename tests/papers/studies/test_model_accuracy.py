@@ -11,7 +11,7 @@ from netloom.base.errors import InputError
 from netloom_papers.exhibits.exhibit import exhibit_chart
 from netloom_papers.models.locality import message_curve
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
-from netloom_papers.studies import johnson, model_accuracy, model_accuracy_runs
+from netloom_papers.studies import johnson, model_accuracy
 from netloom_papers.studies.model_accuracy import figures
 from netloom_papers.studies.running import Goal, run_study, simulate_all
 
@@ -31,7 +31,7 @@ SEEN = {
 
 
 def locality_case(mapping, contexts=1, side=4, **changes):
-    case = model_accuracy_runs._case((side, mapping), "request-reply", contexts)
+    case = model_accuracy._case((side, mapping), "request-reply", contexts)
     return case | changes
 
 
@@ -79,29 +79,29 @@ def test_a_file_of_something_else_is_refused(tmp_path):
 
 
 def test_the_sweep_is_the_one_that_was_asked_for():
-    cases = model_accuracy_runs.torus_cases()
+    cases = model_accuracy.torus_cases()
     assert len(cases) == 108
     assert {case["radix"] for case in cases} == {8, 10, 16}
-    names = {tuple(case[key] for key in model_accuracy_runs.NAME) for case in cases}
-    assert names > set(model_accuracy_runs.FITTED)
-    assert names > set(model_accuracy_runs.QUICK)
-    locality = model_accuracy_runs.locality_cases()
+    names = {tuple(case[key] for key in model_accuracy.NAME) for case in cases}
+    assert names > set(model_accuracy.FITTED)
+    assert names > set(model_accuracy.QUICK)
+    locality = model_accuracy.locality_cases()
     nine = [case for case in locality if case["mapping"].startswith("distance")]
     assert len(nine) == 9 * 2 * 3
 
 
 def test_full_rate_uses_every_cycle_of_the_channels():
     case = TORUS | {"broadcast": 0.5}
-    rate = 0.2 * model_accuracy_runs.full_rate(case)
+    rate = 0.2 * model_accuracy.full_rate(case)
     run = simulate_broadcast(
         "torus:4x4", rate=rate, broadcast=0.5, packet_flits=16, vcs=3, cycles=60_000,
-        **model_accuracy_runs.ROUTER,
+        **model_accuracy.ROUTER,
     ).point  # fmt: skip
     assert run.class_utilisation.sum() == pytest.approx(0.2, rel=0.03)
 
 
 def test_errors_are_the_models_over_the_simulated():
-    table = model_accuracy_runs.compare_torus([TORUS, TORUS], [SEEN, None])
+    table = model_accuracy.compare_torus([TORUS, TORUS], [SEEN, None])
     assert len(table) == 3 * 4
     for row in table.iter_rows(named=True):
         if row["predicted"] is not None:
@@ -119,7 +119,7 @@ def errors(*values):
 
 
 def test_means_and_the_worst():
-    (mean,) = model_accuracy_runs.mean_errors(errors(0.1, -0.3, None, 0.05)).to_dicts()
+    (mean,) = model_accuracy.mean_errors(errors(0.1, -0.3, None, 0.05)).to_dicts()
     assert mean["absolute"] == pytest.approx(15)
     assert mean["signed"] == pytest.approx(-5)
     assert mean["worst"] == pytest.approx(-30)
@@ -144,34 +144,34 @@ def test_goals_that_nothing_is_known_of_are_not_met():
 
 
 def test_a_small_torus_is_simulated_and_stops_when_asked():
-    found = model_accuracy_runs._simulate_torus(TORUS, lambda: False)
-    most = model_accuracy_runs.full_rate(TORUS)
+    found = model_accuracy._simulate_torus(TORUS, lambda: False)
+    most = model_accuracy.full_rate(TORUS)
     assert 0.4 * most < found["saturation_rate"] < 0.9 * most
     assert found["uncertainty"] == pytest.approx(1 / 16 / 32)
     latencies = [point["latency"] for point in found["points"]]
     assert 16 + 32 / 15 < latencies[0] < latencies[1] < latencies[2]
     assert all(point["ci95"] < 0.05 * point["latency"] for point in found["points"])
-    table = model_accuracy_runs.compare_torus([TORUS], [found]).filter(variant="improved")
+    table = model_accuracy.compare_torus([TORUS], [found]).filter(variant="improved")
     at_20, at_50, _, saturation = table["error"].to_list()
     assert abs(at_20) < 0.05
     assert abs(at_50) < 0.05
     assert abs(saturation) < 0.2
-    assert model_accuracy_runs._simulate_torus(TORUS, lambda: True) is None
+    assert model_accuracy._simulate_torus(TORUS, lambda: True) is None
 
 
 @pytest.mark.parametrize(("side", "mapping"), [(4, "identity"), (8, "linear:12 21")])
 def test_without_contention_a_message_takes_its_distance_and_length(side, mapping):
     case = locality_case(mapping, side=side, run_cycles=4000)
-    found = model_accuracy_runs._simulate_locality(case, lambda: False)
+    found = model_accuracy._simulate_locality(case, lambda: False)
     assert found["message_latency"] == pytest.approx(found["distance"] + 12, abs=0.2)
 
 
 def test_linear_mappings_load_channels_alike():
-    for rows in model_accuracy_runs.LINEAR:
-        node_of = model_accuracy_runs.linear(rows)
+    for rows in model_accuracy.LINEAR:
+        node_of = model_accuracy.linear(rows)
         assert sorted(node_of) == list(range(64))
     found = [
-        model_accuracy_runs._simulate_locality(locality_case(mapping, side=8), lambda: False)
+        model_accuracy._simulate_locality(locality_case(mapping, side=8), lambda: False)
         for mapping in ("linear:12 21", "distance:3")
     ]
     assert [each["distance"] for each in found] == pytest.approx([3, 3], abs=0.05)
@@ -198,10 +198,10 @@ def test_groups_that_are_not_whole_are_left_out():
          "message_latency_ci95": 0.0, "distance": index + 1.0, "channel_flits": [0.1, 0.2]}
         for index, latency in enumerate((15, 18, 21, 15, 18))
     ]  # fmt: skip
-    table = model_accuracy_runs.compare_locality(cases, [*seen[:2], None, *seen[3:]])
+    table = model_accuracy.compare_locality(cases, [*seen[:2], None, *seen[3:]])
     assert set(table["kind"]) == {"linear"}
     assert len(table) == 2 * 2 * 2  # mappings, estimates, loads
-    whole = model_accuracy_runs.compare_locality(cases, seen)
+    whole = model_accuracy.compare_locality(cases, seen)
     assert set(whole["kind"]) == {"linear", "distance"}
     row = whole.row(0, named=True)
     assert row["rate_error"] == pytest.approx(row["predicted_rate"] / row["simulated_rate"] - 1)
@@ -215,7 +215,7 @@ def small(tmp_path_factory):
     mappings = ((8, "distance:1"), (8, "distance:3"), (8, "distance:5"), (4, "identity"),
                 (4, "random"))  # fmt: skip
     cases = [
-        model_accuracy_runs._case(mapping, protocol, contexts)
+        model_accuracy._case(mapping, protocol, contexts)
         for mapping in mappings
         for protocol in ("coherence", "request-reply")
         for contexts in (1, 2)
@@ -257,9 +257,7 @@ def test_its_figures(small):
 
 
 def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        model_accuracy, "simulate_torus_cases", lambda cases, _: [None] * len(cases)
-    )
+    monkeypatch.setattr(model_accuracy, "simulate_all", lambda cases, *_: [None] * len(cases))
     found = run_study("model-accuracy", quick=True, kept=tmp_path / "kept.jsonl")
     assert found.interrupted
     assert (found.goals, found.sections, found.simulated) == ((), (), 0)

@@ -9,23 +9,266 @@ from netloom.base.compilation import inlined, kernel
 from netloom.simulation.kernels.bits import lowest
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.workload.kernels.counter_random import bits_at, chain_key, uniform_at
-from netloom_papers.combining.kernels.queue import append, composed, take
-from netloom_papers.combining.kernels.switch import pass_replies, pass_requests
-from netloom_papers.combining.layout import (
-    CHOICES,
-    DONE,
-    FULL,
-    GAPS,
-    HOT,
-    LOST,
-    MODULES,
-    OPERANDS,
-    REPLY_ORDER,
-    REQUEST_ORDER,
-    STUCK,
-)
+from netloom_papers.combining import layout
 
 NEVER = 2**62
+
+
+@inlined
+def group_of(setup, level, line):
+    """Return the place of the byte, and the bit in it, that tell of a queue with packets.
+
+    One byte a switch that the packets of this level enter next: a request's switch has lines
+    s + j N / r, a reply's r s + j. Levels on whose lines no switch follows are cut like a reply's.
+    """
+    shift = setup.line_bits - setup.radix_bits
+    if level < setup.stages:
+        group, bit = line & ((1 << shift) - 1), line >> shift
+    else:
+        group, bit = line >> setup.radix_bits, line & (setup.radix - 1)
+    return unsigned(level * setup.words * 8 + group), np.uint8(1 << bit)
+
+
+@inlined
+def append(setup, state, level, line, index, moved):
+    """Put a packet at the end of a queue."""
+    queue, packet = record(state.queues, level * setup.lines + line), record(state.packets, index)
+    packet.moved = moved
+    packet.next = -1
+    if queue.length == 0:
+        queue.head = index
+        place, bit = group_of(setup, level, line)
+        state.groups[place] |= bit
+    else:
+        record(state.packets, queue.tail).next = index
+    queue.tail = index
+    queue.length += 1
+    queue.longest = max(queue.longest, queue.length)
+    state.entered[unsigned(level)] += 1
+
+
+@inlined
+def take(setup, state, level, line):
+    """Take the first packet out of a queue."""
+    queue = record(state.queues, level * setup.lines + line)
+    queue.head = record(state.packets, queue.head).next
+    queue.length -= 1
+    if queue.length == 0:
+        place, bit = group_of(setup, level, line)
+        state.groups[place] ^= bit
+    state.left[unsigned(level)] += 1
+
+
+@inlined
+def line_at(setup, stage, origin, target):
+    """Return the line on which a request from ``origin`` to line ``target`` comes to a stage."""
+    ahead = (setup.stages - stage) * setup.radix_bits
+    return (origin << stage * setup.radix_bits | target >> ahead) & (setup.lines - 1)
+
+
+@inlined
+def shuffle(chosen, count, bits):
+    """Put the first ``count`` numbers of an array in random order."""
+    for last in range(count - 1, 0, -1):
+        size = np.uint64(last + 1)
+        other = unsigned(bits % size)
+        bits //= size
+        chosen[unsigned(last)], chosen[other] = chosen[other], chosen[unsigned(last)]
+
+
+@inlined
+def composed(operation, word, operand):  # one line per operation
+    """Return what an operation makes of a word. Of operands, what one after the other does."""
+    if operation == layout.ADD:
+        return word + operand
+    if operation == layout.OR:
+        return word | operand
+    if operation == layout.AND:
+        return word & operand
+    if operation == layout.XOR:
+        return word ^ operand
+    if operation == layout.MAX:
+        return max(word, operand)
+    if operation == layout.MIN:
+        return min(word, operand)
+    if operation == layout.SWAP:
+        return operand
+    assert operation == layout.LOAD
+    return word
+
+
+@inlined
+def absorb(setup, state, stage, line, first, second):
+    """Let a packet wait in a pool, and another go on for both."""
+    pool = record(state.pools, stage * setup.lines + line)
+    pool.length += 1
+    pool.longest = max(pool.longest, pool.length)
+    one, other = record(state.packets, first), record(state.packets, second)
+    before = one.value
+    one.value = composed(setup.operation, before, other.value)
+    other.value = before
+    other.moved = stage
+    other.next = one.partner
+    one.partner = second
+    state.waits[unsigned(stage)] += 1
+    state.combined[unsigned(stage)] += 1
+
+
+@inlined
+def partner_in(setup, state, step, stage, queue, cell):
+    """Return the first packet of a queue that may absorb a request to this word; -1: none.
+
+    In a forward simulation not the one at the head that leaves in this very step: the request
+    would gain a stage.
+    """
+    index = queue.head
+    if setup.forward and index >= 0 and record(state.packets, index).moved < step:
+        index = record(state.packets, index).next
+    while index >= 0:
+        packet = record(state.packets, index)
+        if packet.cell == cell and (
+            setup.unlimited
+            or packet.partner < 0
+            or record(state.packets, packet.partner).moved != stage
+        ):
+            return index
+        index = packet.next
+    return np.int32(-1)
+
+
+@inlined
+def pass_port(setup, state, step, stage, line, count):
+    """Let the requests at the heads of ``rivals``, all for one output line, enter its queue."""
+    queue = record(state.queues, (stage + 1) * setup.lines + line)
+    pool = record(state.pools, stage * setup.lines + line)
+    pairs = setup.rule == layout.ENTERING or not setup.unlimited  # else all may meet in the queue
+    if count > 1 and pairs and queue.length >= setup.queue:
+        return
+    for place in range(count):
+        source = state.rivals[unsigned(place)]
+        if source < 0:
+            continue
+        index = record(state.queues, stage * setup.lines + source).head
+        cell = record(state.packets, index).cell
+        combines = cell < setup.lines and setup.rule != layout.NONE
+        partner, room = np.int32(-1), queue.length < setup.queue
+        met = False
+        if combines and pairs and room:
+            for later in range(place + 1, count):
+                other = state.rivals[unsigned(later)]
+                if other < 0 or pool.length >= setup.pool:
+                    continue
+                second = record(state.queues, stage * setup.lines + other).head
+                if record(state.packets, second).cell == cell and (setup.unlimited or not met):
+                    take(setup, state, stage, other)
+                    absorb(setup, state, stage, line, index, second)
+                    state.rivals[unsigned(later)] = -1
+                    met = True
+        queued = setup.rule != layout.ENTERING and (room or setup.rule != layout.SLOT)
+        if combines and not met and queued and pool.length < setup.pool:
+            partner = partner_in(setup, state, step, stage, queue, cell)
+        if partner >= 0:
+            take(setup, state, stage, source)
+            absorb(setup, state, stage, line, partner, index)
+        elif room:
+            take(setup, state, stage, source)
+            append(setup, state, stage + 1, line, index, step)
+
+
+@inlined
+def pass_requests(setup, state, step, key, stage, switch, mask):
+    """Let the requests that wait before a switch enter its queues."""
+    shift = setup.line_bits - setup.radix_bits
+    ahead = (setup.stages - 1 - stage) * setup.radix_bits
+    count, ports = 0, 0
+    while mask:
+        source = switch | lowest(mask) << shift
+        mask &= mask - 1
+        packet = record(state.packets, record(state.queues, stage * setup.lines + source).head)
+        if packet.moved < step:
+            port = packet.cell >> ahead & (setup.radix - 1)
+            state.heads[unsigned(count)] = source
+            state.ports[unsigned(count)] = port
+            ports |= 1 << port
+            count += 1
+    while ports:
+        port = lowest(ports)
+        ports &= ports - 1
+        rivals = 0
+        for place in range(count):
+            if state.ports[unsigned(place)] == port:
+                state.rivals[unsigned(rivals)] = state.heads[unsigned(place)]
+                rivals += 1
+        line = switch << setup.radix_bits | port
+        if rivals > 1:
+            shuffle(state.rivals, rivals, bits_at(key, stage * setup.lines + line))
+        pass_port(setup, state, step, stage, line, rivals)
+
+
+@inlined
+def part(setup, state, step, stage, line, index):
+    """Let the last partner of a packet go its own way, with what it has fetched."""
+    packet = record(state.packets, index)
+    second = packet.partner
+    other = record(state.packets, second)
+    packet.partner = other.next
+    other.value = composed(setup.operation, packet.value, other.value)
+    record(state.pools, stage * setup.lines + line).length -= 1
+    state.waits[unsigned(stage)] -= 1
+    own = line_at(setup, stage, other.origin, other.cell & (setup.lines - 1))
+    append(setup, state, 2 * setup.stages + 1 - stage, own, second, step)
+
+
+@inlined
+def pass_reply(setup, state, step, stage, line):
+    """Let the reply at the head of a line pass a stage, with the partners that wait for it."""
+    level = 2 * setup.stages + 1 - stage
+    index = record(state.queues, (level - 1) * setup.lines + line).head
+    packet = record(state.packets, index)
+    target = packet.cell & (setup.lines - 1)
+    own = line_at(setup, stage, packet.origin, target)
+    queue = record(state.queues, level * setup.lines + own)
+    goes = queue.length < setup.queue
+    while packet.partner >= 0:
+        other = record(state.packets, packet.partner)
+        if other.moved != stage:
+            break
+        its = line_at(setup, stage, other.origin, target)
+        if record(state.queues, level * setup.lines + its).length >= setup.queue:
+            goes = False
+            break
+        if not setup.unlimited:
+            apart = its != own or queue.length + 2 <= setup.queue
+            if goes and apart:
+                take(setup, state, level - 1, line)
+                append(setup, state, level, own, index, step)
+            if goes and (apart or setup.queue == 1):
+                part(setup, state, step, stage, line, index)
+            goes = False
+            break
+        part(setup, state, step, stage, line, index)
+        goes = queue.length < setup.queue
+    if goes:
+        take(setup, state, level - 1, line)
+        append(setup, state, level, own, index, step)
+
+
+@inlined
+def pass_replies(setup, state, step, key, stage, switch, mask):
+    """Let the replies that wait before a switch pass it, in random order."""
+    level = 2 * setup.stages - stage
+    count = 0
+    while mask:
+        line = switch << setup.radix_bits | lowest(mask)
+        mask &= mask - 1
+        queue = record(state.queues, level * setup.lines + line)
+        if record(state.packets, queue.head).moved < step:
+            state.heads[unsigned(count)] = line
+            count += 1
+    if count > 1:
+        shuffle(state.heads, count, bits_at(key, stage * setup.lines + switch))
+    for place in range(count):
+        pass_reply(setup, state, step, stage, state.heads[unsigned(place)])
 
 
 @inlined
@@ -39,15 +282,15 @@ def gap(setup, key, number):
 
 @inlined
 def word_asked(setup, state, pe, number):
-    """Return the word that a request is for and its place among the element's; -1, -1: none."""
-    hot = uniform_at(chain_key(state.stream_keys[HOT], 0), number) < setup.hot_fraction
+    """Return the word that a request is for and its place among the element's. -1, -1: none."""
+    hot = uniform_at(chain_key(state.stream_keys[layout.HOT], 0), number) < setup.hot_fraction
     if not hot:
-        bits = bits_at(chain_key(state.stream_keys[MODULES], 0), number)
+        bits = bits_at(chain_key(state.stream_keys[layout.MODULES], 0), number)
         return setup.lines + np.int64(bits & np.uint64(setup.lines - 1)), -1
     many = state.num_assigned[unsigned(pe)]
     if many == 0:
         return -1, -1
-    chosen = uniform_at(chain_key(state.stream_keys[CHOICES], 0), number)
+    chosen = uniform_at(chain_key(state.stream_keys[layout.CHOICES], 0), number)
     place = pe * setup.places + np.int64(chosen * many)
     return np.int64(state.assigned[unsigned(place)]), place
 
@@ -70,7 +313,9 @@ def issue(setup, state, step, pe, number):
     counts.free_packet = packet.next
     counts.free_packets -= 1
     counts.issued += 1
-    operand = np.int64(bits_at(chain_key(state.stream_keys[OPERANDS], 0), number) >> np.uint64(48))
+    operand = np.int64(
+        bits_at(chain_key(state.stream_keys[layout.OPERANDS], 0), number) >> np.uint64(48)
+    )
     packet.partner = -1
     packet.cell = cell
     packet.origin = pe
@@ -88,7 +333,7 @@ def issue(setup, state, step, pe, number):
 def make_requests(setup, state, step):
     """Make the requests of a step."""
     counts = record(state.counts, 0)
-    key = chain_key(state.stream_keys[GAPS], 0)
+    key = chain_key(state.stream_keys[layout.GAPS], 0)
     while counts.next_chance < (step + 1) * setup.lines:
         issue(setup, state, step, counts.next_chance - step * setup.lines, counts.fired)
         counts.fired += 1
@@ -204,29 +449,29 @@ def run(setup, state, until, generate):
     counts = record(state.counts, 0)
     levels = 2 * setup.stages + 2
     if counts.fired == 0 and counts.next_chance < 0:
-        counts.next_chance = gap(setup, chain_key(state.stream_keys[GAPS], 0), 0)
+        counts.next_chance = gap(setup, chain_key(state.stream_keys[layout.GAPS], 0), 0)
     while counts.step < until and (generate or counts.issued > counts.completed):
         if generate and counts.free_packets < setup.lines:
-            return FULL
+            return layout.FULL
         if setup.keep and len(state.log) - counts.logged < setup.lines:
-            return FULL
+            return layout.FULL
         step = counts.step
         before = counts.issued
         if generate:
             make_requests(setup, state, step)
         state.per_step[unsigned(3 * step)] = counts.issued - before
-        request_key = chain_key(state.stream_keys[REQUEST_ORDER], step)
-        reply_key = chain_key(state.stream_keys[REPLY_ORDER], step)
+        request_key = chain_key(state.stream_keys[layout.REQUEST_ORDER], step)
+        reply_key = chain_key(state.stream_keys[layout.REPLY_ORDER], step)
         for turn in range(levels):
             level = turn if setup.forward else levels - 1 - turn
             if state.entered[unsigned(level)] > state.left[unsigned(level)]:
                 move(setup, state, step, level, (request_key, reply_key))
         counts.step += 1
         if in_flight(setup, state) != counts.issued - counts.completed:
-            return LOST
+            return layout.LOST
         moved = state.left.sum()
         counts.still = counts.still + 1 if moved == counts.moved else 0
         counts.moved = moved
         if counts.still > setup.service_steps + 1 and counts.issued > counts.completed:
-            return STUCK
-    return DONE
+            return layout.STUCK
+    return layout.DONE

@@ -332,7 +332,7 @@ def solve(setup, scratch, unicast, broadcast, node, answer):
     Parameters
     ----------
     setup, scratch
-        See ``adaptive_torus.Setup`` and ``Scratch``.
+        See ``torus_broadcasts.Setup`` and ``Scratch``.
     unicast, broadcast
         float[axes]: messages per cycle on a channel of each dimension.
     node

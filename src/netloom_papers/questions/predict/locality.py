@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, places
 from netloom.base.words import begun, counted, listed, number, percent
 from netloom.questions.answers import Answer
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
@@ -27,15 +27,13 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
 from netloom.questions.register import asks
 from netloom.questions.shown import order_named, short_name
-from netloom.questions.verdicts import Verdict
+from netloom.questions.verdicts import Mark, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TypeAlias
 
     import polars as pl
 
-    from netloom.questions.verdicts import Mark
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
     from netloom_papers.models import locality as model
@@ -198,29 +196,12 @@ class UnderMapping(Figures):
     @classmethod
     def of(cls, found: Locality, place: int, work: float) -> UnderMapping:
         """Return what is found at a size, where processors work so many cycles a transaction."""
-
-        def at(values: Any) -> float:
-            return float(values[place])
-
-        return cls(
-            distance=at(found.distance),
-            message_rate=at(found.message_rate),
-            message_latency=at(found.message_latency),
-            per_hop_latency=at(found.per_hop_latency),
-            channel_utilisation=at(found.channel_utilisation),
-            busiest_channel_utilisation=at(found.busiest_channel_utilisation),
-            node_channel_wait=at(found.node_channel_wait),
-            inter_transaction_cycles=at(found.inter_transaction_cycles),
-            inter_transaction_processor_cycles=at(found.inter_transaction_processor_cycles),
-            transaction_latency=at(found.transaction_latency),
-            processor_use=work / at(found.inter_transaction_cycles),
-            latency_hidden=bool(found.masked[place]),
-            variable_message_cycles=at(found.variable_message_cycles),
-            fixed_message_cycles=at(found.fixed_message_cycles),
-            fixed_transaction_cycles=at(found.fixed_transaction_cycles),
-            work_cycles=at(found.work_cycles),
-            switch_cycles=at(found.switch_cycles),
-        )
+        values = {
+            each.name: getattr(found, each.name)[place].item()
+            for each in places(cls)
+            if each.name != "processor_use"
+        }
+        return cls(processor_use=work / values["inter_transaction_cycles"], **values)
 
 
 class SizedMapping(Figures):
@@ -578,7 +559,7 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     from netloom_papers.models import locality as model
 
     nearest = model.MappedMessages.even(np.ones(len(on.nodes)))
-    work = question.network_speed * float(on.models[0].run_processor_cycles)  # type: ignore[arg-type]
+    work = question.network_speed * float(on.models[0].run_processor_cycles)
     found = [
         model.mean_locality(*on.models, each, len(on.nodes))
         for each in (on.chosen, nearest, on.at_random)
@@ -654,7 +635,7 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     )
     application = replace(application, **own_application)
     transaction = replace(transaction, **own_transaction)
-    critical, every = np.array([transaction.critical_messages, transaction.messages]).tolist()
+    critical, every = transaction.critical_messages.item(), transaction.messages.item()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")

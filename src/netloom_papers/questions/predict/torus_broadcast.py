@@ -26,7 +26,7 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Verdict
+from netloom.questions.verdicts import Mark, Verdict
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.axes import Axis
-    from netloom.questions.verdicts import Mark
     from netloom.topology import Cube
     from netloom_papers.models.torus_broadcasts import TorusBroadcast
 
@@ -59,18 +58,10 @@ TRUST = {
     "four fifths (22 at worst), and saturation by 6 % (24 at worst)",
     "consistent": "too high from half of its own saturation on, which comes too early: "
     "docs/predict.md has the errors",
-    "printed": "near simulation at moderate load, for two errors cancel; saturates too early: "
-    "docs/predict.md has the errors",
+    "printed": "near simulation at moderate load, since two errors cancel, but saturates too "
+    "early: docs/predict.md has the errors",
 }
 """How far a variant can be trusted, in a line."""
-
-PUBLISHED = {
-    "consistent": "The published model is too high from half of its own saturation on, which "
-    "comes too early.",
-    "printed": "The printed model is near simulation at moderate load, since two errors cancel. "
-    "It saturates too early.",
-}
-"""The same of the published variants, as a note."""
 
 SIDE, DIMENSIONS = 8, 2
 """Where neither sides nor a network are given."""
@@ -162,29 +153,22 @@ class PredictedRate(Figures):
         rate, held = float(found.rate[place]), found.held_vcs[place]
         saturated, part = bool(found.saturated[place]), rate / found.saturation_rate
 
-        def at(values: Any) -> float | None:
-            return known(values[place])
-
+        latency = known(found.latency[place])
         errors = ERRORS if found.variant == "improved" and not saturated else {}
         simulated = None
         if run is not None:
-            latency = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
+            seen = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
             half = run["unicast_latency_ci95"] if run["stable"] else None
-            simulated = Checked.of(latency, half, at(found.latency), stable=run["stable"])
+            simulated = Checked.of(seen, half, latency, stable=run["stable"])
+        same = (
+            "latency", "network_latency", "source_wait", "vc_multiplexing", "channel_rate",
+            "unicast_channel_rate", "broadcast_channel_rate", "unicast_service",
+            "broadcast_service", "channel_wait", "blocked",
+        )  # fmt: skip
         return cls(
+            **{name: known(getattr(found, name)[place]) for name in same},
             rate=rate,
             saturated=saturated,
-            latency=at(found.latency),
-            network_latency=at(found.network_latency),
-            source_wait=at(found.source_wait),
-            vc_multiplexing=at(found.vc_multiplexing),
-            channel_rate=at(found.channel_rate),
-            unicast_channel_rate=at(found.unicast_channel_rate),
-            broadcast_channel_rate=at(found.broadcast_channel_rate),
-            unicast_service=at(found.unicast_service),
-            broadcast_service=at(found.broadcast_service),
-            channel_wait=at(found.channel_wait),
-            blocked=at(found.blocked),
             channel_utilisation=float(found.channel_rate[place]) * found.message_flits,
             expected_error=next((errors[upto] for upto in errors if part <= upto), None),
             held_vcs=None if saturated or np.isnan(held).any() else tuple(held.tolist()),
@@ -242,8 +226,9 @@ class TorusBroadcastPrediction(CurveAnswer):
         )
         if self.broadcast:
             note += " Latency: of the messages that are not broadcast."
-        lines = {"checked": self.checked}
-        return Verdict(mark, said, "", lines, then, PUBLISHED.get(self.variant, note))
+        if self.variant != "improved":
+            note = f"The {self.variant} model is {TRUST[self.variant]}."
+        return Verdict(mark, said, "", {"checked": self.checked}, then, note)
 
     def _one(self, point: PredictedRate) -> tuple[Mark, str]:
         """Return the mark of one rate, and what it comes to."""

@@ -21,28 +21,32 @@ from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import rough
-from netloom.questions.simulate.engines import OnEngine, prepare_program
+from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import longer
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_direct
-from netloom.workload import Lengths, parse_lengths
+from netloom.workload import Lengths, Traffic, parse_lengths
 from netloom_papers.programs.broadcast import BroadcastTraffic, class_loads, run_broadcasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from netloom.base.arrays import Floats
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
     from netloom_papers.programs.broadcast import BroadcastRun, Latency as MessageLatency
 
 MESSAGES = "messages/node/cycle"
+
+
+AS_RUN = (
+    "rate", "created", "accepted", "cycles", "warmup_cycles", "flit_hops", "stable", "reason",
+    "precise", "warmed_up", "interrupted",
+)  # fmt: skip
+"""Figures of a rate that its run has."""
 
 
 class Latency(Figures):
@@ -470,9 +474,7 @@ def _points(
     for run in runs:
         idle = question.startup_cycles + network.zero_load_latency(run.hops, run.flits)
         yield AtRate(
-            rate=run.rate,
-            created=run.created,
-            accepted=run.accepted,
+            **{name: getattr(run, name) for name in AS_RUN},
             zero_load_latency=known(idle) if run.stable else None,
             unicast_latency=_latency(run, run.unicast),
             broadcast_latency=_latency(run, run.broadcast),
@@ -484,15 +486,7 @@ def _points(
             utilisation_max=float(run.channel_utilisation.max(initial=0)),
             utilisation_unicast=float(run.class_utilisation[0]),
             utilisation_broadcast=float(run.class_utilisation[1]),
-            cycles=run.cycles,
-            warmup_cycles=run.warmup_cycles,
-            flit_hops=run.flit_hops,
-            stable=run.stable,
             backlog=Backlog.of(run.stability, topology),
-            reason=run.reason,
-            precise=run.precise,
-            warmed_up=run.warmed_up,
-            interrupted=run.interrupted,
             note=note_of(run, run.unicast.messages + run.broadcast.messages, "message"),
             directions=tuple(_directions(topology, run, expected)),
         )

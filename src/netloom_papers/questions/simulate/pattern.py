@@ -296,20 +296,16 @@ def simulate_pattern(
 
 
 def _point(times: PatternTimes) -> Point:
-    mean, worst = times.of_busiest(np.mean), times.of_busiest(np.max)
+    mean, worst = (times.of_busiest(part)._asdict() for part in (np.mean, np.max))
     return Point(
         message_bytes=times.message_bytes,
         think_us=times.think_us,
         message_us=times.alone_us,
         applied=times.applied,
-        loop_us_mean=mean.loop_us,
-        communication_us_mean=mean.communication_us,
-        slowdown_mean=mean.slowdown,
-        loop_us_max=worst.loop_us,
-        communication_us_max=worst.communication_us,
-        slowdown_max=worst.slowdown,
-        average_node=mean.traffic,
-        worst_node=worst.traffic,
+        average_node=mean.pop("traffic"),
+        worst_node=worst.pop("traffic"),
+        **{f"{name}_mean": value for name, value in mean.items()},
+        **{f"{name}_max": value for name, value in worst.items()},
         times=times,
     )
 

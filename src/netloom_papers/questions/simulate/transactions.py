@@ -32,6 +32,9 @@ from netloom.topology.measures import busy_shares
 from netloom.workload import ProcessGraph  # noqa: TC001 (Pydantic reads it)
 from netloom.workload.programs.node_costs import Protocol, coherence, request_reply
 from netloom_papers.programs import transactions
+from netloom_papers.programs.transactions import (
+    TransactionStatistics,  # noqa: TC001 (figures read it)
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +76,8 @@ class TransactionSimulation(Answer):
         The share of these edges inside nodes.
     silent_tasks
         Tasks without edges, which have no transactions and no part in means.
+    measured
+        What transactions and messages took.
     run, network
         What was measured, and where, of an answer that was asked just now.
     """
@@ -84,22 +89,7 @@ class TransactionSimulation(Answer):
     contexts: int = figure("contexts of a processor", lead=True, key=True)
     run_cycles: float = figure("computation", CYCLES, lead=True)
     distance: float = figure(unit="hops", lead=True, key=True)
-    message_rate: float = figure("rate", "messages/node/cycle", lead=True, half="message_rate_ci95")
-    message_latency: float = figure(
-        "message latency", CYCLES, lead=True, key=True, half="message_latency_ci95"
-    )
-    inter_transaction_cycles: float = figure(
-        "between transactions", CYCLES, lead=True, key=True, half="inter_transaction_cycles_ci95"
-    )
-    transaction_latency: float = figure(
-        "transaction latency", CYCLES, lead=True, key=True, half="transaction_latency_ci95"
-    )
-    messages: int = figure()
-    transactions: int = figure()
-    message_rate_ci95: float | None = figure("rate ± 95 %", "messages/node/cycle")
-    message_latency_ci95: float | None = figure("message latency ± 95 %", CYCLES)
-    inter_transaction_cycles_ci95: float | None = figure("between transactions ± 95 %", CYCLES)
-    transaction_latency_ci95: float | None = figure("transaction latency ± 95 %", CYCLES)
+    measured: TransactionStatistics = figure(at=".")
     message_flits: float | None = figure("message length", "flits", lead=True)
     processor_use: float = figure("processor use", SHARE, lead=True, key=True)
     utilisation_mean: float = figure(
@@ -116,12 +106,12 @@ class TransactionSimulation(Answer):
     @derived(unit=CYCLES)
     def inter_message_cycles(self) -> float:
         """Mean time between two messages of a node."""
-        return 1 / self.message_rate
+        return 1 / self.measured.message_rate
 
     @derived(lead=True)
     def messages_per_transaction(self) -> float:
         """How many messages a transaction takes."""
-        return self.messages / self.transactions
+        return self.measured.messages / self.measured.transactions
 
     @derived("share of its time that a processor waits", SHARE, table=False)
     def waiting(self) -> float:
@@ -131,7 +121,7 @@ class TransactionSimulation(Answer):
     @derived("use of the link from a node to its router", SHARE, table=False)
     def end_use(self) -> float | None:
         """None where that is no limit, or not known."""
-        router, used = self.setup.router, self.message_rate * (self.message_flits or 0.0)
+        router, used = self.setup.router, self.measured.message_rate * (self.message_flits or 0.0)
         one = router.get("injection_channels", router.get("end_channels")) == 1
         return used if one and used <= 1 else None
 
@@ -143,11 +133,11 @@ class TransactionSimulation(Answer):
     def judged(self) -> Verdict:
         """Return what share of its time a processor works, and what limits it."""
         use, most, ends = self.processor_use, self.utilisation_max, self.end_use or 0.0
-        count, message = number(self.messages_per_transaction), number(self.message_latency)
+        found, count = self.measured, number(self.messages_per_transaction)
         lines = {
-            "why": f"a transaction takes {number(self.transaction_latency)} cycles, for "
-            f"{number(self.run_cycles)} of computation: its {count} messages take {message} "
-            "cycles each"
+            "why": f"a transaction takes {number(found.transaction_latency)} cycles, for "
+            f"{number(self.run_cycles)} of computation: its {count} messages take "
+            f"{number(found.message_latency)} cycles each"
         }
         if self.interrupted:
             ran = counted(self.cycles, "cycle", ",")
@@ -159,7 +149,7 @@ class TransactionSimulation(Answer):
             return Verdict("fine", f"{works}: the network hardly delays them.", "", lines)
         waits = f"{works} and wait {rough(self.waiting)}"
         if not self.run_cycles:
-            every = number(self.inter_transaction_cycles)
+            every = number(self.measured.inter_transaction_cycles)
             waits = f"Processors only wait, a transaction every {every} cycles"
         if most > BUSY:
             said = f"{waits}: the busiest link is {rough(most)} busy, so bandwidth is the limit."
@@ -185,8 +175,8 @@ class TransactionSimulation(Answer):
         """Yield how long was measured, how it was run, and what is left out."""
         yield (
             f"measured {counted(self.cycles, 'cycle', ',')}: "
-            f"{counted(self.transactions, 'transaction', ',')}, "
-            f"{counted(self.messages, 'message', ',')}, seed {self.setup.seed}"
+            f"{counted(self.measured.transactions, 'transaction', ',')}, "
+            f"{counted(self.measured.messages, 'message', ',')}, seed {self.setup.seed}"
         )
         yield self.setup.how
         yield from left_out(0, self.silent_tasks)
@@ -218,8 +208,8 @@ class TransactionSimulation(Answer):
             f"Transactions of {self.program} on {self.setup.topology}; "
             f"{counted(self.contexts, 'context')} per node, average distance "
             f"{number(self.distance)} hops; {self.setup.router['name']}",
-            f"A transaction every {number(self.inter_transaction_cycles)} cycles per node; "
-            f"messages take {number(self.message_latency)} cycles",
+            f"A transaction every {number(self.measured.inter_transaction_cycles)} cycles per "
+            f"node; messages take {number(self.measured.message_latency)} cycles",
         ]
 
     def parts(self) -> dict[str, Any]:
@@ -227,7 +217,7 @@ class TransactionSimulation(Answer):
         from netloom.drawing.bars import Bar, stacked
         from netloom.questions.network_chart import USE, loaded_chart, network_again
 
-        run, waits = self.run_cycles, self.transaction_latency
+        run, waits = self.run_cycles, self.measured.transaction_latency
         said = f"A context waits {percent(waits / (run + waits))} of its time for transactions"
         rows = [
             Bar("computes", run, number(run), BEST),
@@ -400,16 +390,7 @@ def simulate_transactions(
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         distance=ready.distance,
-        message_rate=found.message_rate,
-        message_latency=found.message_latency,
-        inter_transaction_cycles=found.inter_transaction_cycles,
-        transaction_latency=found.transaction_latency,
-        messages=found.messages,
-        transactions=found.transactions,
-        message_rate_ci95=known(measured.interval("message_rate")),
-        message_latency_ci95=known(measured.interval("message_latency")),
-        inter_transaction_cycles_ci95=known(measured.interval("inter_transaction_cycles")),
-        transaction_latency_ci95=known(measured.interval("transaction_latency")),
+        measured=found,
         message_flits=known(measured.mean_flits),
         processor_use=question.run_cycles / found.inter_transaction_cycles,
         utilisation_mean=float(used.sum() / max(len(used), 1)),

@@ -1,7 +1,7 @@
 """Tables of BookSim 2's runs: their configurations as networks, and short runs as it makes them.
 
 A table is a CSV file, of one configuration or one run a row. Meshes and tori are netloom's, with
-the routings and traffic that match. Other networks are those of ``networks`` and ``routings``.
+the routings and traffic that match. Other networks are those of ``networks``.
 
 Near saturation a short run's mean latency is far below that of the steady state, and differs from
 seed to seed. So runs are as long as the reference's: a start-up is left out, a window measured,
@@ -26,27 +26,29 @@ import numpy as np
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import real_number, whole_number
 from netloom.base.textfiles import file_kind, read_text
-from netloom.routing import virtual_channel_routing
+from netloom.routing import VirtualChannelRouting, virtual_channel_routing
 from netloom.routing.by_hop.hosted import hop_circle
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.loaded import ZERO_LOAD
-from netloom.simulation.network.routers import router
+from netloom.simulation.network.routers import Router, router
 from netloom.simulation.network.run import Run
-from netloom.topology import topology
-from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
-from netloom_papers.studies.booksim.networks import KINDS, Shape, network, pattern
-from netloom_papers.studies.booksim.routings import ROUTINGS, routing_of
+from netloom.topology import Topology, topology
+from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
+from netloom_papers.studies.booksim.networks import (
+    KINDS,
+    ROUTINGS,
+    Shape,
+    network,
+    pattern,
+    routing_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from threading import Event
 
     from netloom.base.arrays import Ints
-    from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.network.routers import Router
     from netloom.simulation.tally import Delivered
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
 
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""
@@ -216,20 +218,6 @@ class Effort(NamedTuple):
     gives_up: bool = False
 
 
-class Setting(NamedTuple):
-    """What a line says of the network, its routing and its traffic.
-
-    ``routing`` is None where netloom refuses it. ``said`` is what else is told of it.
-    """
-
-    function: str
-    network: Topology
-    traffic: Traffic
-    routing: VirtualChannelRouting | None
-    difference: str
-    said: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class Case:
     """One configuration: what the reference measured, and the network to measure it on.
@@ -358,11 +346,13 @@ def case_of(
     if line.whole("router_cycles") != model.router_cycles:
         found, wanted = f"'{values['router_cycles']}'", f"{model.router_cycles} of this family"
         raise line.wrong("router_cycles", found, wanted)
-    setting = _hosted(line, kind, vcs) if kind in KINDS else _direct(line, kind, vcs)
+    function = values["routing"].removesuffix(f"_{kind}")
+    made, sent, shape = _read(line, kind, function)
+    virtual, difference, told = _routed(made, shape, kind, function, vcs)
     links = "" if model.channel_cycles == 1 else f", links of {model.channel_cycles} cycles"
     name = (
-        f"{setting.function} {values['traffic']} on {setting.network.name}, {values['family']}, "
-        f"{vcs} VCs of {model.buffer_flits}, {flits} flits{links}{setting.said}"
+        f"{function} {values['traffic']} on {made.name}, {values['family']}, "
+        f"{vcs} VCs of {model.buffer_flits}, {flits} flits{links}{told}"
     )
     said = {item: line.positive(column) for item, column in columns.items() if values.get(column)}
     if SATURATION not in said:
@@ -373,56 +363,57 @@ def case_of(
         idle = Window(IDLE_TIMES * window.start, IDLE_TIMES * window.cycles)
         effort = Effort(idle, window, PAST_PATIENCE, gives_up=True)
     return Case(
-        name, said, setting.network, model, setting.traffic, flits,
-        setting.routing, setting.difference, effort,
+        name, said, made, model, sent, flits, virtual, difference, effort,
         line.positive(CROSSED) if values.get(CROSSED) else None,
     )  # fmt: skip
 
 
-def _direct(line: _Line, kind: str, vcs: int) -> Setting:
-    """Read a mesh or a torus."""
-    function = line.values["routing"].removesuffix(f"_{kind}")
-    routing = DIRECT_ROUTINGS[kind][line.one_of("routing", DIRECT_ROUTINGS[kind], function)]
+def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, Shape | None]:
+    """Return the network of a line, its traffic, and its shape if hosts are not routers."""
+    if kind in KINDS:
+        shape = Shape(
+            kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
+            line.whole("xr", 1), by_length=line.whole("use_noc_latency", 1, least=0) != 0,
+            file=line.file() if kind == "anynet" else "",
+        )  # fmt: skip
+        line.one_of("routing", ROUTINGS[kind], function)
+        try:
+            made = network(shape)
+            return made, pattern(line.values["traffic"], shape, made.num_hosts), shape
+        except InputError as error:
+            raise InputError(f"{line.where}, {error.where}", error.found, error.wanted) from None
+    line.one_of("routing", DIRECT_ROUTINGS[kind], function)
     traffic = DIRECT_TRAFFICS[line.one_of("traffic", DIRECT_TRAFFICS)]
     sides = "x".join([line.values["k"]] * min(line.whole("n"), 32))
     made = topology(f"{kind}:{sides}")
     try:
-        sent = parse_traffic(f"{traffic}-self", made)
+        return made, parse_traffic(f"{traffic}-self", made), None
     except InputError as error:
         raise InputError(f"{line.where}, traffic", f"'{traffic}' ({error.found})") from None
-    try:
-        virtual = virtual_channel_routing(made, routing, num_vcs=vcs)
-    except InputError as error:
-        return Setting(function, made, sent, None, f"netloom refuses it: {error}")
-    difference = NETLOOM_PARTS if function in TWO_CLASSES and vcs % 2 else ""
-    if (kind, function) == ("torus", "valiant"):
-        difference = NEVER_SET
-    return Setting(function, made, sent, virtual, difference)
 
 
-def _hosted(line: _Line, kind: str, vcs: int) -> Setting:
-    """Read a network whose hosts are not routers."""
-    shape = Shape(
-        kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
-        line.whole("xr", 1), by_length=line.whole("use_noc_latency", 1, least=0) != 0,
-        file=line.file() if kind == "anynet" else "",
-    )  # fmt: skip
-    function = line.values["routing"].removesuffix(f"_{kind}")
-    line.one_of("routing", ROUTINGS[kind], function)
+def _routed(
+    made: Topology, shape: Shape | None, kind: str, function: str, vcs: int
+) -> tuple[VirtualChannelRouting | None, str, str]:
+    """Return a routing, in what it is known to differ, and what else is told of it.
+
+    The routing is None where netloom refuses it.
+    """
     try:
-        made = network(shape)
-        sent = pattern(line.values["traffic"], shape, made.num_hosts)
-    except InputError as error:
-        raise InputError(f"{line.where}, {error.where}", error.found, error.wanted) from None
-    try:
+        if shape is None:
+            routing = DIRECT_ROUTINGS[kind][function]
+            virtual = virtual_channel_routing(made, routing, num_vcs=vcs)
+            odd = function in TWO_CLASSES and vcs % 2
+            never_set = (kind, function) == ("torus", "valiant")
+            return virtual, NEVER_SET if never_set else NETLOOM_PARTS if odd else "", ""
         virtual, difference = routing_of(shape, made, function, vcs)
     except InputError as error:
-        return Setting(function, made, sent, None, f"netloom refuses it: {error}")
+        return None, f"netloom refuses it: {error}", ""
     try:  # such routings are run unchecked, as in the reference
         said = ", with VCs in a circle" if hop_circle(made, virtual.tables) else ""
     except InputError:
         said = ", not checked for circles"
-    return Setting(function, made, sent, virtual, difference, said)
+    return virtual, difference, said
 
 
 def read_cases(reference: str, columns: Mapping[str, str]) -> list[Case]:

@@ -15,9 +15,8 @@ from netloom.routing.by_hop.tables import channels_at_ports
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.layout import PACKET
-from netloom_papers.studies.booksim import routings
-from netloom_papers.studies.booksim.networks import Shape, network
-from netloom_papers.studies.booksim.routings import ROUTINGS, routing_of
+from netloom_papers.studies.booksim import networks as routings
+from netloom_papers.studies.booksim.networks import ROUTINGS, Shape, network, routing_of
 
 FAT = Shape("fattree", 4, 3)
 FLAT, CUBE = Shape("flatfly", 4, 2, 4, 4, 2), Shape("flatfly", 3, 3, 1, 27)
