@@ -4,7 +4,10 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
+from netloom.questions.fields import Timing
 from netloom.questions.recorded import record
+from netloom.questions.simulate.fields import AnyProgramQuestion, Flows, NodeChannels
+from netloom.simulation.flow import FlowLaw
 from netloom.workload import process_graph
 
 ONE = process_graph(2, [0], [1], name="one")
@@ -144,3 +147,11 @@ def test_what_makes_no_sense_on_an_engine_is_refused_in_one_line(options, said):
         )
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_parameters_of_flows_are_options_by_the_same_names():
+    """And all options of the group are parameters, or say how fast channels are."""
+    fields, law = AnyProgramQuestion.model_fields, FlowLaw()
+    assert {name: fields[name].default for name in vars(law)} == vars(law)
+    own = {*Flows.model_fields, *NodeChannels.model_fields}
+    assert own == {*vars(law), *Timing.model_fields, "end_channels"}

@@ -7,10 +7,11 @@ last base's first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields as dataclass_fields, replace
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
+from types import new_class
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,7 +25,7 @@ from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_rate, parse_secon
 from netloom.base.words import listed
 from netloom.machines import OF_FILE, Machine, machine, machine_names
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, later, option
-from netloom.simulation.network.routers import MOST_CYCLES, MOST_FLITS, PRESETS, Router, router
+from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.steady import Limits
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
@@ -156,8 +157,8 @@ class PacketRouting(Question, panel="Network"):
     )
 
 
-class RouterFields(Question, panel="Router"):
-    """The routers: a preset, and changes of it field by field."""
+class ARouter(Question, panel="Router"):
+    """The routers: a preset, and changes of it parameter by parameter."""
 
     router: str | dict[str, Any] | InstanceOf[Router] = option(
         "Preset: three-stage, canonical-4-stage, speculative-2-stage, single-cycle or a machine.",
@@ -170,53 +171,24 @@ class RouterFields(Question, panel="Router"):
         default=None,
         shown_default="the router's",
     )
-    vcs: int | None = option("Virtual channels per channel.", default=None, ge=1, le=62)
-    buffer_flits: int | None = option(
-        "Size of a virtual channel's buffer.", unit="flits", default=None, ge=1, le=MOST_FLITS
-    )
-    fill_channels: bool | None = option(
-        "Deepen buffers so that each VC fills a channel.",
-        default=None,
-        flags=("--fill-channels",),
-    )
-    route_cycles: int | None = option(
-        "Time to compute a route, 0 if in advance.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=MOST_CYCLES,
-    )
-    vc_allocation_cycles: int | None = option(
-        "Time of VC allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
-    )
-    switch_allocation_cycles: int | None = option(
-        "Time of switch allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
-    )
-    traversal_cycles: int | None = option(
-        "Time of switch traversal.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
-    )
-    speculative: bool | None = option("Allocate VC and switch in one stage.", default=None)
-    channel_cycles: int | None = option(
-        "Delay of a channel.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
-    )
-    credit_cycles: int | None = option(
-        "Extra delay of a credit between routers.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=MOST_CYCLES,
-    )
-    injection_channels: int | None = option(
-        "Channels from a node into its router (0: unlimited).", default=None, ge=0, le=62
-    )
-    ejection_channels: int | None = option(
-        "Channels from a router to its node (0: unlimited).", default=None, ge=0, le=62
-    )
-    oldest_first: bool | None = option(
-        "Allocate to the oldest packet, not round-robin.",
-        default=None,
-        flags=("--oldest-first/--round-robin",),
-    )
+
+
+def _changes_of_router(body: dict[str, Any]) -> None:
+    """Add an option for each parameter of a router but ``switching``, of its type or None."""
+    types = {"int": int | None, "bool": bool | None}
+    buffers = ("vcs", "buffer_flits", "fill_channels")  # which come first
+    body["__module__"], body["__annotations__"] = __name__, {}
+    for each in sorted(dataclass_fields(Router), key=lambda each: each.name not in buffers):
+        if each.metadata:
+            body["__annotations__"][each.name] = types[str(each.type)]
+            body[each.name] = option(default=None, **each.metadata)
+
+
+if TYPE_CHECKING:
+    RouterFields = ARouter
+else:
+    RouterFields = new_class("RouterFields", (ARouter,), {"panel": "Router"}, _changes_of_router)
+    RouterFields.__doc__ = ARouter.__doc__
 
 
 class Seeded(Question):

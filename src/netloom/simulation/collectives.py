@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.flow import run_flows, run_rounds
+from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.traces import run_trace
 from netloom.workload import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Bools, Ints
     from netloom.routing import Routing
-    from netloom.simulation.flow import FlowNetwork, FlowRun, RoundsRun
+    from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.traces import TraceRun
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
@@ -80,7 +81,7 @@ class Algorithm:
     """An algorithm of a collective for some ranks, ready to run.
 
     ``fits``: further arguments of ``outline``: the root, the torus, ranks per node.
-    ``injection``: the order of a host's messages, as flows.
+    ``law``: how its messages share channels, as flows.
     """
 
     collective: str
@@ -88,7 +89,7 @@ class Algorithm:
     num_ranks: int
     fits: dict[str, Any]
     chunks: int | None  # as asked for
-    injection: Literal["in-order", "shared"] = "in-order"
+    law: FlowLaw = FAIR
     known: dict[int, Outline] = field(default_factory=dict, repr=False)  # outlines, by chunks
 
     @property
@@ -234,7 +235,7 @@ class Runner:
         """Return an algorithm's messages, in the order of its steps, and when each was sent."""
         rounds = self._rounds(algorithm.outline(chunks), size)
         table = as_messages(rounds, overhead=self.overhead)
-        return table, run_flows(self.links, self.routing, table, injection=algorithm.injection)
+        return table, run_flows(self.links, self.routing, table, algorithm.law)
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
@@ -259,8 +260,8 @@ class Runner:
                 self.links,
                 self.routing,
                 self._rounds(program, size),
+                algorithm.law,
                 overhead=self.overhead,
-                injection=algorithm.injection,
             )
         return run.finish, run.link_sizes
 

@@ -7,7 +7,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.routing import parse_routing
-from netloom.simulation.flow import flow_network, run_flows, run_rounds
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows, run_rounds
 from netloom.simulation.flow.rounds import Window
 from netloom.topology import topology
 from netloom.workload.programs.rounds import Round, as_messages, exchange, round_program
@@ -173,7 +173,7 @@ def test_what_cannot_be_run_is_refused():
         (lambda: round_program(4, [exchange([-1], [0], 1)]), "host -1"),
         (lambda: round_program(4, [], order="ring"), "'ring'"),
         (lambda: run_rounds(network, routing, program, overhead=-1), "overhead"),
-        (lambda: run_rounds(network, routing, program, injection="some"), "injection"),
+        (lambda: run_rounds(network, routing, program, FlowLaw(injection="some")), "injection"),
         (lambda: run_rounds(network, routing, ring(5, "barrier")), "5 hosts on 4"),
     ):
         with pytest.raises(InputError, match=word):

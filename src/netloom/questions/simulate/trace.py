@@ -816,7 +816,8 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     run: Callable[..., TraceRun]
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
         if isinstance(network, PreparedFlows):
-            run = partial(run_flow_trace, **network.shared(), program=program, tell=tell)
+            routing = network.routes or network.routing
+            run = partial(run_flow_trace, network.links, routing, program, network.law, tell=tell)
         else:
             run = partial(run_trace, network, program, question.most_cycles, tell)
         runs = run_all([lambda stopped: run(stopped=stopped)])
@@ -873,12 +874,12 @@ def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
 
 
 def _of_flows(run: FlowTraceRun) -> OfFlows:
-    ends = run.finish_by_injection
+    in_order, shared = run.ends
     return OfFlows(
         alone=run.alone_finish,
         bound=run.bound,
-        in_order_finish=ends["in-order"],
-        shared_finish=ends["shared"],
+        in_order_finish=in_order,
+        shared_finish=shared,
         slowdown=run.spread("slowdown"),
         expected_error=run.trust,
     )

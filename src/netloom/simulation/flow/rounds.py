@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, lcm
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import TIMES
-from netloom.simulation.flow.engine import ROUNDING, FlowEngine
+from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowEngine, FlowLaw
 from netloom.simulation.flow.network import MOST_SHARES, WHOLE, ways_of
 from netloom.workload.programs.rounds import Frontier, table_of
 
@@ -115,9 +115,9 @@ class Survey:
     """
 
     def __init__(
-        self, network: FlowNetwork, routing: Routing, program: RoundProgram, *, in_order: bool
+        self, network: FlowNetwork, routing: Routing, program: RoundProgram, law: FlowLaw
     ) -> None:
-        self.network, self.routing, self.in_order = network, routing, in_order
+        self.network, self.routing, self.law = network, routing, law
         self.link_sizes = np.zeros(network.num_links)
         self.ahead: dict[int, int] = {}
         self.num_rounds, self.apart = 0, True
@@ -170,7 +170,7 @@ class Survey:
 
     def _fits(self, ways: Ways, source: Ints) -> bool:
         """Return whether the rounds so far and this one fit."""
-        if self.in_order and np.bincount(source).max(initial=0) > 1:
+        if self.law.in_order and np.bincount(source).max(initial=0) > 1:
             return False  # they wait for each other
         capacity = self.network.capacity
         count = np.diff(ways.offsets)
@@ -356,7 +356,7 @@ class Overlapping:
         self, network: FlowNetwork, program: RoundProgram, found: Survey, overhead: float
     ) -> None:
         self.program, self.found, self.overhead = program, found, overhead
-        self.window = Window(network, in_order=found.in_order)
+        self.window = Window(network, found.law)
         self.frontier = Frontier(program.num_hosts)
         self.log = Log()
         self._begun: list[_Begun] = []
@@ -488,9 +488,9 @@ def run_rounds(
     network: FlowNetwork,
     routing: Routing,
     program: RoundProgram,
+    law: FlowLaw = FAIR,
     *,
     overhead: float = 0.0,
-    injection: Literal["in-order", "shared"] = "in-order",
     tell: Callable[[int], None] = lambda _: None,
 ) -> RoundsRun:
     """Run a program of rounds as flows that share links max-min fairly.
@@ -507,10 +507,10 @@ def run_rounds(
         The links, in units of bytes, and the routing of whose paths they are part.
     program
         The rounds.
+    law
+        How flows share the links: max-min.
     overhead
         Time that the processor of each end takes for a message that uses the network.
-    injection
-        As in ``run_flows``.
     tell
         Told now and then how many rounds are over.
 
@@ -536,14 +536,12 @@ def run_rounds(
     >>> run_rounds(network, DModK(), round_program(4, [ring], order="neighbours"))
     <1000 rounds, 1 of them run, finished at 1.004>
     """
-    if injection not in ("in-order", "shared"):
-        raise InputError("injection", f"'{injection}'", "in-order or shared")
     if not 0 <= overhead < np.inf:
         raise InputError("overhead", f"{overhead:g}", "a time of at least 0")
     if program.num_hosts > network.topology.num_hosts:
         many = f"{program.num_hosts} hosts on {network.topology.num_hosts}"
         raise InputError("rounds", many, "at most as many as the network has")
-    found = Survey(network, routing, program, in_order=injection == "in-order")
+    found = Survey(network, routing, program, law)
     if program.order == "barrier":
         log = _with_barriers(network, program, found, overhead, tell)
     elif found.apart and overhead == 0:
@@ -584,7 +582,7 @@ def _name(one: Round) -> bytes:
 
 def _alone(network: FlowNetwork, one: Round, found: Survey, overhead: float) -> float:
     """Return how long a round takes that begins when the network is empty."""
-    window = Window(network, in_order=found.in_order)
+    window = Window(network, found.law)
     ways, path = found.ways_of(one)
     window.add_ways(ways)
     waits = np.zeros(len(one) + 1, np.int64), np.zeros(0, np.int64)
