@@ -7,11 +7,10 @@ last base's first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields as dataclass_fields, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
-from types import new_class
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -157,7 +156,12 @@ class PacketRouting(Question, panel="Network"):
     )
 
 
-class ARouter(Question, panel="Router"):
+def changed(parameter: str) -> Any:
+    """Declare the option that changes a parameter of the router, as ``Router`` declares it."""
+    return option(default=None, **Router.__dataclass_fields__[parameter].metadata)
+
+
+class RouterFields(Question, panel="Router"):
     """The routers: a preset, and changes of it parameter by parameter."""
 
     router: str | dict[str, Any] | InstanceOf[Router] = option(
@@ -171,24 +175,19 @@ class ARouter(Question, panel="Router"):
         default=None,
         shown_default="the router's",
     )
-
-
-def _changes_of_router(body: dict[str, Any]) -> None:
-    """Add an option for each parameter of a router but ``switching``, of its type or None."""
-    types = {"int": int | None, "bool": bool | None}
-    buffers = ("vcs", "buffer_flits", "fill_channels")  # which come first
-    body["__module__"], body["__annotations__"] = __name__, {}
-    for each in sorted(dataclass_fields(Router), key=lambda each: each.name not in buffers):
-        if each.metadata:
-            body["__annotations__"][each.name] = types[str(each.type)]
-            body[each.name] = option(default=None, **each.metadata)
-
-
-if TYPE_CHECKING:
-    RouterFields = ARouter
-else:
-    RouterFields = new_class("RouterFields", (ARouter,), {"panel": "Router"}, _changes_of_router)
-    RouterFields.__doc__ = ARouter.__doc__
+    vcs: int | None = changed("vcs")
+    buffer_flits: int | None = changed("buffer_flits")
+    fill_channels: bool | None = changed("fill_channels")
+    route_cycles: int | None = changed("route_cycles")
+    vc_allocation_cycles: int | None = changed("vc_allocation_cycles")
+    switch_allocation_cycles: int | None = changed("switch_allocation_cycles")
+    traversal_cycles: int | None = changed("traversal_cycles")
+    speculative: bool | None = changed("speculative")
+    channel_cycles: int | None = changed("channel_cycles")
+    credit_cycles: int | None = changed("credit_cycles")
+    injection_channels: int | None = changed("injection_channels")
+    ejection_channels: int | None = changed("ejection_channels")
+    oldest_first: bool | None = changed("oldest_first")
 
 
 class Seeded(Question):

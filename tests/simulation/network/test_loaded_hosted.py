@@ -53,8 +53,8 @@ def test_advice_names_the_limit():
 
 def test_a_run_at_little_load_takes_what_the_idle_network_does():
     network, (setting,) = loaded("fat-tree:4x3", "uniform-self")
-    assert setting.zero_load_latency(99, 5) == pytest.approx(23.5)
     run = network.make_run(setting, 0.02)
+    assert run.zero_load_latency(99) == pytest.approx(23.5)
     assert run.idle is setting.idle
     found = run_network(run, Limits(precision=0.01))
     assert found.measured.packet_latency == pytest.approx(23.5, rel=0.02)

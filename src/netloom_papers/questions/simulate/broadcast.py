@@ -110,7 +110,12 @@ class AtRate(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word."""
-        return state_of(self, sure=self.precise and self.warmed_up)
+        return state_of(
+            interrupted=self.interrupted,
+            stable=self.stable,
+            is_known=self.is_known,
+            sure=self.precise and self.warmed_up,
+        )
 
     @derived("messages that arrived", table=False)
     def messages(self) -> int:
@@ -493,7 +498,14 @@ def _points(
             precise=run.precise,
             warmed_up=run.warmed_up,
             interrupted=run.interrupted,
-            note=note_of(run, run.unicast.messages + run.broadcast.messages, "message"),
+            note=note_of(
+                run.stability,
+                run.unicast.messages + run.broadcast.messages,
+                "message",
+                interrupted=run.interrupted,
+                warmed_up=run.warmed_up,
+                precise=run.precise,
+            ),
             directions=tuple(_directions(topology, run, expected)),
         )
 
