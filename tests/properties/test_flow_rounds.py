@@ -47,7 +47,6 @@ def cases(draw):
     net = draw(flow_networks())
     routing = draw(routings(net))
     listed = draw(st.lists(rounds(net.num_hosts), min_size=1, max_size=4))
-    order = draw(st.sampled_from(["barrier", "neighbours", "neighbours"]))
     network = flow_network(
         net,
         bandwidth=draw(st.sampled_from([1.0, 3.3])),
@@ -58,7 +57,7 @@ def cases(draw):
         "overhead": draw(st.sampled_from([0.0, 0.0, 2.5])),
         "law": FlowLaw(injection=draw(st.sampled_from(["in-order", "shared"]))),
     }
-    return network, routing, round_program(net.num_hosts, listed, order=order), options
+    return network, routing, round_program(net.num_hosts, listed), options
 
 
 def plain(network, routing, program, options):

@@ -87,5 +87,5 @@ def test_a_direct_network_of_long_channels_warms_up_for_as_long_as_they_take():
     idle = network.make_run(setting, 0.1).idle
     assert idle.hops == pytest.approx(2)
     assert idle.latency == pytest.approx(6 + idle.hops * 503)
-    assert setting.zero_load_latency(2, 1) == idle.latency
+    assert network.make_run(setting, 0.1).zero_load_latency(2) == idle.latency
     assert "1003 flits fill it, with buffer_flits 251" in advice_of((setting,), (0.1,))

@@ -1,14 +1,13 @@
 """Programs of rounds on the flow engine: rounds that repeat are recognized, not run again.
 
-Rounds with a barrier do not depend on each other: each different one is run once. If hosts wait for
-their neighbours, rounds overlap, and a host may be ahead of another. The state of the engine is
-compared whenever the first message of the latest round is complete. If it equals, relative to the
-time, the state some rounds ago, the run repeats itself: the same rounds follow, and the engine is a
-function of its state. So the run continues after the last whole period. Periods are found by
-Brent's algorithm (BIT 20, 1980), which keeps one state and replaces it at powers of two. If no two
-messages can meet on a link, no engine is needed. A host's next round then begins when the last of
-the messages that it waits for has arrived, each in the time that it takes alone. Periods are found
-in the same way.
+Hosts wait for their neighbours: rounds overlap, and a host may be ahead of another. The state of
+the engine is compared whenever the first message of the latest round is complete. If it equals,
+relative to the time, the state some rounds ago, the run repeats itself: the same rounds follow, and
+the engine is a function of its state. So the run continues after the last whole period. Periods are
+found by Brent's algorithm (BIT 20, 1980), which keeps one state and replaces it at powers of two.
+If no two messages can meet on a link, no engine is needed. A host's next round then begins when the
+last of the messages that it waits for has arrived, each in the time that it takes alone. Periods
+are found in the same way.
 
 An engine that forgets keeps the rows of a program that goes on from the oldest that is not
 complete. Rows, classes and times count from the first that are kept, so that numbers stay small and
@@ -136,12 +135,11 @@ class Survey:
                 ways, sent = known, np.zeros(len(known))
                 self.apart = self.apart and self._fits(known, one.source[path >= 0])
             sent += one.bytes[path >= 0] * one.count
-            if program.order == "neighbours":
-                for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
-                    if before < index - 1:
-                        self.ahead[int(before)] = index
-                last[one.source] = index
-                last[one.target] = index
+            for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
+                if before < index - 1:
+                    self.ahead[int(before)] = index
+            last[one.source] = index
+            last[one.target] = index
         self._add(ways, sent)
         self._pairs = None  # ways so far may be in fewer shares
 
@@ -533,8 +531,6 @@ def run_rounds(
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6, count=1000)
     >>> run_rounds(network, DModK(), round_program(4, [ring]))
     <1000 rounds, 1 of them run, finished at 1.004>
-    >>> run_rounds(network, DModK(), round_program(4, [ring], order="neighbours"))
-    <1000 rounds, 1 of them run, finished at 1.004>
     """
     if not 0 <= overhead < np.inf:
         raise InputError("overhead", f"{overhead:g}", "a time of at least 0")
@@ -542,55 +538,11 @@ def run_rounds(
         many = f"{program.num_hosts} hosts on {network.topology.num_hosts}"
         raise InputError("rounds", many, "at most as many as the network has")
     found = Survey(network, routing, program, law)
-    if program.order == "barrier":
-        log = _with_barriers(network, program, found, overhead, tell)
-    elif found.apart and overhead == 0:
+    if found.apart and overhead == 0:
         log = _apart(network, program, found, tell)
     else:
         log = Overlapping(network, program, found, overhead).run(tell)
     return RoundsRun(log.finish, found.num_rounds, len(log.ended), found.link_sizes)
-
-
-def _with_barriers(
-    network: FlowNetwork,
-    program: RoundProgram,
-    found: Survey,
-    overhead: float,
-    tell: Callable[[int], None],
-) -> Log:
-    """Run each different round once."""
-    log, known, time = Log(), dict[bytes, float](), 0.0
-    for one in program:
-        name = _name(one)
-        if name not in known:
-            known[name] = _alone(network, one, found, overhead) if len(one) else 0.0
-        length = known[name]
-        log.add(time + length)
-        log.skip(one.count - 1, 1, length)
-        time += one.count * length
-        tell(log.next)
-    return log
-
-
-def _name(one: Round) -> bytes:
-    """Return what a round has in common with those alone that are equal to it."""
-    from hashlib import blake2b
-
-    content = b"".join(each.tobytes() for each in (one.source, one.target, one.bytes))
-    return blake2b(content, digest_size=16).digest()
-
-
-def _alone(network: FlowNetwork, one: Round, found: Survey, overhead: float) -> float:
-    """Return how long a round takes that begins when the network is empty."""
-    window = Window(network, found.law)
-    ways, path = found.ways_of(one)
-    window.add_ways(ways)
-    waits = np.zeros(len(one) + 1, np.int64), np.zeros(0, np.int64)
-    window.append(table_of(window.network.topology.num_hosts, [one], [waits], overhead), path)
-    window.advance()
-    rows = window.rows["complete"]
-    assert rows.min() >= 0
-    return float(rows.max())
 
 
 def _apart(
