@@ -93,7 +93,7 @@ def test_what_one_channel_limits_is_the_same_flit_by_flit_and_with_worms():
         ("network", {"packet_flits": 50, "vcs": 8, "buffer_flits": 32}),
     ):
         found = nl.simulate_loop("line:4", engine=engine, **more, **options)
-        got[engine] = found.point.busiest
+        got[engine] = found.point.utilisation_max
     assert got["flow"] == pytest.approx(1, rel=0.02)
     assert got["flow"] == pytest.approx(got["worm"], rel=0.02)
     assert got["flow"] == pytest.approx(got["network"], rel=0.02)
@@ -114,7 +114,7 @@ def test_a_routing_of_several_paths_spreads_its_flows():
     """Two spines: all cross traffic of a leaf by both, where one path a pair collides."""
     options = {"app": "shift:2/4", "applied": 0.95, "loops": 30, "engine": "flow"}
     spread = nl.simulate_loop("leaf-spine:2x2x2", routing="minimal", **options)
-    assert spread.point.message_latency == pytest.approx(spread.point.unhindered, rel=1e-3)
+    assert spread.point.message_latency == pytest.approx(spread.point.unhindered_latency, rel=1e-3)
     assert spread.saturation is None
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.figures import Number
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
     from netloom.simulation.crossed import Crossed
@@ -117,21 +118,21 @@ class TraceRun:
     unhindered: Times
     critical_path: CriticalPath | None
     link_sizes: Times
-    until: Any
+    until: Number
     interrupted: bool
 
     @property
-    def finish(self) -> Any:
+    def finish(self) -> Number | None:
         """The time at which all entries were complete. None where they were not."""
         return self.critical_path.finish if self.critical_path else None
 
     @property
-    def ended(self) -> Any:
+    def ended(self) -> Number:
         """When it finished, or the time that it came to."""
         return self.finish or self.until
 
     @property
-    def ideal_finish(self) -> Any:
+    def ideal_finish(self) -> Number | None:
         """When it would have finished had no row waited: for channels, or for a processor."""
         return self.critical_path.ideal_finish if self.critical_path else None
 
@@ -473,9 +474,9 @@ class CriticalPath:
 
     rows: Ints
     parts: Parts
-    start: Any
-    finish: Any
-    ideal_finish: Any
+    start: Number
+    finish: Number
+    ideal_finish: Number
 
     def totals(self) -> dict[str, Any]:
         """Return what the parts come to, by their names."""

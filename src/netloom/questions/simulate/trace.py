@@ -858,7 +858,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
 
 
 def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
-    def in_us(cycles: int | None) -> float | None:
+    def in_us(cycles: Number | None) -> float | None:
         us = network.cycle_us
         return None if cycles is None or us is None else cycles * us
 
@@ -868,7 +868,7 @@ def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
         flit_hops=int(run.busy.sum()),
         message_latency=run.spread("latency"),
         unhindered_latency=run.spread("unhindered"),
-        cycles=run.until,
+        cycles=int(run.until),
         busiest_host_channel=run.busiest_host_channel,
     )
 
