@@ -16,11 +16,12 @@ from netloom.base.words import counted, listed
 from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, Rates, asked_router, refuse
 from netloom.questions.named import network_of
-from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
+from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network
 from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
-from netloom.simulation.network.routers import Router, end_channels, with_lanes
+from netloom.simulation.network.program import routing_for
+from netloom.simulation.network.routers import Router, with_lanes
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
@@ -369,7 +370,8 @@ def prepare_program(
             raise InputError("packet_flits", none, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
         topology = with_lanes(topology, router)
-        routing = _routing(question, topology, router, on_machine)
+        asked = on_machine.routing(question.routing) if on_machine else question.routing
+        routing = routing_for(topology, asked, router)
     return PreparedNetwork(
         topology=topology,
         machine=on_machine,
@@ -410,16 +412,3 @@ def _router(question: Any, on_machine: Machine | None) -> Router:
     if question.switching is None:
         return router
     return replace(router, switching=question.switching)
-
-
-def _routing(
-    question: Any, topology: Topology, router: Router, on_machine: Machine | None
-) -> VirtualChannelRouting:
-    injection, ejection = end_channels(topology, router)
-    return virtual_channel_routing(
-        topology,
-        on_machine.routing(question.routing) if on_machine else question.routing,
-        num_vcs=router.vcs,
-        injection_channels=injection,
-        ejection_channels=ejection,
-    )

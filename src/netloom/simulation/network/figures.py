@@ -221,7 +221,7 @@ class Point(Figures):
     note: str | None = figure(table=False)
     vc_occupancy: tuple[float, ...] = figure("flits in each VC")
     histogram: Histogram | None = figure()
-    programs: tuple[OneProgram, ...] = figure("side by side")
+    programs: tuple[OneProgram, ...] = figure("side by side", default=())
     alone: tuple[Point | None, ...] = unseen(default=())
     measured: Measured = unseen()
     worst: WorstNode = unseen()
@@ -326,7 +326,7 @@ class Search(Figures):
     zero_load_latency: float | None = figure("zero-load latency", CYCLES)
     latency_factor: float = figure("latency too long, times")
     share_of_bound: float | None = figure(
-        "share of the limit", SHARE, head="of the limit", lead=True, key=True
+        "share of the limit", SHARE, head="of the limit", lead=True, key=True, default=None
     )
     cpu_seconds: float = figure("processor time", "s")
     runs: tuple[Point, ...] = figure()

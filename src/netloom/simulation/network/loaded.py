@@ -18,14 +18,14 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.figures import known
-from netloom.routing import VirtualChannelRouting, virtual_channel_routing
+from netloom.routing import VirtualChannelRouting
 from netloom.simulation.capacity import FailureCost, Intact
 from netloom.simulation.intervals import paired_ratio
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.figures import Alone, Fared, OneProgram, Point, Search, Slowdown
 from netloom.simulation.network.idle import idle_network, tightest_loop
-from netloom.simulation.network.program import reserve
-from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
+from netloom.simulation.network.program import reserve, routing_for
+from netloom.simulation.network.routers import SWITCHINGS, Router, Switching
 from netloom.simulation.network.run import Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
 from netloom.simulation.steady import SLOW
@@ -260,16 +260,8 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         reservation = reserve(topology, asked, network.traffic, router)
         routing = reservation.routing
     else:
-        routing = _routing(topology, asked, router)
+        routing = routing_for(topology, asked, router)
     return _made(network, router, routing, reservation)
-
-
-def _routing(topology: Topology, asked: VirtualRouting, router: Router) -> VirtualChannelRouting:
-    """Return a routing for the VCs of a router, and for the channels that it has for hosts."""
-    into, out_of = end_channels(topology, router)
-    return virtual_channel_routing(
-        topology, asked, num_vcs=router.vcs, injection_channels=into, ejection_channels=out_of
-    )
 
 
 def _made(
@@ -328,7 +320,7 @@ def failure_cost(
     """
     hops, whole = _mean_hops(topology, routing, traffic, router), topology.whole
     try:
-        default = _routing(whole, "default", router)
+        default = routing_for(whole, "default", router)
     except InputError:  # it would deadlock on these VCs, which says nothing of what is asked
         return FailureCost(hops=hops, intact=None, bound=bound)
     intact = Intact(
@@ -465,7 +457,6 @@ def bracket_saturation(
         interrupted=stop.is_set(),
         zero_load_latency=known(idle.measured.packet_latency),
         latency_factor=SLOW,
-        share_of_bound=None,
         cpu_seconds=sum(run.cpu_seconds for run in runs),
         runs=tuple(runs),
     )

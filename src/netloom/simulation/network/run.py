@@ -443,7 +443,6 @@ def run_network(
         ),
         vc_occupancy=tuple((window.occupancy / max(window.steps * len(channels), 1)).tolist()),
         histogram=Histogram.of(tally.latency_counts) if verdict.stable and found.packets else None,
-        programs=(),
         measured=found,
         worst=worst,
         channel_utilisation=crossed,
