@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from netloom.routing import Routing
     from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun
     from netloom.simulation.program_network import ProgramNetwork
-    from netloom.simulation.traces import TraceRun
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.rounds import RoundProgram
@@ -327,24 +326,20 @@ class CycleRunner(Runner):
         trace = replace(
             trace, run=trace.run * sent, receive=trace.receive * sent, flits=trace.flits * sent
         )
-        rows = trace.in_cycles(self.time_seconds, self.size_bytes).placed(
+        placed = trace.in_cycles(self.time_seconds, self.size_bytes).placed(
             network.topology, self.host_of
         )
-        run = run_trace(network, rows, MOST_CYCLES, lambda _: None, lambda: False)
+        run = run_trace(network, placed, MOST_CYCLES, lambda _: None, lambda: False)
         if run.finish is None:
             what = f"more than {MOST_CYCLES:,} cycles of {algorithm.name}"
             raise InputError("size", what, "smaller sizes, larger flit_bytes, or engine flow")
-        return run.finish, _crossed(run, network.topology.num_hosts, self.links)
-
-
-def _crossed(run: TraceRun, num_hosts: int, links: FlowNetwork) -> Ints:
-    """Return int64[num_links], the flits of each link, those of hosts of direct networks too."""
-    rows = run.rows[(run.rows["flits"] > 0) & (run.rows["source"] != run.rows["target"])]
-    ends = [
-        np.bincount(rows[end], rows["flits"], num_hosts).astype(np.int64)
-        for end in ("source", "target")
-    ]
-    return np.concatenate([run.link_sizes, *(ends if links.end_channels else [])])
+        sizes = [run.link_sizes]
+        if self.links.end_channels:  # those of hosts of direct networks
+            rows, hosts = run.rows, network.topology.num_hosts
+            moved = rows[(rows["flits"] > 0) & (rows["source"] != rows["target"])]
+            ends = (moved["source"], moved["target"])
+            sizes += [np.bincount(end, moved["flits"], hosts).astype(np.int64) for end in ends]
+        return run.finish, np.concatenate(sizes)
 
 
 def refusal(program: Outline, sizes: int) -> str:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.recorded import Recorded
     from netloom.simulation.network.loaded import Setting
-    from netloom.simulation.steady import Limits
 
 P = ParamSpec("P")
 
@@ -628,21 +627,12 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     if not runs:
         raise KeyboardInterrupt  # stopped before anything was known
     alone: Sequence[tuple[Point | None, ...]] = [()] * len(runs)
-    if question.alone and network.programs and len(network.programs.traffics) > 1:
-        alone = _alone(network, runs, question.limits())
+    many = len(network.programs.traffics) if network.programs else 0
+    known = not any(run.interrupted for _, run in runs)
+    if question.alone and many > 1 and known:
+        with counting(len(runs) * many, f"{network.name}: each program alone") as tell:
+            alone = run_programs_alone(network, runs, question.limits(), tell=tell)
     return _answer(question, network, runs, alone)
-
-
-def _alone(
-    network: SimulatedNetwork, together: Sequence[tuple[Setting, Point]], limits: Limits
-) -> Sequence[tuple[Point | None, ...]]:
-    """Run each program alone at every load that all of them were run at. On Ctrl-C, some."""
-    assert network.programs is not None
-    if any(run.interrupted for _, run in together):
-        return [()] * len(together)
-    runs = len(together) * len(network.programs.traffics)
-    with counting(runs, f"{network.name}: each program alone") as tell:
-        return run_programs_alone(network, together, limits, tell=tell)
 
 
 def _answer(
