@@ -314,11 +314,11 @@ class Run:
         """Return the latency of all packets of the traffic in the idle network.
 
         If it is not known, and channels are alike, that of packets of the mean length over so many
-        ``hops``. NaN if they differ.
+        ``hops``. NaN if they differ, or hops are not known.
         """
         if self._idle:
             return self._idle.latency
-        alike = one_kind(self.routing.topology)
+        alike = one_kind(self.routing.topology) and not np.isnan(hops)
         return self.router.zero_load_cycles(hops, self.lengths.mean) if alike else np.nan
 
     @property
