@@ -116,7 +116,7 @@ def measured(name, repeats, tolerances):
     """Run a case in this process; return what there is to say of it, and when its flows end."""
     from netloom.base.errors import InputError
     from netloom.routing import parse_routing
-    from netloom.simulation.flow import flow_network, run_flows
+    from netloom.simulation.flow import FlowLaw, flow_network, run_flows
     from netloom.topology import topology
 
     _, make, arguments, more = CASES[name]
@@ -129,7 +129,8 @@ def measured(name, repeats, tolerances):
 
     def run(table, tolerance=0.0):
         began = time.process_time()
-        found = run_flows(network, routing, table, injection="shared", tolerance=tolerance)
+        law = FlowLaw(injection="shared", tolerance=tolerance)
+        found = run_flows(network, routing, table, law)
         return time.process_time() - began, found
 
     run(few)

@@ -51,7 +51,7 @@ def covered(question: dict, truth: float, seeds: int, cycles: int | None) -> tup
     from netloom import simulate
 
     asked = (simulate(**question, cycles=cycles, seed=seed) for seed in range(1, seeds + 1))
-    kept_up = [found.point.run.measured for found in asked if found.stable]
+    kept_up = [found.point.measured for found in asked if found.stable]
     hits = sum(abs(one.packet_latency - truth) <= one.packet_latency_ci95 for one in kept_up)
     half = np.mean([one.packet_latency_ci95 for one in kept_up]) / truth
     return hits, len(kept_up), half, np.mean([one.cycles for one in kept_up])

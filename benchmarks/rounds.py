@@ -26,17 +26,15 @@ LARGE, SMALL, PODS = "xgft:16x32x32/1x16x32", "xgft:16x16x16/1x16x16", "xgft:8x8
 BANDWIDTH, LATENCY, OVERHEAD = 25e9, 600e-9, 1.2e-6
 
 
-def ring(hosts: int, order: str, rounds: int | None = None, *, uneven: bool = False):
+def ring(hosts: int, rounds: int | None = None, *, uneven: bool = False):
     """A ring all-reduce of 1 GB; with ``uneven`` chunks, one of them is half as long."""
     from netloom.workload.programs.rounds import exchange, round_program
 
     count = rounds or 2 * (hosts - 1)
     host = np.arange(hosts, dtype=np.int32)
     if not uneven:
-        return round_program(
-            hosts, [exchange(host, (host + 1) % hosts, 1e9 / hosts, count)], order=order
-        )
-    return round_program(hosts, Chunks(hosts, count), order=order)
+        return round_program(hosts, [exchange(host, (host + 1) % hosts, 1e9 / hosts, count)])
+    return round_program(hosts, Chunks(hosts, count))
 
 
 class Chunks:
@@ -60,7 +58,7 @@ class Chunks:
         return Round(self.host, np.roll(self.host, -1), np.roll(self.size, number % hosts))
 
 
-def permutations(order: str, *, unequal: bool):
+def permutations(*, unequal: bool):
     """244 rounds of random permutations."""
     from netloom.workload.programs.rounds import exchange, round_program
 
@@ -69,18 +67,15 @@ def permutations(order: str, *, unequal: bool):
     for _ in range(244):
         size = rng.uniform(1e5, 1e6, hosts) if unequal else 1e6
         listed.append(exchange(np.arange(hosts), rng.permutation(hosts), size))
-    return round_program(hosts, listed, order=order)
+    return round_program(hosts, listed)
 
 
 CASES: dict[str, tuple[str, Callable, float]] = {  # network, program, overhead
-    "ring, barriers": (LARGE, lambda: ring(16384, "barrier"), 0),
-    "ring, barriers, overhead": (LARGE, lambda: ring(16384, "barrier"), OVERHEAD),
-    "ring, neighbours": (LARGE, lambda: ring(16384, "neighbours"), 0),
-    "ring of 1,024, overhead": (PODS, lambda: ring(1024, "neighbours"), OVERHEAD),
-    "ring, one chunk shorter": (LARGE, lambda: ring(16384, "neighbours", uneven=True), 0),
-    "permutations, barriers": (SMALL, lambda: permutations("barrier", unequal=False), 0),
-    "permutations, neighbours": (SMALL, lambda: permutations("neighbours", unequal=False), 0),
-    "the same, unequal": (SMALL, lambda: permutations("neighbours", unequal=True), 0),
+    "ring, neighbours": (LARGE, lambda: ring(16384), 0),
+    "ring of 1,024, overhead": (PODS, lambda: ring(1024), OVERHEAD),
+    "ring, one chunk shorter": (LARGE, lambda: ring(16384, uneven=True), 0),
+    "permutations, neighbours": (SMALL, lambda: permutations(unequal=False), 0),
+    "the same, unequal": (SMALL, lambda: permutations(unequal=True), 0),
 }
 
 
@@ -95,9 +90,8 @@ def answer(spec: str, program, overhead: float):
 
 
 def child(case: str) -> None:
-    for order in ("barrier", "neighbours"):  # compile, or load what was compiled
-        for overhead in (0, OVERHEAD):
-            answer("xgft:2x2/1x2", ring(4, order, 8), overhead)
+    for overhead in (0, OVERHEAD):  # compile, or load what was compiled
+        answer("xgft:2x2/1x2", ring(4, 8), overhead)
     spec, make, overhead = CASES[case]
     start = time.perf_counter()
     program = make()

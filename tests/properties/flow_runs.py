@@ -8,10 +8,11 @@ from hypothesis import assume
 
 from netloom.base.errors import InputError
 from netloom.routing import Routing, parse_routing, paths
-from netloom.simulation.flow import flow_network, run_flows, ways_of
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows, ways_of
 from netloom.simulation.flow.engine import FlowEngine
 from netloom.topology import Topology, topology
 from netloom.workload.programs.messages import Messages, messages
+from tests.flow_laws import LAW, law_in
 from tests.properties.hosted_networks import with_channels
 from tests.properties.several_strategies import networks
 from tests.properties.strategies import cubes
@@ -114,10 +115,10 @@ def played(case, table=None, **options):
         network,
         case.routing,
         case.messages if table is None else table,
-        injection=case.injection,
+        law_in({"injection": case.injection} | options),
         switch=case.switch,
         weights=case.weights,
-        **options,
+        **{name: value for name, value in options.items() if name not in LAW},
     )
 
 
@@ -168,7 +169,7 @@ def engine_of(case, **options):
     found = ways_of(network, case.routing, table.source[moving], table.target[moving])
     path = np.full(len(table), -1)
     path[moving] = np.arange(len(moving))
-    engine = FlowEngine(network, in_order=case.injection == "in-order", **options)
+    engine = FlowEngine(network, FlowLaw(injection=case.injection), **options)
     engine.add_ways(found)
     engine.append(table, path, weight=case.weights)
     return engine, found

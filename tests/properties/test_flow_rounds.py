@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from netloom.base.errors import InputError
-from netloom.simulation.flow import flow_network, run_flows
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows
 from netloom.simulation.flow.rounds import run_rounds
 from netloom.workload.programs.rounds import as_messages, exchange, round_program
 from tests.properties.flow_runs import flow_networks, routings
@@ -47,7 +47,6 @@ def cases(draw):
     net = draw(flow_networks())
     routing = draw(routings(net))
     listed = draw(st.lists(rounds(net.num_hosts), min_size=1, max_size=4))
-    order = draw(st.sampled_from(["barrier", "neighbours", "neighbours"]))
     network = flow_network(
         net,
         bandwidth=draw(st.sampled_from([1.0, 3.3])),
@@ -56,14 +55,14 @@ def cases(draw):
     )
     options = {
         "overhead": draw(st.sampled_from([0.0, 0.0, 2.5])),
-        "injection": draw(st.sampled_from(["in-order", "shared"])),
+        "law": FlowLaw(injection=draw(st.sampled_from(["in-order", "shared"]))),
     }
-    return network, routing, round_program(net.num_hosts, listed, order=order), options
+    return network, routing, round_program(net.num_hosts, listed), options
 
 
 def plain(network, routing, program, options):
     table = as_messages(program, overhead=options["overhead"])
-    return run_flows(network, routing, table, injection=options["injection"])
+    return run_flows(network, routing, table, options["law"])
 
 
 def jittered(program, rng):

@@ -27,6 +27,7 @@ from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.layout import PACKET
 from netloom.simulation.network.program import reserve_paths
 from netloom.topology.core import attach_hosts
+from tests.engine_state import credits_of, owned_of
 from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, routers
 from tests.properties.network_runs import run
@@ -133,7 +134,7 @@ def check(case, expected=None):
     assert engine.count("link_hops") == expected.link_hops
     assert engine.count("injected") == expected.injected_flits
     assert engine.flits()["buffered"] == expected.buffered_flits
-    buffered, owned, left = engine.buffered(), engine.owned(), engine.credits()
+    buffered, owned, left = engine.buffered(), owned_of(engine), credits_of(engine)
     assert {place: buffered[place] for place in expected.buffers} == expected.buffers
     assert {place: owned[place] for place in expected.owned} == expected.owned
     for place, credit in expected.credits.items():

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from netloom.base.errors import InputError
 from netloom.simulation.flow import flow_network, ways_of
 from netloom.simulation.flow.blocking import circles, in_path_order
-from netloom.simulation.flow.engine import FlowEngine
+from netloom.simulation.flow.engine import FlowEngine, FlowLaw
 from tests.properties.flow_runs import TIMES, cases, crowds, played
 from tests.reference.lossless import Flow, lossless_rates
 
@@ -32,7 +32,7 @@ def begun(case):
     except InputError:
         assume(False)  # paths of a flow in circles
     round_ = circles(network, case.routing, ways)
-    engine = FlowEngine(network, in_order=case.injection == "in-order", circles=round_)
+    engine = FlowEngine(network, FlowLaw(injection=case.injection), circles=round_)
     path = np.full(len(table), -1)
     path[moving] = np.arange(len(moving))
     engine.add_ways(ways)

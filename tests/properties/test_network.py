@@ -24,6 +24,7 @@ from netloom.routing.virtual_channel_tables import (
 from netloom.routing.virtual_channels import draw_aux, virtual_channel_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, cube, graph_topology
+from tests.engine_state import credits_of, owned_of
 from tests.properties.network_runs import run
 from tests.reference.network import simulate
 
@@ -278,7 +279,7 @@ def check(case, split):
     assert engine.count("injected") == expected.injected_flits
     assert engine.flits()["buffered"] == expected.buffered_flits
     assert queued(engine) == expected.queued_packets
-    buffered, owned, places = engine.buffered(), engine.owned(), engine.credits()
+    buffered, owned, places = engine.buffered(), owned_of(engine), credits_of(engine)
     assert {place: buffered[place] for place in expected.buffers} == expected.buffers
     assert {place: owned[place] for place in expected.owned} == expected.owned
     for place, left in expected.credits.items():

@@ -308,11 +308,11 @@ def test_the_file_is_read_and_the_network_built_once(on, simulate, monkeypatch):
     counted(readers, "read_matrix_market")
     for where in (named, named_machines):
         counted(where, "topology")
-    counted(loaded, "virtual_channel_routing")
+    counted(loaded, "routing_for")
     found = find_mapping("examples/lammps-64.mtx", on, simulate=simulate, **QUICK)
     assert ("simulated" in found.to_dict()["verdict"]["sentence"]) == simulate
     once = ["read_matrix_market", "topology"]
-    assert done == once + 2 * simulate * ["virtual_channel_routing"]  # of before, of after
+    assert done == once + 2 * simulate * ["routing_for"]  # of before, of after
 
 
 def test_what_cannot_be_simulated_says_why():

@@ -4,7 +4,10 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
+from netloom.questions.fields import Timing
 from netloom.questions.recorded import record
+from netloom.questions.simulate.fields import AnyProgramQuestion, Flows, NodeChannels
+from netloom.simulation.flow import FlowLaw
 from netloom.workload import process_graph
 
 ONE = process_graph(2, [0], [1], name="one")
@@ -90,7 +93,7 @@ def test_what_one_channel_limits_is_the_same_flit_by_flit_and_with_worms():
         ("network", {"packet_flits": 50, "vcs": 8, "buffer_flits": 32}),
     ):
         found = nl.simulate_loop("line:4", engine=engine, **more, **options)
-        got[engine] = found.point.busiest
+        got[engine] = found.point.utilisation_max
     assert got["flow"] == pytest.approx(1, rel=0.02)
     assert got["flow"] == pytest.approx(got["worm"], rel=0.02)
     assert got["flow"] == pytest.approx(got["network"], rel=0.02)
@@ -111,7 +114,7 @@ def test_a_routing_of_several_paths_spreads_its_flows():
     """Two spines: all cross traffic of a leaf by both, where one path a pair collides."""
     options = {"app": "shift:2/4", "applied": 0.95, "loops": 30, "engine": "flow"}
     spread = nl.simulate_loop("leaf-spine:2x2x2", routing="minimal", **options)
-    assert spread.point.message_latency == pytest.approx(spread.point.unhindered, rel=1e-3)
+    assert spread.point.message_latency == pytest.approx(spread.point.unhindered_latency, rel=1e-3)
     assert spread.saturation is None
 
 
@@ -144,3 +147,11 @@ def test_what_makes_no_sense_on_an_engine_is_refused_in_one_line(options, said):
         )
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_parameters_of_flows_are_options_by_the_same_names():
+    """And all options of the group are parameters, or say how fast channels are."""
+    fields, law = AnyProgramQuestion.model_fields, FlowLaw()
+    assert {name: fields[name].default for name in vars(law)} == vars(law)
+    own = {*Flows.model_fields, *NodeChannels.model_fields}
+    assert own == {*vars(law), *Timing.model_fields, "end_channels"}

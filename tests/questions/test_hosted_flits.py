@@ -197,7 +197,7 @@ def test_more_connections_than_reserved_channels_are_refused_with_the_channel():
 def test_one_host_on_every_router_is_a_direct_network(routing):
     """Both have the same packets; where a port has which number decides ties only."""
     direct, hosted = (
-        nl.simulate(on, routing=routing, load=0.3, cycles=5000).point.run.measured
+        nl.simulate(on, routing=routing, load=0.3, cycles=5000).point.measured
         for on in ("torus:4x4", "torus:4x4/1")
     )
     assert (direct.packets, direct.hops) == (hosted.packets, pytest.approx(hosted.hops, abs=0.01))

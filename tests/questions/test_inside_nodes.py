@@ -349,9 +349,9 @@ def test_mappings_are_simulated_at_one_pace_of_the_program():
     before, after = found.between_nodes.before, found.between_nodes.after
     assert (before, after) == (32, 2)
     load, runs = found.simulated.load, found.simulated.runs
-    assert load == runs["before"].point.run.load == 0.4
+    assert load == runs["before"].point.offered == 0.4
     sent = {"before": before / 4, "after": after / 2}  # of the mean of those that send
-    assert runs["after"].point.run.load == pytest.approx(0.4 * sent["after"] / sent["before"])
+    assert runs["after"].point.offered == pytest.approx(0.4 * sent["after"] / sent["before"])
 
 
 def test_a_better_mapping_that_sends_more_between_nodes_is_named():

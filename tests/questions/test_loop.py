@@ -30,9 +30,9 @@ def test_the_transpose_saturates_where_the_theory_says():
 
 def test_below_saturation_applied_traffic_is_got_but_for_the_way():
     found = simulate_loop("mesh:12x12", applied="0.02,0.05", app="transpose:12", loops=30, **WORM)
-    for point in found.runs:
+    for point in found.points:
         assert point.times.average_node == pytest.approx(point.applied, rel=0.06)
-        assert point.message_latency < 1.25 * point.unhindered
+        assert point.message_latency < 1.25 * point.unhindered_latency
     assert found.table()["applied"].to_list() == [0.02, 0.05]
 
 
@@ -61,7 +61,7 @@ def test_packets_of_a_message_wait_for_each_other_and_a_gap():
 def test_on_the_network_an_unhindered_message_takes_its_zero_load_latency():
     found = simulate_loop("mesh:4x4", applied=0.02, app="transpose:4", message_flits=8, loops=60)
     point = found.point
-    assert point.message_latency == pytest.approx(point.unhindered, rel=0.06)
+    assert point.message_latency == pytest.approx(point.unhindered_latency, rel=0.06)
     think = 8 * 0.98 / 0.02
     assert point.times.cycles.mean() == pytest.approx(think + point.message_latency, rel=0.05)
     data = found.to_dict()
@@ -117,23 +117,24 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
     with pytest.raises(InputError, match="host 0 in both"):
         simulate_loop("mesh:4x4", app=app, **options)
     found = simulate_loop("mesh:4x4", app=app, shared=True, **options)
-    assert [program.tasks for program in found.runs[0].programs] == [8, 6]
+    assert [program.tasks for program in found.points[0].programs] == [8, 6]
     asked = simulate_loop("mesh:4x4", app=app[0], **options)
-    for both, one in zip(found.runs, asked.runs, strict=True):
+    for both, one in zip(found.points, asked.points, strict=True):
         alone = both.programs[0].alone
-        assert alone.cycles.tolist() == one.times.cycles.tolist()
+        assert vars(alone.loop_cycles) == vars(one.loop_cycles)
+        assert vars(alone.actual) == vars(one.actual)
         assert one.programs[0].alone is None
     lone = simulate_loop("mesh:4x4", app=app, shared=True, alone=False, **options)
-    assert lone.runs[1].times.cycles.tolist() == found.runs[1].times.cycles.tolist()
-    assert lone.runs[1].programs[0].slowdown is None
+    assert lone.points[1].times.cycles.tolist() == found.points[1].times.cycles.tolist()
+    assert lone.points[1].programs[0].slowdown is None
 
 
 def test_programs_that_never_meet_are_not_slowed_down_at_all():
     app = ["ring:4@0-3", "ring:4@4-7", "transpose:2@8-11"]
     found = simulate_loop("mesh:4x4", app=app, applied=0.5, loops=20, **WORM)
-    assert [program.slowdown for program in found.runs[0].programs] == [1.0, 1.0, 1.0]
-    assert [program.slowdown_ci95 for program in found.runs[0].programs] == [0.0, 0.0, 0.0]
-    first, second, _ = found.runs[0].programs  # and yet they do not do the same
+    assert [program.slowdown for program in found.points[0].programs] == [1.0, 1.0, 1.0]
+    assert [program.slowdown_ci95 for program in found.points[0].programs] == [0.0, 0.0, 0.0]
+    first, second, _ = found.points[0].programs  # and yet they do not do the same
     assert first.times.cycles.tolist() != second.times.cycles.tolist()
 
 
@@ -141,7 +142,7 @@ def test_programs_that_never_meet_are_not_slowed_down_at_all():
 def test_programs_that_never_meet_on_the_network(routing):
     app = ["all-to-all:4@0-3", "ring:4@4-7", "transpose:2@8,9,12,13"]
     found = simulate_loop("mesh:4x4", app=app, applied=0.6, loops=20, routing=routing)
-    for program in found.runs[0].programs:
+    for program in found.points[0].programs:
         assert (program.slowdown, program.slowdown_ci95) == (1.0, 0.0)
 
 
@@ -151,7 +152,7 @@ def test_the_interval_of_a_slow_down_is_paired():
         simulate_loop("line:4", app=CROSSING, applied=0.4, loops=200, seed=seed, engine="worm")
         for seed in range(1, 21)
     ]
-    program = [each.runs[0].programs[0] for each in found]
+    program = [each.points[0].programs[0] for each in found]
     ratios = np.array([each.slowdown for each in program])
     halves = np.array([each.slowdown_ci95 for each in program])
     assert ratios.mean() > 1.02

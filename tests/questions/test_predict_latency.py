@@ -91,7 +91,7 @@ def test_what_is_simulated_is_the_same_network():
     for point, run in zip(points, alone.points, strict=False):
         measured = point["simulated"]
         assert measured["latency"] == run.packet_latency_mean
-        assert measured["stable"] == run.run.stable
+        assert measured["stable"] == run.stable
         if measured["stable"]:
             assert measured["error"] == pytest.approx(point["latency"] / measured["latency"] - 1)
             assert abs(measured["error"]) < 0.1

@@ -48,7 +48,7 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
         asked = simulate("line:4", app=[program], load="0.1,0.3", **SHORT)
         for both, one in zip(together.points, asked.points, strict=True):
             alone = both.alone[number].measured  # of the same packets, in other cycles
-            assert alone.packet_latency == pytest.approx(one.run.measured.packet_latency, rel=0.1)
+            assert alone.packet_latency == pytest.approx(one.measured.packet_latency, rel=0.1)
             assert one.programs[0].fared.packet_latency_mean == one.packet_latency_mean
             assert one.programs[0].slowdown is None
 
@@ -56,7 +56,7 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
 def test_a_program_alone_is_held_against_a_limit_of_its_own():
     """The channel that both share carries 0.5 of each; alone, either may use all of it."""
     found = simulate("line:4", app=CROSSING, load=[0.1, 0.505], **SHORT).points[1]
-    assert not found.run.stable
+    assert not found.stable
     assert [run.stable for run in found.alone] == [True, True]
 
 
@@ -105,8 +105,8 @@ def test_programs_that_never_meet_are_not_slowed_down_at_all(routing):
         for program, alone in zip(point.programs, point.alone, strict=True):
             assert program.slowdown.packet_latency == program.slowdown.accepted == 1.0
             assert program.slowdown.packet_latency_ci95 == 0.0
-            assert alone.warmup_cycles == point.run.warmup_cycles
-            assert alone.measured.cycles == point.run.measured.cycles
+            assert alone.warmup_cycles == point.warmup_cycles
+            assert alone.measured.cycles == point.measured.cycles
 
 
 def test_intervals_of_slow_downs_are_paired():
@@ -225,10 +225,10 @@ def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
     there = simulate_beside(here, mapping=mirrored, **options)
     far = simulate_beside(here, mapping="random", **options)
     for same, other, point in zip(there.points, far.points, here.points, strict=True):
-        assert same.run.load == point.run.load
-        assert same.run.measured.cycles == point.run.measured.cycles
-        assert same.run.warmup_cycles == point.run.warmup_cycles
-        assert same.run.created == other.run.created == point.run.created
+        assert same.offered == point.offered
+        assert same.measured.cycles == point.measured.cycles
+        assert same.warmup_cycles == point.warmup_cycles
+        assert same.created == other.created == point.created
         ratio, half = same.latency_over(point)
         assert abs(ratio - 1) <= max(half, 1e-3)
         assert point.latency_over(point) == (1.0, 0.0)

@@ -13,6 +13,7 @@ from netloom.questions.recorded import record
 from netloom.routing import DimensionOrder, table
 from netloom.simulation.network.figures import note_of
 from netloom.simulation.network.routers import Router
+from netloom.simulation.steady import Stability
 from netloom.topology import mesh
 from netloom.workload import parse_lengths, parse_traffic, read
 from netloom.workload.traffic import pairs, permutation, uniform, with_rates
@@ -243,10 +244,11 @@ def test_a_table_without_any_latency_has_the_same_schema():
 def test_doubts_about_a_run_that_kept_up_are_noted():
     found = simulate("mesh:4x4", load=0.1, cycles=None, precision=1e-4, most_cycles=3000)
     point = found.point
-    assert point.run.stable
-    assert f"precision not reached: {point.run.measured.packets} packets" in point.note
-    cold = replace(point.run, warmed_up=False, precise=True)
-    assert note_of(cold, point.packets, "packet") == "the start-up was not seen to end"
+    assert point.stable
+    assert f"precision not reached: {point.measured.packets} packets" in point.note
+    steady = Stability(stable=True, reason="")
+    cold = note_of(steady, 1, "packet", interrupted=False, warmed_up=False, precise=True)
+    assert cold == "the start-up was not seen to end"
     assert simulate("mesh:4x4", load=0.1).point.note is None
 
 
@@ -342,7 +344,7 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
     ctrl_c_after(40)
     found = simulate("mesh:8x8", load="0.1,0.2", precision=1e-6, most_cycles=5_000_000)
     assert found.interrupted
-    assert found.points[0].run.measured.packets > 0
+    assert found.points[0].measured.packets > 0
     assert "interrupted" in found.points[0].note
 
 

@@ -13,6 +13,7 @@ from netloom.simulation.traces import critical_path, run_flow_trace
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import lists, messages
 from netloom.workload.programs.traces import Trace
+from tests.flow_laws import law_in
 from tests.simulation.test_critical_path import finished, total
 
 TIMES = ("start", "run", "hold", "receive")
@@ -41,7 +42,7 @@ def run(trace, network, *, bandwidth=1e9, latency=0.0, routing=None, **options):
     program = trace.placed(network, range(trace.num_tasks), flit_time=1 / bandwidth)
     if routing is None:
         routing = DimensionOrder() if network.direct else DModK()
-    return run_flow_trace(links, routing, program, **options)
+    return run_flow_trace(links, routing, program, law_in(options), **options)
 
 
 def test_a_chain_in_seconds_worked_out_by_hand():

@@ -44,6 +44,7 @@ from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.collectives import MOST_LISTED, Algorithm, Runner, Timed
 from netloom.simulation.crossed import crossed_links
+from netloom.simulation.flow import FlowLaw
 from netloom.workload import ProcessGraph, ring
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 from netloom.workload.programs.collectives.sent import rounds_of, write_goal
@@ -805,7 +806,7 @@ def _points(
             steps=own.num_steps,
             messages=own.num_messages,
             inside_share=runner.inside_share(algorithm),
-            at_once=ready.program is None and algorithm.injection == "shared",
+            at_once=ready.program is None and not algorithm.law.in_order,
         )
         found.append(point)
     return found
@@ -910,10 +911,9 @@ def _curves(points: Iterable[Point], sizes: Sequence[float]) -> dict[str, list[f
 def _flows(ready: PreparedCollective) -> OnFlows:
     """Return how messages share channels. In cycles they do not."""
     cycles = ready.program is not None
+    law = FlowLaw(sharing=None, tolerance=None) if cycles else ready.flows.law
     return OnFlows(
-        sharing=None if cycles else ready.flows.sharing,
-        injection="in-order" if cycles else ready.flows.injection,
-        tolerance=None if cycles else ready.flows.tolerance,
+        **vars(law),
         end_channels=ready.flows.links.end_channels,
         clock=ready.clock.figures(),
     )
@@ -1009,7 +1009,7 @@ def _how(ready: PreparedCollective, points: Iterable[Point]) -> Iterator[str]:
         flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
         how += f"; {flits}; {ready.clock.words(ready.network)}"
     posted = [each.algorithm for each in points if each.at_once]
-    if posted and ready.flows.injection == "in-order":
+    if posted and ready.flows.law.in_order:
         how += f"; {posted[0]} posts all at once"
     yield how
 

@@ -57,6 +57,7 @@ from netloom.simulation.collectives import (
     graph_of,
     refusal,
 )
+from netloom.simulation.flow.engine import FlowLaw, Injection
 from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, Topology
 from netloom.workload import ring
@@ -138,7 +139,7 @@ class WhichCollective(Question, panel="Collective"):
     )
     reorder: bool = option("Search for a better rank order too.", default=False)
     engine: EngineName = option(f"Engine: {ENGINES}.", default="flow")
-    injection: Literal["in-order", "shared"] | None = option(
+    injection: Injection | None = option(
         "Order of a node's messages: in-order (one by one) or shared.",
         default=None,
         shown_default="in-order; shared for a linear all-to-all, which libraries post at once",
@@ -292,7 +293,7 @@ class PreparedCollective:
             return parse_seconds(given, where="switch_time")
         runner, times = self.runner(self.host_of), list[float]()
         for name in algorithms_of("barrier"):
-            each = Algorithm("barrier", name, len(self.host_of), {}, None, self.flows.injection)
+            each = Algorithm("barrier", name, len(self.host_of), {}, None, self.flows.law)
             try:
                 each.outline()
             except InputError:
@@ -421,9 +422,7 @@ def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]
         routing=routing,
         links=timed_links(topology, clock, end_channels=question.end_channels == 1),
         clock=clock,
-        injection=question.injection or ("shared" if at_once else "in-order"),
-        sharing="max-min",
-        tolerance=0.0,
+        law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
         seed=question.seed,
     )
     return flows, machine
@@ -453,12 +452,12 @@ def _algorithms(
         "ranks_per_node": _ranks_per_node(topology, host_of),
     }
     found, left_out = list[Algorithm](), dict[str, str]()
-    posted: Literal["in-order", "shared"]
+    posted: Injection
     for name in names:
         posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
         each = Algorithm(
             question.collective, name, len(host_of), fits, question.chunks,
-            question.injection or posted,
+            FlowLaw(injection=question.injection or posted),
         )  # fmt: skip
         try:
             own = each.outline()

@@ -24,7 +24,7 @@ from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_rate, parse_secon
 from netloom.base.words import listed
 from netloom.machines import OF_FILE, Machine, machine, machine_names
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, later, option
-from netloom.simulation.network.routers import MOST_CYCLES, MOST_FLITS, PRESETS, Router, router
+from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.steady import Limits
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
@@ -156,8 +156,13 @@ class PacketRouting(Question, panel="Network"):
     )
 
 
+def changed(parameter: str) -> Any:
+    """Declare the option that changes a parameter of the router, as ``Router`` declares it."""
+    return option(default=None, **Router.__dataclass_fields__[parameter].metadata)
+
+
 class RouterFields(Question, panel="Router"):
-    """The routers: a preset, and changes of it field by field."""
+    """The routers: a preset, and changes of it parameter by parameter."""
 
     router: str | dict[str, Any] | InstanceOf[Router] = option(
         "Preset: three-stage, canonical-4-stage, speculative-2-stage, single-cycle or a machine.",
@@ -170,53 +175,19 @@ class RouterFields(Question, panel="Router"):
         default=None,
         shown_default="the router's",
     )
-    vcs: int | None = option("Virtual channels per channel.", default=None, ge=1, le=62)
-    buffer_flits: int | None = option(
-        "Size of a virtual channel's buffer.", unit="flits", default=None, ge=1, le=MOST_FLITS
-    )
-    fill_channels: bool | None = option(
-        "Deepen buffers so that each VC fills a channel.",
-        default=None,
-        flags=("--fill-channels",),
-    )
-    route_cycles: int | None = option(
-        "Time to compute a route, 0 if in advance.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=MOST_CYCLES,
-    )
-    vc_allocation_cycles: int | None = option(
-        "Time of VC allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
-    )
-    switch_allocation_cycles: int | None = option(
-        "Time of switch allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
-    )
-    traversal_cycles: int | None = option(
-        "Time of switch traversal.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
-    )
-    speculative: bool | None = option("Allocate VC and switch in one stage.", default=None)
-    channel_cycles: int | None = option(
-        "Delay of a channel.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
-    )
-    credit_cycles: int | None = option(
-        "Extra delay of a credit between routers.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=MOST_CYCLES,
-    )
-    injection_channels: int | None = option(
-        "Channels from a node into its router (0: unlimited).", default=None, ge=0, le=62
-    )
-    ejection_channels: int | None = option(
-        "Channels from a router to its node (0: unlimited).", default=None, ge=0, le=62
-    )
-    oldest_first: bool | None = option(
-        "Allocate to the oldest packet, not round-robin.",
-        default=None,
-        flags=("--oldest-first/--round-robin",),
-    )
+    vcs: int | None = changed("vcs")
+    buffer_flits: int | None = changed("buffer_flits")
+    fill_channels: bool | None = changed("fill_channels")
+    route_cycles: int | None = changed("route_cycles")
+    vc_allocation_cycles: int | None = changed("vc_allocation_cycles")
+    switch_allocation_cycles: int | None = changed("switch_allocation_cycles")
+    traversal_cycles: int | None = changed("traversal_cycles")
+    speculative: bool | None = changed("speculative")
+    channel_cycles: int | None = changed("channel_cycles")
+    credit_cycles: int | None = changed("credit_cycles")
+    injection_channels: int | None = changed("injection_channels")
+    ejection_channels: int | None = changed("ejection_channels")
+    oldest_first: bool | None = changed("oldest_first")
 
 
 class Seeded(Question):

@@ -1149,8 +1149,7 @@ def _simulations(
 
 def worst_share(simulation: Simulation) -> float:
     """Return how much of what it offers the worst node gets accepted."""
-    run, rate = simulation.point.run, simulation.network.traffic.rate
-    return float(run.accepted_worst_node / (run.load * rate[run.worst_node]))
+    return simulation.point.worst.share
 
 
 def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.simulation.steady import measure_window
+from netloom.simulation.steady import run_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -330,29 +330,6 @@ class ProgramRun:
             self.engine.advance(self.cycle)
 
 
-class _WholeProgram(ProgramRun):
-    """A program that is run until it is complete, or has come far enough."""
-
-    def __init__(
-        self,
-        engine: ProgramEngine,
-        source: Source,
-        *,
-        enough: Callable[[Records], bool] | None,
-        stopped: Callable[[], bool],
-        tell: Callable[[int], None],
-    ) -> None:
-        super().__init__(engine, source, stopped=stopped)
-        self.done, self._enough, self._tell = False, enough, tell
-
-    def is_enough(self) -> bool:
-        engine = self.engine
-        self._tell(engine.completed)
-        complete = engine.completed == engine.num_rows
-        self.done = complete if self._enough is None else self._enough(engine.rows)
-        return self.done or engine.num_rows > MOST_MADE
-
-
 def run_program(
     engine: ProgramEngine,
     source: Source,
@@ -393,13 +370,13 @@ def run_program(
     >>> run_program(engine, Given(there_and_back), most_cycles=1000)
     Ending(cycle=26, enough=True, interrupted=False)
     """
-    run = _WholeProgram(engine, source, enough=enough, stopped=stopped, tell=tell)
-    ended = measure_window(
-        run,
-        first=step,
-        longer=lambda cycles: cycles + max(step, cycles // 8),
-        most=most_cycles,
-        step=most_cycles,
-        stopped=stopped,
-    )
-    return Ending(engine.cycle, run.done, interrupted=not ended)
+    run, cycles = ProgramRun(engine, source, stopped=stopped), min(step, most_cycles)
+    begin, done = run.cycle, False
+    while run_to(run, begin + cycles, step=most_cycles, stopped=stopped):
+        tell(engine.completed)
+        complete = engine.completed == engine.num_rows
+        done = complete if enough is None else enough(engine.rows)
+        if done or engine.num_rows > MOST_MADE or cycles >= most_cycles:
+            return Ending(engine.cycle, done, interrupted=False)
+        cycles = min(cycles + max(step, cycles // 8), most_cycles)
+    return Ending(engine.cycle, done, interrupted=True)

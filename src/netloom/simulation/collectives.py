@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.flow import run_flows, run_rounds
+from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.traces import run_trace
 from netloom.workload import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Bools, Ints
     from netloom.routing import Routing
-    from netloom.simulation.flow import FlowNetwork, FlowRun, RoundsRun
+    from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun
     from netloom.simulation.program_network import ProgramNetwork
-    from netloom.simulation.traces import TraceRun
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.rounds import RoundProgram
@@ -80,7 +80,7 @@ class Algorithm:
     """An algorithm of a collective for some ranks, ready to run.
 
     ``fits``: further arguments of ``outline``: the root, the torus, ranks per node.
-    ``injection``: the order of a host's messages, as flows.
+    ``law``: how its messages share channels, as flows.
     """
 
     collective: str
@@ -88,7 +88,7 @@ class Algorithm:
     num_ranks: int
     fits: dict[str, Any]
     chunks: int | None  # as asked for
-    injection: Literal["in-order", "shared"] = "in-order"
+    law: FlowLaw = FAIR
     known: dict[int, Outline] = field(default_factory=dict, repr=False)  # outlines, by chunks
 
     @property
@@ -234,7 +234,7 @@ class Runner:
         """Return an algorithm's messages, in the order of its steps, and when each was sent."""
         rounds = self._rounds(algorithm.outline(chunks), size)
         table = as_messages(rounds, overhead=self.overhead)
-        return table, run_flows(self.links, self.routing, table, injection=algorithm.injection)
+        return table, run_flows(self.links, self.routing, table, algorithm.law)
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
@@ -259,8 +259,8 @@ class Runner:
                 self.links,
                 self.routing,
                 self._rounds(program, size),
+                algorithm.law,
                 overhead=self.overhead,
-                injection=algorithm.injection,
             )
         return run.finish, run.link_sizes
 
@@ -326,24 +326,20 @@ class CycleRunner(Runner):
         trace = replace(
             trace, run=trace.run * sent, receive=trace.receive * sent, flits=trace.flits * sent
         )
-        rows = trace.in_cycles(self.time_seconds, self.size_bytes).placed(
+        placed = trace.in_cycles(self.time_seconds, self.size_bytes).placed(
             network.topology, self.host_of
         )
-        run = run_trace(network, rows, MOST_CYCLES, lambda _: None, lambda: False)
+        run = run_trace(network, placed, MOST_CYCLES, lambda _: None, lambda: False)
         if run.finish is None:
             what = f"more than {MOST_CYCLES:,} cycles of {algorithm.name}"
             raise InputError("size", what, "smaller sizes, larger flit_bytes, or engine flow")
-        return run.finish, _crossed(run, network.topology.num_hosts, self.links)
-
-
-def _crossed(run: TraceRun, num_hosts: int, links: FlowNetwork) -> Ints:
-    """Return int64[num_links], the flits of each link, those of hosts of direct networks too."""
-    rows = run.rows[(run.rows["flits"] > 0) & (run.rows["source"] != run.rows["target"])]
-    ends = [
-        np.bincount(rows[end], rows["flits"], num_hosts).astype(np.int64)
-        for end in ("source", "target")
-    ]
-    return np.concatenate([run.link_sizes, *(ends if links.end_channels else [])])
+        sizes = [run.link_sizes]
+        if self.links.end_channels:  # those of hosts of direct networks
+            rows, hosts = run.rows, network.topology.num_hosts
+            moved = rows[(rows["flits"] > 0) & (rows["source"] != rows["target"])]
+            ends = (moved["source"], moved["target"])
+            sizes += [np.bincount(end, moved["flits"], hosts).astype(np.int64) for end in ends]
+        return run.finish, np.concatenate(sizes)
 
 
 def refusal(program: Outline, sizes: int) -> str:

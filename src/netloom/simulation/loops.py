@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
+from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
 from netloom.simulation.agenda import run_program
 from netloom.simulation.intervals import Batches, paired_ratio
@@ -38,104 +39,159 @@ class KeptRows(NamedTuple):
     computing: Bools
 
 
-@dataclass(frozen=True, eq=False)
-class ProgramSpeed:
+class Actual(Figures):
+    """The traffic that tasks get through."""
+
+    average_node: float = figure("average node", FLITS, head="average", lead=True, key=True)
+    worst_node: float = figure("worst node", FLITS, head="slowest", lead=True, key=True)
+    accepted: float = figure("mean of the tasks", FLITS, key=True)
+
+    @classmethod
+    def of(cls, times: LoopTimes | None) -> Actual | None:
+        """Return what tasks got through, if that is known."""
+        if times is None:
+            return None
+        return cls(
+            average_node=times.average_node, worst_node=times.worst_node, accepted=times.accepted
+        )
+
+
+class LoopCycles(Figures):
+    """What a loop takes."""
+
+    mean: float = figure("loop", CYCLES, lead=True, key=True)
+    max: float = figure("slowest task's loop", CYCLES, head="longest", lead=True, key=True)
+
+    @classmethod
+    def of(cls, times: LoopTimes | None) -> Self | None:
+        """Return what loops took, if that is known."""
+        if times is None:
+            return None
+        return cls(mean=float(times.cycles.mean()), max=float(times.cycles.max()))
+
+
+class CyclesAlone(LoopCycles):
+    """What a loop takes without other programs. A terminal shows its mean only."""
+
+    mean: float = figure("loop alone", CYCLES, head="alone", lead=True)
+    max: float = figure("slowest task's loop alone", CYCLES)
+
+
+class Times(Figures):
+    """The loops of a program that runs alone."""
+
+    actual: Actual = figure()
+    loop_cycles: CyclesAlone = figure(flat="", lead=True)
+
+
+class OneProgram(Figures):
     """What one of several programs gets through, beside the others and alone.
 
-    Attributes
-    ----------
-    name, nodes, tasks
-        The program, its tasks that communicate, and how many nodes they are on.
-    times
-        Its loop times beside the others. None where a task did not go round often enough.
-    alone
-        Its loop times with the network to itself. None where it was not run, or not far enough.
+    ``times`` are those beside the others, of a run that was made just now.
     """
 
-    name: str
-    nodes: int
-    tasks: int
-    times: LoopTimes | None
-    alone: LoopTimes | None
+    name: str = figure("program", lead=True)
+    nodes: int = figure("on nodes", lead=True)
+    tasks: int = figure()
+    actual: Actual | None = figure(flat="", lead=True)
+    loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True)
+    alone: Times | None = figure(flat="alone_", lead=True)
+    slowdown: float | None = figure(
+        "loop over that alone", "times", head="slow-down", lead=True, half="slowdown_ci95"
+    )
+    slowdown_ci95: float | None = figure("± 95 %")
+    times: LoopTimes | None = unseen()
 
-    @property
-    def slowdown(self) -> float | None:
-        """Mean loop time beside the others, as a multiple of that alone."""
-        if self.times is None or self.alone is None:
-            return None
-        return float(self.times.cycles.mean() / self.alone.cycles.mean())
+    def beside(self, alone: LoopTimes | None) -> OneProgram:
+        """Return it with what it takes alone, if that was run, and far enough.
 
-    @property
-    def slowdown_ci95(self) -> float | None:
-        """Half-width of the 95 % interval of that multiple, loop by loop of both runs.
-
-        The program draws the same alone and beside the others: 0 where it never meets them.
+        The program draws the same alone and beside the others. So the interval of its slow-down is
+        that of both runs, loop by loop: 0 if it never meets them.
         """
-        if self.times is None or self.alone is None:
-            return None
-        loops = (self.times.by_loop, self.alone.by_loop)
+        actual, cycles = Actual.of(alone), CyclesAlone.of(alone)
+        if alone is None or actual is None or cycles is None:
+            return self
+        one, times = replace(self, alone=Times(actual=actual, loop_cycles=cycles)), self.times
+        if times is None:
+            return one
+        loops = (times.by_loop, alone.by_loop)
         batches = [Batches(each, np.ones(len(each))) for each in loops if each is not None]
-        half = paired_ratio(*batches)[1]
-        return None if np.isnan(half) else half
+        slowdown = float(times.cycles.mean() / alone.cycles.mean())
+        return replace(one, slowdown=slowdown, slowdown_ci95=known(paired_ratio(*batches)[1]))
 
 
-@dataclass(frozen=True, eq=False)
-class LoopRun:
-    """What a program gets through at one applied traffic.
+class Point(Figures):
+    """What tasks get through at one applied traffic.
 
     Attributes
     ----------
-    applied
-        Applied traffic, flits/node/cycle.
+    message_latency, unhindered_latency
+        Mean latency of the messages, and what it would be in an idle network. None if there are
+        none over the network.
+    utilisation_max
+        What the channel that is busy most carries, over its bandwidth.
+    flit_hops
+        Flits times channels crossed.
     times
-        Loop times and actual traffic. None where a task did not go round often enough.
-    programs
-        What each of several programs gets through.
-    ending
-        How the run ended.
+        Loop times and actual traffic. None where a task did not go round often enough. This and
+        what follows is known of a run that was made just now.
     ends
         int64[num_loops, num_chains], the cycle in which each loop of a task ends, as many as were
         asked for; -1: not yet.
     loops
         int64[num_chains], loops that each task has finished.
-    message_latency, unhindered
-        Mean latency of the messages, and what it would be in an idle network, cycles. NaN if there
-        are none over the network.
     channel_flits
         float64[num_network_channels], flits per cycle on each channel.
-    busiest
-        What the channel that is busy most carries, over its bandwidth.
-    flit_hops
-        Flits times channels crossed.
     kept
         The rows, if they were to be kept.
     """
 
-    applied: float
-    times: LoopTimes | None
-    programs: tuple[ProgramSpeed, ...]
-    ending: Ending
-    ends: Ints
-    loops: Ints
-    message_latency: float
-    unhindered: float
-    channel_flits: Floats
-    busiest: float
-    flit_hops: int
-    kept: KeptRows | None = None
+    applied: float = figure(unit=FLITS, lead=True, key=True)
+    actual: Actual | None = figure(flat="", lead=True, key=True)
+    loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True, key=True)
+    message_latency: float | None = figure(
+        "message latency", CYCLES, head="message", lead=True, key=True
+    )
+    unhindered_latency: float | None = figure(
+        "unhindered", CYCLES, head="idle", lead=True, key=True
+    )
+    utilisation_max: float | None = figure(
+        "busiest channel", "flits/cycle", head="busiest link", lead=True, key=True
+    )
+    cycles: int = figure("run", CYCLES)
+    num_messages: int = figure("messages", at="messages")
+    flit_hops: int = figure("flit-hops")
+    interrupted: bool = figure()
+    note: str | None = figure(table=False)
+    programs: tuple[OneProgram, ...] = figure("side by side")
+    times: LoopTimes | None = unseen()
+    ends: Ints = unseen()
+    loops: Ints = unseen()
+    channel_flits: Floats = unseen()
+    kept: KeptRows | None = unseen()
 
-    @property
-    def note(self) -> str | None:
-        """What to know before relying on the figures."""
-        if self.ending.interrupted:
-            return "interrupted: some task had not gone round often enough"
-        if not self.ending.enough:
-            times = counted(int(self.loops.min()), "time")
-            return (
-                f"after {self.ending.cycle} cycles some task had gone round {times} only: it "
-                "starves, or loops and most_cycles do not go together"
-            )
+    @derived("share of the applied traffic that an average node loses", SHARE, table=False)
+    def lost_mean(self) -> float | None:
+        """At least 0."""
+        return max(1 - self.actual.average_node / self.applied, 0.0) if self.actual else None
+
+    @derived("share of the applied traffic that the slowest loses", SHARE, table=False)
+    def lost_worst(self) -> float | None:
+        """At least 0."""
+        return max(1 - self.actual.worst_node / self.applied, 0.0) if self.actual else None
+
+
+def _note(ending: Ending, loops: Ints) -> str | None:
+    """Return what to know before relying on the figures of a run."""
+    if ending.interrupted:
+        return "interrupted: some task had not gone round often enough"
+    if ending.enough:
         return None
+    times = counted(int(loops.min()), "time")
+    return (
+        f"after {ending.cycle} cycles some task had gone round {times} only: it starves, or loops "
+        "and most_cycles do not go together"
+    )
 
 
 def run_loop(
@@ -149,7 +205,7 @@ def run_loop(
     most_cycles: int,
     by_node: bool = False,
     keep: bool = False,
-) -> LoopRun:
+) -> Point:
     """Run until ``loops`` of every task count, after ``skip`` that do not, or for ``most_cycles``.
 
     ``shared`` are the programs to tell apart, if there are several. ``keep``: to keep the rows.
@@ -176,20 +232,37 @@ def run_loop(
         assert shared is not None
         nodes = shared.node_of[shared.program_of == number]
         own = times(ends[:, shared.program_of[loop.tasks] == number])
-        programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), own, None))
+        one = OneProgram(
+            name=name,
+            nodes=len(np.unique(nodes)),
+            tasks=len(nodes),
+            actual=Actual.of(own),
+            loop_cycles=LoopCycles.of(own),
+            alone=None,
+            slowdown=None,
+            slowdown_ci95=None,
+            times=own,
+        )
+        programs.append(one)
     used = engine.channel_flits() / max(ending.cycle, 1)
-    return LoopRun(
+    done, took = loop.loops_done(engine.rows["complete"]), times(ends)
+    return Point(
         applied=loop.applied,
-        times=times(ends),
+        actual=Actual.of(took),
+        loop_cycles=LoopCycles.of(took),
+        message_latency=known(latency),
+        unhindered_latency=known(unhindered),
+        utilisation_max=float(busy_shares(network.topology, used).max(initial=0.0)),
+        cycles=ending.cycle,
+        num_messages=int(done.sum()),
+        flit_hops=int(engine.flit_hops),
+        interrupted=ending.interrupted,
+        note=_note(ending, done),
         programs=tuple(programs),
-        ending=ending,
+        times=took,
         ends=ends,
-        loops=loop.loops_done(engine.rows["complete"]),
-        message_latency=latency,
-        unhindered=unhindered,
+        loops=done,
         channel_flits=used,
-        busiest=float(busy_shares(network.topology, used).max(initial=0.0)),
-        flit_hops=engine.flit_hops,
         kept=kept_rows(engine, every=loop.packets) if keep else None,
     )
 
@@ -202,7 +275,7 @@ def kept_rows(engine: ProgramEngine, *, every: int) -> KeptRows:
     return KeptRows(engine.rows.copy(), engine.channel_flits(), computing)
 
 
-def beside_alone(together: Sequence[LoopRun], alone: Sequence[LoopRun]) -> tuple[LoopRun, ...]:
+def beside_alone(together: Sequence[Point], alone: Sequence[Point]) -> tuple[Point, ...]:
     """Put what programs do alone to what they do together.
 
     ``alone`` has as many runs of each program as ``together`` has, program by program. The last
@@ -213,7 +286,7 @@ def beside_alone(together: Sequence[LoopRun], alone: Sequence[LoopRun]) -> tuple
         replace(
             run,
             programs=tuple(
-                replace(program, alone=times.get(number * count + place))
+                program.beside(times.get(number * count + place))
                 for number, program in enumerate(run.programs)
             ),
         )

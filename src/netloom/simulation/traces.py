@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from netloom.simulation.figures import (
     Wait,
 )
 from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
+from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.flow.run import cheap_finish
 from netloom.topology.measures import busy_shares
 from netloom.workload.programs.traces import EVERYONE
@@ -41,10 +42,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.figures import Number
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
     from netloom.simulation.crossed import Crossed
-    from netloom.simulation.flow import FlowRun, GivenPaths
+    from netloom.simulation.flow import FlowLaw, FlowRun, GivenPaths
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
@@ -116,21 +118,21 @@ class TraceRun:
     unhindered: Times
     critical_path: CriticalPath | None
     link_sizes: Times
-    until: Any
+    until: Number
     interrupted: bool
 
     @property
-    def finish(self) -> Any:
+    def finish(self) -> Number | None:
         """The time at which all entries were complete. None where they were not."""
         return self.critical_path.finish if self.critical_path else None
 
     @property
-    def ended(self) -> Any:
+    def ended(self) -> Number:
         """When it finished, or the time that it came to."""
         return self.finish or self.until
 
     @property
-    def ideal_finish(self) -> Any:
+    def ideal_finish(self) -> Number | None:
         """When it would have finished had no row waited: for channels, or for a processor."""
         return self.critical_path.ideal_finish if self.critical_path else None
 
@@ -472,9 +474,9 @@ class CriticalPath:
 
     rows: Ints
     parts: Parts
-    start: Any
-    finish: Any
-    ideal_finish: Any
+    start: Number
+    finish: Number
+    ideal_finish: Number
 
     def totals(self) -> dict[str, Any]:
         """Return what the parts come to, by their names."""
@@ -576,8 +578,6 @@ def _chain(table: Messages, rows: NDArray[Any]) -> Ints:
         row = before
 
 
-Injection: TypeAlias = Literal["in-order", "shared"]
-
 SLACK = 20.0
 """How many times the tolerance a message may seem too early."""
 
@@ -593,9 +593,9 @@ class FlowTraceRun(TraceRun):
     alone_finish
         When it would have finished had no message met another, and each entered the network when
         it was sent. None if the trace did not finish.
-    injection, sharing, other_finish
-        How hosts sent their messages, how these shared channels, and when the trace would have
-        finished had hosts sent them in the other way, None if that is not known.
+    law, other_finish
+        How messages shared channels, and when the trace would have finished had hosts sent them in
+        the other way, None if that is not known.
     by_turns_finish
         When the trace would have finished, sent in order, had channels been shared by turns
         (``lossless``). None if that is not known.
@@ -603,31 +603,28 @@ class FlowTraceRun(TraceRun):
 
     flows: FlowRun
     alone_finish: float | None
-    injection: Injection
-    sharing: str
+    law: FlowLaw
     other_finish: float | None
     by_turns_finish: float | None
 
     @property
-    def finish_by_injection(self) -> dict[Injection, float | None]:
-        """When the trace finishes with each kind of injection. None if that is not known."""
-        other: Injection = "shared" if self.injection == "in-order" else "in-order"
-        return {self.injection: self.finish, other: self.other_finish}
+    def ends(self) -> tuple[float | None, float | None]:
+        """When the trace finishes, sent in order, and shared. None if that is not known."""
+        both = self.finish, self.other_finish
+        return both if self.law.in_order else both[::-1]
 
     @property
     def trust(self) -> Trust:
         """How far the finish can be trusted."""
-        if self.sharing != "max-min":
+        if self.law.sharing != "max-min":
             why = "Flits were compared with flows that share max-min only."
             return Trust(within=None, why=why)
-        ends = self.finish_by_injection
         moved = self.flows.way >= 0
         latency = self.flows.rows["latency"][moved]
         short = latency > self.flows.alone[moved] - latency
         part = float(short.mean()) if len(short) else 0.0
         return trust(
-            ends["in-order"],
-            ends["shared"],
+            *self.ends,
             self.bound or 0.0,
             lossless_finish=self.by_turns_finish,
             short=part,
@@ -686,10 +683,8 @@ def run_flow_trace(
     links: FlowNetwork,
     routing: Routing | GivenPaths,
     program: Replay,
+    law: FlowLaw = FAIR,
     *,
-    injection: Injection = "in-order",
-    sharing: Literal["max-min", "by-latency", "lossless"] = "max-min",
-    tolerance: float = 0.0,
     tell: Callable[[int], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> FlowTraceRun:
@@ -717,24 +712,26 @@ def run_flow_trace(
     <finish 0.002, ideally 0.001: 1 rows, message 0.001, contention 0.001>
     """
     table = program.messages
-    run = partial(run_flows, links, routing, table, sharing=sharing, stopped=stopped)
-    found = run(injection=injection, tolerance=tolerance, tell=tell)
+    run = partial(run_flows, links, routing, table, stopped=stopped)
+    found = run(law=law, tell=tell)
     rows = found.records
     sends = (table.flits > 0) & (table.source != table.target)
     alone = np.where(sends & (found.arrived >= 0), found.alone, -1.0)
     path = alone_finish = other = by_turns = None
     if found.done:
-        slack = SLACK * tolerance
+        slack = SLACK * (law.tolerance or 0.0)
         path = critical_path(table, rows, lambda some: alone[some], slack=slack)
         alone_finish = path.ideal_finish
         if any(times.any() for times in (table.run, table.hold, table.receive)):
             alone_finish = _alone_finish(links, table, found.alone, sends)
         other = found.finish
-        if injection == "shared" or (found.entered > found.sent).any():
-            kind: Injection = "in-order" if injection == "shared" else "shared"
-            other = cheap_finish(run, injection=kind, tolerance=tolerance * (kind == "shared"))
-        if sharing == "max-min":
-            by_turns = cheap_finish(run, sharing="lossless")
+        if law.in_order and (found.entered > found.sent).any():
+            other = cheap_finish(run, law=replace(law, injection="shared"))
+        in_order = replace(law, injection="in-order", tolerance=0.0)
+        if not law.in_order:
+            other = cheap_finish(run, law=in_order)
+        if law.sharing == "max-min":
+            by_turns = cheap_finish(run, law=replace(in_order, sharing="lossless"))
     return FlowTraceRun(
         program=program,
         topology=links.topology,
@@ -747,8 +744,7 @@ def run_flow_trace(
         interrupted=not found.done,
         flows=found,
         alone_finish=alone_finish,
-        injection=injection,
-        sharing=sharing,
+        law=law,
         other_finish=other,
         by_turns_finish=by_turns,
     )

@@ -386,7 +386,7 @@ def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
         "app": simulated.program,
         "mapping": simulated.mapping,
-        "offered": 100 * flits / (thinking + point.unhindered),
+        "offered": 100 * flits / (thinking + (point.unhindered_latency or 0.0)),
         "average_node": 100 * times.average_node,
         "worst_node": 100 * times.worst_node,
         "accepted": 100 * times.accepted,
@@ -516,7 +516,7 @@ def _timed(pattern: str, nodes: int, traffic: float, **options: Any) -> tuple[fl
         f"mesh:{side}x{side}", app=app, applied=traffic, engine="worm", **options
     ).point
     assert found.times is not None
-    return process_time() - begin, found.ending.cycle, found.times.average_node
+    return process_time() - begin, found.cycles, found.times.average_node
 
 
 def _speed_curves(quick: bool, column: str) -> list[pl.DataFrame]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.simulation.agenda import run_program
-from netloom.simulation.flow import flow_network, run_flows, trust
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows, trust
 from netloom.simulation.network.routers import Router
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Cube, topology
@@ -77,10 +77,10 @@ ONE_LINK_LIMIT = 1.0
 
 MOST_CYCLES = 4_000_000
 
-SHARINGS: dict[str, dict[str, Any]] = {
-    "in order": {"injection": "in-order"},
-    "shared": {"injection": "shared"},
-    "lossless": {"injection": "in-order", "sharing": "lossless"},
+SHARINGS = {
+    "in order": FlowLaw(),
+    "shared": FlowLaw(injection="shared"),
+    "lossless": FlowLaw(sharing="lossless"),
 }
 """How flows are run: hosts send messages in order, or all at once, or links share by turns."""
 
@@ -239,8 +239,8 @@ def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
     head = (network.zero_load_latencies(engine.rows) - table.flits).astype(np.float64)
     links = flow_network(net, latency=0.0)
     found: dict[str, Any] = {"end": float(arrived.max()), "messages": len(table)}
-    for sharing, options in SHARINGS.items():
-        run = run_flows(links, parse_routing(name, net), table, **options)
+    for sharing, law in SHARINGS.items():
+        run = run_flows(links, parse_routing(name, net), table, law)
         found[sharing] = _compared(run.arrived + head, arrived)
         found["bound"] = float((run.link_sizes / links.capacity).max() + head.min())
     found["short"] = float(np.mean((table.flits < packet_flits) | (table.flits < head)))

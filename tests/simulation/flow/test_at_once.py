@@ -7,10 +7,11 @@ from netloom.base.errors import InputError
 from netloom.routing import DModK, parse_routing
 from netloom.simulation.flow import flow_network, ways_of
 from netloom.simulation.flow.at_once import run_at_once, send_order
-from netloom.simulation.flow.engine import FlowEngine
+from netloom.simulation.flow.engine import FlowEngine, FlowLaw
 from netloom.simulation.flow.run import TOLERATED, TooMuchWorkError
 from netloom.topology import topology
 from netloom.workload.programs.messages import messages
+from tests.flow_laws import law_in
 
 GB = 1e9
 
@@ -28,7 +29,9 @@ def unequal(count, seed=1):
 def sent(spec, source, target, size, *, bandwidth=GB, latency=0.0, routing="default", **options):
     network = topology(spec)
     links = flow_network(network, bandwidth=bandwidth, latency=latency)
-    return run_at_once(links, parse_routing(routing, network), source, target, size, **options)
+    return run_at_once(
+        links, parse_routing(routing, network), source, target, size, law=law_in(options), **options
+    )
 
 
 def test_flows_into_one_host_end_together_or_by_their_sizes():
@@ -118,7 +121,7 @@ def test_links_hold_flows_back_exactly_while_these_are_slower_than_alone():
     network = topology("leaf-spine:7x2x2")
     links = flow_network(network, bandwidth=GB)
     ways = ways_of(links, DModK(), source.astype(np.int32), target.astype(np.int32))
-    engine = FlowEngine(links, in_order=False, noting=True)
+    engine = FlowEngine(links, FlowLaw(injection="shared"), noting=True)
     table = messages(14, source=source, target=target, flits=size.astype(int))
     engine.add_ways(ways)
     engine.append(table, np.arange(len(table)))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, parse_routing
 from netloom.simulation.agenda import run_program
-from netloom.simulation.flow import flow_network, run_flows
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows
 from netloom.simulation.flow.program import FlowProgram
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import Given, messages
@@ -67,8 +67,8 @@ def test_rows_may_come_while_flows_run(data):
     table = data.draw(tables(net.num_hosts))
     injection = data.draw(st.sampled_from(["in-order", "shared"]))
     links = flow_network(net)
-    whole = run_flows(links, routing, table, injection=injection)
-    engine = FlowProgram(links, routing, injection=injection)
+    whole = run_flows(links, routing, table, FlowLaw(injection=injection))
+    engine = FlowProgram(links, routing, FlowLaw(injection=injection))
     first, cycle = 0, 0
     while first < len(table) or engine.completed < len(table):
         cycle += data.draw(st.integers(1, 60))
@@ -120,7 +120,7 @@ def test_hosts_faster_than_a_flit_a_cycle_are_refused():
 def test_many_flows_on_one_link_are_still_exact():
     """More than the program began with."""
     net = mesh(1, 2)
-    engine = FlowProgram(flow_network(net), DimensionOrder(), injection="shared")
+    engine = FlowProgram(flow_network(net), DimensionOrder(), FlowLaw(injection="shared"))
     engine.append(messages(2, source=0, target=1, flits=3))
     engine.append(messages(2, source=[0] * 20_000, target=1, flits=1, first=1, start=10))
     engine.advance(10**6)
@@ -136,8 +136,8 @@ def test_pairs_that_come_later_may_be_spread_otherwise():
     target = (source + draw.integers(1, hosts, 60)) % hosts
     table = {"source": source, "target": target, "flits": draw.integers(10, 500, 60)}
     table["start"] = np.sort(draw.integers(0, 300, 60))
-    whole = run_flows(links, routing, messages(hosts, **table), injection="shared")
-    engine = FlowProgram(links, routing, injection="shared")
+    whole = run_flows(links, routing, messages(hosts, **table), FlowLaw(injection="shared"))
+    engine = FlowProgram(links, routing, FlowLaw(injection="shared"))
     for first in range(0, 60, 10):
         engine.advance(int(table["start"][first]))
         part = {name: values[first : first + 10] for name, values in table.items()}

@@ -7,7 +7,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.routing import parse_routing
-from netloom.simulation.flow import flow_network, run_flows, run_rounds
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows, run_rounds
 from netloom.simulation.flow.rounds import Window
 from netloom.topology import topology
 from netloom.workload.programs.rounds import Round, as_messages, exchange, round_program
@@ -15,10 +15,10 @@ from netloom.workload.programs.rounds import Round, as_messages, exchange, round
 BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
 
 
-def ring(hosts, order, count=None, size=None):
+def ring(hosts, count=None, size=None):
     host = np.arange(hosts)
     each = exchange(host, (host + 1) % hosts, size or SIZE / hosts, count or 2 * (hosts - 1))
-    return round_program(hosts, [each], order=order)
+    return round_program(hosts, [each])
 
 
 def fabric(spec, routing="default", *, end_channels=True):
@@ -27,15 +27,14 @@ def fabric(spec, routing="default", *, end_channels=True):
     return network, parse_routing(routing, net)
 
 
-@pytest.mark.parametrize("order", ["barrier", "neighbours"])
 @pytest.mark.parametrize("overhead", [0.0, 1.2e-6])
 @pytest.mark.parametrize(("spec", "hops"), [("xgft:4x4x4/1x4x4", 6), ("leaf-spine:4x4x4", 4)])
-def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops, overhead, order):
+def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops, overhead):
     """Each round takes 2 (n - 1) times latency, overheads and S / (n B); rounds of neighbours are
     held back by those who cross the top, once these hold back all others."""
     network, routing = fabric(spec, "d-mod-k")
     hosts = network.topology.num_hosts
-    found = run_rounds(network, routing, ring(hosts, order), overhead=overhead)
+    found = run_rounds(network, routing, ring(hosts), overhead=overhead)
     one = hops * LATENCY + 2 * overhead + SIZE / hosts / BANDWIDTH
     assert found.num_rounds == 2 * (hosts - 1)
     assert found.finish == pytest.approx(2 * (hosts - 1) * one, rel=1e-12)
@@ -44,10 +43,9 @@ def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops, 
     assert found.link_sizes[into] == pytest.approx(2 * (hosts - 1) * SIZE / hosts)
 
 
-@pytest.mark.parametrize("order", ["barrier", "neighbours"])
-def test_a_ring_of_neighbours_on_a_torus_takes_a_hop_each(order):
+def test_a_ring_of_neighbours_on_a_torus_takes_a_hop_each():
     network, routing = fabric("torus:32", end_channels=False)
-    found = run_rounds(network, routing, ring(32, order))
+    found = run_rounds(network, routing, ring(32))
     assert found.finish == pytest.approx(62 * (LATENCY + SIZE / 32 / BANDWIDTH), rel=1e-12)
     assert found.num_run == 1
 
@@ -76,18 +74,6 @@ def test_recursive_doubling_is_a_round_of_each_distance():
     assert [each.finish for each in found] == pytest.approx(ends, rel=1e-12)
 
 
-def test_equal_rounds_are_run_once_wherever_they_are(monkeypatch):
-    network, routing = fabric("leaf-spine:2x2x2")
-    runs = []
-    advance = Window.advance
-    monkeypatch.setattr(Window, "advance", lambda self: runs.append(1) or advance(self))
-    host = np.arange(4)
-    one, two = (lambda: exchange(host, host[::-1], 5)), (lambda: exchange(host, host[::-1], 6))
-    found = run_rounds(network, routing, round_program(4, [one(), two(), one(), one()]))
-    assert len(runs) == 2
-    assert found.num_run == found.num_rounds == 4
-
-
 @pytest.mark.parametrize("overhead", [0.0, 3e-6])
 def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypatch, overhead):
     """A chunk that is shorter goes round: no round is as the one before."""
@@ -102,7 +88,7 @@ def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypa
     rounds = [exchange(host, (host + 1) % 16, np.roll(size, step)) for step in range(300)]
     if not overhead:  # the last shares a channel with others: an engine is needed
         rounds.append(exchange(host, host * 0, 1e3))
-    program = round_program(16, rounds, order="neighbours")
+    program = round_program(16, rounds)
     found = run_rounds(network, routing, program, overhead=overhead)
     wanted = run_flows(network, routing, as_messages(program, overhead=overhead))
     assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
@@ -111,7 +97,7 @@ def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypa
 
 def test_rounds_whose_messages_never_meet_need_no_engine(monkeypatch):
     network, routing = fabric("xgft:4x4x4/1x4x4", "d-mod-k")
-    program = ring(64, "neighbours", 500)
+    program = ring(64, 500)
     found = run_rounds(network, routing, program)
     # another round that meets itself and the last of these: the engine runs all
     host = np.arange(64)
@@ -130,7 +116,6 @@ def test_a_host_that_skips_rounds_does_not_wait():
         6,
         [exchange([0, 2], [1, 4], 1e6), exchange([0, 1], [1, 0], 1e6, 40),
          exchange([3, 2, 0], [5, 4, 1], 1e6)],
-        order="neighbours",
     )  # fmt: skip
     one = 2 * LATENCY + 1e6 / BANDWIDTH
     found = run_rounds(network, routing, program)
@@ -144,7 +129,7 @@ def test_one_period_may_be_many_rounds():
     network, routing = fabric("leaf-spine:1x1x4")
     host = np.array([0, 1, 2, 3])
     each = exchange(host, [1, 2, 0, 0], [1e5, 2e5, 3e5, 7e4], 400)
-    program = round_program(4, [each], order="neighbours")
+    program = round_program(4, [each])
     found = run_rounds(network, routing, program, overhead=1e-6)
     wanted = run_flows(network, routing, as_messages(program, overhead=1e-6))
     assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
@@ -152,17 +137,16 @@ def test_one_period_may_be_many_rounds():
 
 def test_no_rounds_take_no_time():
     network, routing = fabric("leaf-spine:1x1x4")
-    for order in ("barrier", "neighbours"):
-        none = exchange([], [], 1.0, 3)
-        for rounds in ([], [none], [none, exchange([0], [1], 0.0), exchange([2], [2], 9)]):
-            found = run_rounds(network, routing, round_program(4, rounds, order=order))
-            assert found.finish == 0
-            assert not found.link_sizes.any()
+    none = exchange([], [], 1.0, 3)
+    for rounds in ([], [none], [none, exchange([0], [1], 0.0), exchange([2], [2], 9)]):
+        found = run_rounds(network, routing, round_program(4, rounds))
+        assert found.finish == 0
+        assert not found.link_sizes.any()
 
 
 def test_what_cannot_be_run_is_refused():
     network, routing = fabric("leaf-spine:1x1x4")
-    program = ring(4, "barrier")
+    program = ring(4)
     for wrong, word in (
         (lambda: exchange([0], [1], -1), "-1 bytes"),
         (lambda: exchange([0], [1], np.nan), "nan bytes"),
@@ -171,10 +155,9 @@ def test_what_cannot_be_run_is_refused():
         (lambda: exchange([0], [1], 1, 0), "0 times"),
         (lambda: round_program(4, [exchange([0], [4], 1)]), "host 4"),
         (lambda: round_program(4, [exchange([-1], [0], 1)]), "host -1"),
-        (lambda: round_program(4, [], order="ring"), "'ring'"),
         (lambda: run_rounds(network, routing, program, overhead=-1), "overhead"),
-        (lambda: run_rounds(network, routing, program, injection="some"), "injection"),
-        (lambda: run_rounds(network, routing, ring(5, "barrier")), "5 hosts on 4"),
+        (lambda: run_rounds(network, routing, program, FlowLaw(injection="some")), "injection"),
+        (lambda: run_rounds(network, routing, ring(5)), "5 hosts on 4"),
     ):
         with pytest.raises(InputError, match=word):
             wrong()
@@ -187,7 +170,7 @@ def test_hosts_too_far_ahead_are_refused(monkeypatch):
     each = exchange([0, 1], [1, 2], [1e3, 1e6], 500)
     last = exchange([0, 1], [2, 2], 1.0)
     with pytest.raises(InputError, match="far ahead"):
-        run_rounds(network, routing, round_program(3, [each, last], order="neighbours"))
+        run_rounds(network, routing, round_program(3, [each, last]))
 
 
 def test_a_program_may_make_its_rounds_when_asked():
@@ -202,7 +185,6 @@ def test_a_program_may_make_its_rounds_when_asked():
             return Round(host, np.roll(host, -1), np.full(8, 1e4 + number))
 
     network, routing = fabric("leaf-spine:2x4x4", "d-mod-k")
-    for order in ("barrier", "neighbours"):
-        program = round_program(8, Lazy(), order=order)
-        wanted = run_flows(network, routing, as_messages(program))
-        assert run_rounds(network, routing, program).finish == pytest.approx(wanted.finish)
+    program = round_program(8, Lazy())
+    wanted = run_flows(network, routing, as_messages(program))
+    assert run_rounds(network, routing, program).finish == pytest.approx(wanted.finish)

@@ -7,10 +7,11 @@ import pytest
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import parse_routing, paths, source_routes
-from netloom.simulation.flow import flow_network, run_flows, run_paths
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows, run_paths
 from netloom.topology import mesh, topology, without
 from netloom.topology.core import attach_hosts
 from netloom.workload.programs.messages import messages
+from tests.flow_laws import law_in
 from tests.properties.hosted_networks import with_channels
 from tests.reference.flow import FlowNetwork
 
@@ -32,7 +33,7 @@ def run(spec, table, *, routing="default", bandwidth=1.0, latency=1.0, end_chann
         net, bandwidth=bandwidth, latency=latency, end_channels=end_channels
     )  # fmt: skip
     chosen = parse_routing(routing, net) if isinstance(routing, str) else routing
-    return run_flows(network, chosen, table, **more)
+    return run_flows(network, chosen, table, law_in(more), **more)
 
 
 TWO = program(4, source=[0, 1], target=[2, 2], flits=[4, 4])
@@ -222,7 +223,7 @@ def test_latencies_that_no_small_numbers_are_in_proportion_to():
     delays[into] = latencies
     network = replace(network, latency=delays)
     found = run_flows(
-        network, routing, table, injection="shared", sharing="by-latency", noting=True
+        network, routing, table, FlowLaw(injection="shared", sharing="by-latency"), noting=True
     )
     ways = [[(1.0, list(taken[row]))] for row in range(4)]
     twin = FlowNetwork(network.capacity, delays, ways.__getitem__, weights=1 / latencies)
@@ -232,4 +233,4 @@ def test_latencies_that_no_small_numbers_are_in_proportion_to():
     assert found.held.sum() > 0
     none = replace(network, latency=np.where(delays == 10e-9, 0, delays))
     with pytest.raises(InputError, match=r"^sharing: found by-latency with paths of latency 0"):
-        run_flows(none, routing, table, sharing="by-latency")
+        run_flows(none, routing, table, FlowLaw(sharing="by-latency"))

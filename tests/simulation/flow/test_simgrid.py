@@ -7,7 +7,7 @@ import pytest
 
 import netloom
 from netloom.routing import parse_routing, paths
-from netloom.simulation.flow import FlowNetwork, flow_network, run_flows, run_paths
+from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network, run_flows, run_paths
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import messages
 from tests.peers.simgrid import finish_times, needs_simgrid, zone
@@ -90,7 +90,7 @@ def test_networks_and_routings_of_ours_that_are_simgrids(name, pattern):
     source, target = recorded.pairs_of(pattern, net.num_hosts)
     network = flow_network(net, bandwidth=125e6, latency=50e-6, end_channels=False)
     table = messages(net.num_hosts, source=source, target=target, flits=recorded.MESSAGE_BYTES)
-    found = run_flows(network, parse_routing("default", net), table, injection="shared")
+    found = run_flows(network, parse_routing("default", net), table, FlowLaw(injection="shared"))
     assert found.arrived == pytest.approx(case.finish, rel=WITHIN)
 
 
@@ -118,7 +118,7 @@ class TestSimGridNow:
         start = rng.choice([0.0, size.sum() / network.capacity.sum()]) * rng.random(flows)
         table = messages(net.num_hosts, source=source, target=target, flits=size)
         table = replace(table, start=start)
-        found = run_flows(network, routing, table, injection="shared").arrived
+        found = run_flows(network, routing, table, FlowLaw(injection="shared")).arrived
         routes = paths(net, routing, source, target).whole(net)
         taken = [routes[i] for i in range(flows)]
         if network.end_channels:
@@ -143,7 +143,9 @@ class TestSimGridNow:
         start = rng.integers(0, 1_000_000, flows) * 1e-9
         table = replace(messages(net.num_hosts, source=source, target=target, flits=size),
                         start=start)  # fmt: skip
-        found = run_flows(network, routing, table, injection="shared", sharing="by-latency").arrived
+        found = run_flows(
+            network, routing, table, FlowLaw(injection="shared", sharing="by-latency")
+        ).arrived
         routes = paths(net, routing, source, target).whole(net)
         theirs = finish_times(network.capacity, network.latency, (routes.offsets, routes.channels),
                               start, np.arange(flows), size, by_latency=True)  # fmt: skip
@@ -166,7 +168,9 @@ class TestSimGridNow:
         start = rng.integers(0, 10_000, flows) * 1e-8 * (seed % 2)
         table = replace(messages(net.num_hosts, source=source, target=target, flits=size),
                         start=start)  # fmt: skip
-        found = run_flows(network, routing, table, injection="shared", sharing="by-latency").arrived
+        found = run_flows(
+            network, routing, table, FlowLaw(injection="shared", sharing="by-latency")
+        ).arrived
         routes = paths(net, routing, source, target).whole(net)
         theirs = finish_times(network.capacity, network.latency, (routes.offsets, routes.channels),
                               start, np.arange(flows), size, by_latency=True)  # fmt: skip

@@ -14,6 +14,7 @@ from netloom.simulation.network.arrays import PATIENCE
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
 from netloom.topology import graph_topology, mesh, torus
+from tests.engine_state import bytes_per_node
 
 LINE = mesh(7)
 
@@ -243,7 +244,7 @@ def test_the_largest_buffer_of_the_shortest_packets_fills_and_empties():
 
 def test_a_node_takes_little_memory():
     network = engine(mesh(32, 32), Router(vcs=4, buffer_flits=8), shortest_packet=5)
-    assert network.bytes_per_node <= 1700
+    assert bytes_per_node(network) <= 1700
 
 
 def test_two_routers_are_given_the_same_packets():

@@ -53,8 +53,8 @@ def test_advice_names_the_limit():
 
 def test_a_run_at_little_load_takes_what_the_idle_network_does():
     network, (setting,) = loaded("fat-tree:4x3", "uniform-self")
-    assert setting.zero_load_latency(99, 5) == pytest.approx(23.5)
     run = network.make_run(setting, 0.02)
+    assert run.zero_load_latency(99) == pytest.approx(23.5)
     assert run.idle is setting.idle
     found = run_network(run, Limits(precision=0.01))
     assert found.measured.packet_latency == pytest.approx(23.5, rel=0.02)
@@ -87,5 +87,5 @@ def test_a_direct_network_of_long_channels_warms_up_for_as_long_as_they_take():
     idle = network.make_run(setting, 0.1).idle
     assert idle.hops == pytest.approx(2)
     assert idle.latency == pytest.approx(6 + idle.hops * 503)
-    assert setting.zero_load_latency(2, 1) == idle.latency
+    assert network.make_run(setting, 0.1).zero_load_latency(2) == idle.latency
     assert "1003 flits fill it, with buffer_flits 251" in advice_of((setting,), (0.1,))

@@ -77,7 +77,7 @@ def test_saturation_comes_up_to_its_bound_from_below(spec, traffic):
         lambda load: prepared(spec, load, traffic=traffic, vcs=8),
         Limits(most_cycles=20_000, precision=0.05), below=bound, width=0.03,
     )  # fmt: skip
-    assert 0.5 * bound < found.load <= bound
+    assert 0.5 * bound < found.saturation_offered <= bound
     assert found.peak_accepted <= 1.02 * bound
 
 
@@ -137,7 +137,7 @@ def test_a_stopped_run_tells_what_it_knows():
 def test_loads_run_side_by_side_as_they_do_alone():
     loads = [0.3, 0.1, 0.9, 0.2, 0.95]
     together = run_loads(lambda load: prepared("mesh:4x4", load), loads, Limits(cycles=3000))
-    assert [run.load for run in together] == [0.1, 0.2, 0.3, 0.9]  # the first past saturation
+    assert [run.offered for run in together] == [0.1, 0.2, 0.3, 0.9]  # the first past saturation
     assert [run.stable for run in together] == [True, True, True, False]
     alone = run_network(prepared("mesh:4x4", 0.2), Limits(cycles=3000))
     assert together[1].measured == alone.measured

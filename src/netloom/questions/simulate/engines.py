@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
@@ -16,11 +16,12 @@ from netloom.base.words import counted, listed
 from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, Rates, asked_router, refuse
 from netloom.questions.named import network_of
-from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
-from netloom.simulation.flow import FlowNetwork, flow_network
+from netloom.routing import VirtualChannelRouting, parse_routing
+from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network
 from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
-from netloom.simulation.network.routers import Router, end_channels, with_lanes
+from netloom.simulation.network.program import routing_for
+from netloom.simulation.network.routers import Router, with_lanes
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
@@ -80,7 +81,8 @@ SHARING = {
 }  # fmt: skip
 """How flows share channels, as a person says it."""
 
-FLOW_FIELDS = ("injection", "sharing", "tolerance", "latency", "overhead")
+LAW = tuple(FlowLaw.__dataclass_fields__)
+FLOW_FIELDS = (*sorted(LAW), "latency", "overhead")
 """Fields that say something of flows only. A bandwidth may also say how long a cycle is."""
 
 
@@ -129,7 +131,7 @@ class PreparedFlows:
         The network, the routing whose paths flows take, and its channels as flows share them.
     clock
         What bytes and seconds are, or None if the network is in flits and cycles.
-    injection, sharing, tolerance, seed
+    law, seed
         As the question has them.
     routes
         The path of each message, where a program has its own.
@@ -139,9 +141,7 @@ class PreparedFlows:
     routing: Routing
     links: FlowNetwork
     clock: Clock | None
-    injection: Literal["in-order", "shared"]
-    sharing: Literal["max-min", "by-latency", "lossless"]
-    tolerance: float
+    law: FlowLaw
     seed: int
     routes: GivenPaths | None = None
 
@@ -156,12 +156,6 @@ class PreparedFlows:
     def router_name(self) -> str:
         """How channels are shared, as a person says it."""
         return OnFlows.of(self).how
-
-    def shared(self) -> dict[str, Any]:
-        """Return what runs of flows take of it, by the names of their parameters."""
-        names = ("links", "injection", "sharing", "tolerance")
-        found = {name: getattr(self, name) for name in names}
-        return found | {"routing": self.routes or self.routing}
 
 
 class OnTopology(Figures):
@@ -227,15 +221,9 @@ class OnRouters(Figures):
         )
 
 
-class OnFlows(Figures):
-    """What answers say of flows: how they share channels, and what bytes and seconds are.
+class OnFlows(FlowLaw):
+    """What answers say of flows: how they share channels, and what bytes and seconds are."""
 
-    What runs in cycles shares no channels.
-    """
-
-    sharing: str | None = figure(table=False)
-    injection: str = figure(table=False)
-    tolerance: float | None = figure(table=False)
     end_channels: bool = figure(table=False)
     clock: Rates | None = figure(table=False)
 
@@ -243,9 +231,7 @@ class OnFlows(Figures):
     def of(cls, flows: PreparedFlows) -> OnFlows:
         """Return what is said of a network that is ready for flows."""
         return cls(
-            sharing=flows.sharing,
-            injection=flows.injection,
-            tolerance=flows.tolerance,
+            **vars(flows.law),
             end_channels=flows.links.end_channels,
             clock=flows.clock.figures() if flows.clock else None,
         )
@@ -253,9 +239,8 @@ class OnFlows(Figures):
     @property
     def how(self) -> str:
         """How channels are shared, as a person says it."""
-        turns = "one after the other" if self.injection == "in-order" else "all at once"
         fast = self.clock.words if self.clock else "a flit per cycle"
-        return f"flows, {SHARING[self.sharing or 'max-min']}, {turns} from each node; {fast}"
+        return f"flows, {SHARING[self.sharing or 'max-min']}, {self.turns} from each node; {fast}"
 
 
 class OnEngine(OnSimulated, OnRouters):
@@ -294,9 +279,7 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
         routing=routing,
         links=timed_links(topology, clock, end_channels=_limited(question, topology)),
         clock=clock,
-        injection=question.injection,
-        sharing=question.sharing,
-        tolerance=question.tolerance,
+        law=FlowLaw(**{name: getattr(question, name) for name in LAW}),
         seed=question.seed,
     )
 
@@ -387,7 +370,8 @@ def prepare_program(
             raise InputError("packet_flits", none, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
         topology = with_lanes(topology, router)
-        routing = _routing(question, topology, router, on_machine)
+        asked = on_machine.routing(question.routing) if on_machine else question.routing
+        routing = routing_for(topology, asked, router)
     return PreparedNetwork(
         topology=topology,
         machine=on_machine,
@@ -428,16 +412,3 @@ def _router(question: Any, on_machine: Machine | None) -> Router:
     if question.switching is None:
         return router
     return replace(router, switching=question.switching)
-
-
-def _routing(
-    question: Any, topology: Topology, router: Router, on_machine: Machine | None
-) -> VirtualChannelRouting:
-    injection, ejection = end_channels(topology, router)
-    return virtual_channel_routing(
-        topology,
-        on_machine.routing(question.routing) if on_machine else question.routing,
-        num_vcs=router.vcs,
-        injection_channels=injection,
-        ejection_channels=ejection,
-    )

@@ -25,6 +25,7 @@ from netloom.questions.fields import (
     Timing,
 )
 from netloom.questions.simulate.engines import OTHERS, engines
+from netloom.simulation.flow.engine import Injection, Sharing
 from netloom.workload import ProcessGraph
 
 
@@ -86,7 +87,7 @@ MOVED = listed([f"{name}s" for name in (*OTHERS, "flow")], last="or")
 class NodeChannels(Question, panel="Engine"):
     """How messages get from a node into the network."""
 
-    injection: Literal["in-order", "shared"] = option(
+    injection: Injection = option(
         "Order of a node's flows: in-order (one by one) or shared.",
         default="in-order",
     )
@@ -153,7 +154,7 @@ class ProgramQuestion(Engine, NetworkQuestion):
 class Flows(Timing, panel="Flows: bytes and seconds"):
     """How flows share channels, and how fast these are."""
 
-    sharing: Literal["max-min", "by-latency", "lossless"] = option(
+    sharing: Sharing = option(
         "Sharing of full channels: max-min, by-latency (as SimGrid) or lossless (back-pressure).",
         default="max-min",
     )

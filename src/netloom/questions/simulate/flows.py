@@ -461,14 +461,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
 
     def all_of(stopped: Callable[[], bool]) -> tuple[AtOnce, Finishes]:
         with counting(graph.num_edges, f"{graph.name} on {network.topology.name}") as tell:
-            return each_way(
-                send,
-                injection=network.injection,
-                sharing=network.sharing,
-                tolerance=network.tolerance,
-                tell=tell,
-                stopped=stopped,
-            )
+            return each_way(send, network.law, tell=tell, stopped=stopped)
 
     runs = run_all([all_of])
     found, ends = runs[0] if runs else all_of(lambda: True)
@@ -490,7 +483,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         edges_within_nodes=ready.left_out[0],
         empty_edges=ready.left_out[1],
         ended_flows=found.num_ended,
-        tolerance_error=TOLERATED * network.tolerance,
+        tolerance_error=TOLERATED * (network.law.tolerance or 0.0),
         expected_error=found.trust(ends),
         critical_path=found.in_turn((graph.source, graph.target)),
         busiest=found.busiest,

@@ -28,12 +28,13 @@ from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prep
 from netloom.questions.simulate.programs import suffers
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.capacity import Bound  # noqa: TC001 (for examples)
-from netloom.simulation.network.figures import Point, point_of
+from netloom.simulation.network.figures import Point  # noqa: TC001 (a type of figures)
 from netloom.simulation.network.loaded import (
     advice_of,
     run_beside,
     run_loads,
     run_programs_alone,
+    with_programs,
 )
 from netloom.simulation.steady import SLOW
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.recorded import Recorded
     from netloom.simulation.network.loaded import Setting
-    from netloom.simulation.network.run import NetworkRun
-    from netloom.simulation.steady import Limits
 
 P = ParamSpec("P")
 
@@ -136,7 +135,7 @@ class LoadAnswer(Answer):
     def channels(self) -> dict[str, Any]:
         """Return one row per run and channel: its two nodes, and flits per cycle on it."""
         topology = self.network.topology
-        loads = ((each.offered, each.run.channel_utilisation) for each in self.runs)
+        loads = ((each.offered, each.channel_utilisation) for each in self.runs)
         used = channel_uses("offered", loads, topology)
         return _runs(self.runs, topology.num_network_channels) | used
 
@@ -369,7 +368,7 @@ class Simulation(LoadAnswer):
         found: dict[str, Any] = _runs(self.points, traffic.num_nodes) | {
             "node": np.tile(np.arange(traffic.num_nodes, dtype=np.int32), many),
             "node_offered": np.concatenate([each.offered * traffic.rate for each in self.points]),
-            "node_accepted": np.concatenate([each.run.accepted_by_node for each in self.points]),
+            "node_accepted": np.concatenate([each.accepted_by_node for each in self.points]),
         }
         if not topology.direct:
             found["name"] = [topology.name_of(host) for host in range(topology.num_hosts)] * many
@@ -379,8 +378,8 @@ class Simulation(LoadAnswer):
     def latencies(self) -> dict[str, Any]:
         """Return one row per run that kept up and packet latency: how many packets had it."""
         kept_up = [each for each in self.points if each.stable]
-        cycles = [np.flatnonzero(each.run.latency_counts) for each in kept_up]
-        counts = [each.run.latency_counts[at] for each, at in zip(kept_up, cycles, strict=True)]
+        cycles = [np.flatnonzero(each.latency_counts) for each in kept_up]
+        counts = [each.latency_counts[at] for each, at in zip(kept_up, cycles, strict=True)]
         none = [np.zeros(0, np.int64)]
         return _runs(kept_up, list(map(len, cycles))) | {
             "packet_latency": np.concatenate(cycles or none),
@@ -617,7 +616,7 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     loads = tuple(network.mean_load(load) for load in question.loads)
     if advice := advice_of(network.settings, loads):
         warnings.warn(advice, stacklevel=3)
-    runs: list[tuple[Setting, NetworkRun]] = []
+    runs: list[tuple[Setting, Point]] = []
     for setting in network.settings:
         make_run = partial(network.make_run, setting)
         with counting_runs(len(loads), f"{network.name}, {setting.router.switching}") as tell:
@@ -627,34 +626,24 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
             break
     if not runs:
         raise KeyboardInterrupt  # stopped before anything was known
-    alone: Sequence[tuple[NetworkRun | None, ...]] = [()] * len(runs)
-    if question.alone and network.programs and len(network.programs.traffics) > 1:
-        alone = _alone(network, runs, question.limits())
+    alone: Sequence[tuple[Point | None, ...]] = [()] * len(runs)
+    many = len(network.programs.traffics) if network.programs else 0
+    known = not any(run.interrupted for _, run in runs)
+    if question.alone and many > 1 and known:
+        with counting(len(runs) * many, f"{network.name}: each program alone") as tell:
+            alone = run_programs_alone(network, runs, question.limits(), tell=tell)
     return _answer(question, network, runs, alone)
-
-
-def _alone(
-    network: SimulatedNetwork, together: Sequence[tuple[Setting, NetworkRun]], limits: Limits
-) -> Sequence[tuple[NetworkRun | None, ...]]:
-    """Run each program alone at every load that all of them were run at. On Ctrl-C, some."""
-    assert network.programs is not None
-    if any(run.interrupted for _, run in together):
-        return [()] * len(together)
-    runs = len(together) * len(network.programs.traffics)
-    with counting(runs, f"{network.name}: each program alone") as tell:
-        return run_programs_alone(network, together, limits, tell=tell)
 
 
 def _answer(
     question: SimulateQuestion,
     network: SimulatedNetwork,
-    runs: Sequence[tuple[Setting, NetworkRun]],
-    alone: Sequence[tuple[NetworkRun | None, ...]],
+    runs: Sequence[tuple[Setting, Point]],
+    alone: Sequence[tuple[Point | None, ...]],
 ) -> Simulation:
     loads = tuple(network.mean_load(load) for load in question.loads)
     points = tuple(
-        point_of(network, setting, run, beside)
-        for (setting, run), beside in zip(runs, alone, strict=True)
+        with_programs(network, run, beside) for (_, run), beside in zip(runs, alone, strict=True)
     )
     interrupted = any(each.interrupted or None in each.alone for each in points)
     if len(points) == 1:
@@ -712,11 +701,11 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
     network = prepare(question)
     setting_of = {setting.router.switching: setting for setting in network.settings}
     pairs = [
-        (setting_of[point.switching], point.run)
+        (setting_of[point.switching], point)
         for point in other.points
         if point.switching in setting_of
     ]
-    made = [(partial(network.make_run, setting, run.load), run) for setting, run in pairs]
+    made = [(partial(network.make_run, setting, run.offered), run) for setting, run in pairs]
     with patience(network.name):
         found = run_beside(made, question.limits())
     runs = [(setting, run) for (setting, _), run in zip(pairs, found, strict=False)]

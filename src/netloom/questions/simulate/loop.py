@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
+from netloom.base.figures import FLITS, Figures, figure, known, unseen
 from netloom.base.progress import counting
 from netloom.base.words import counted, number
 from netloom.contention import loop_saturation
@@ -27,9 +27,9 @@ from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program, suffers
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.routing import VirtualChannelRouting
-from netloom.simulation.loops import LoopRun, beside_alone, run_loop
+from netloom.simulation.loops import Point, beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.programs.loops import ClosedLoop, LoopTimes
+from netloom.workload.programs.loops import ClosedLoop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.questions.simulate.programs import PlacedProgram
-    from netloom.simulation.loops import ProgramSpeed
     from netloom.workload.programs.shared import SharedProgram
 
 LOST = Grade("share of their sending rate that ranks lose", fine=0.1, act=0.5)
@@ -88,99 +87,6 @@ class LoopQuestion(ProgramQuestion, Programs, LoopFields):
         return self.packet_flits if program_cuts else None
 
 
-class Actual(Figures):
-    """The traffic that tasks get through."""
-
-    average_node: float = figure("average node", FLITS, head="average", lead=True, key=True)
-    worst_node: float = figure("worst node", FLITS, head="slowest", lead=True, key=True)
-    accepted: float = figure("mean of the tasks", FLITS, key=True)
-
-    @classmethod
-    def of(cls, times: LoopTimes | None) -> Actual | None:
-        """Return what tasks got through, if that is known."""
-        if times is None:
-            return None
-        return cls(
-            average_node=times.average_node, worst_node=times.worst_node, accepted=times.accepted
-        )
-
-
-class LoopCycles(Figures):
-    """What a loop takes."""
-
-    mean: float = figure("loop", CYCLES, lead=True, key=True)
-    max: float = figure("slowest task's loop", CYCLES, head="longest", lead=True, key=True)
-
-    @classmethod
-    def of(cls, times: LoopTimes | None) -> Self | None:
-        """Return what loops took, if that is known."""
-        if times is None:
-            return None
-        return cls(mean=float(times.cycles.mean()), max=float(times.cycles.max()))
-
-
-class CyclesAlone(LoopCycles):
-    """What a loop takes without other programs. A terminal shows its mean only."""
-
-    mean: float = figure("loop alone", CYCLES, head="alone", lead=True)
-    max: float = figure("slowest task's loop alone", CYCLES)
-
-
-class Times(Figures):
-    """The loops of a program that runs alone."""
-
-    actual: Actual = figure()
-    loop_cycles: CyclesAlone = figure(flat="", lead=True)
-
-
-class OneProgram(Figures):
-    """What one of several programs gets through, beside the others and alone."""
-
-    name: str = figure("program", lead=True)
-    nodes: int = figure("on nodes", lead=True)
-    tasks: int = figure()
-    actual: Actual | None = figure(flat="", lead=True)
-    loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True)
-    alone: Times | None = figure(flat="alone_", lead=True)
-    slowdown: float | None = figure(
-        "loop over that alone", "times", head="slow-down", lead=True, half="slowdown_ci95"
-    )
-    slowdown_ci95: float | None = figure("± 95 %")
-
-
-class Point(Figures):
-    """What tasks get through at one applied traffic."""
-
-    applied: float = figure(unit=FLITS, lead=True, key=True)
-    actual: Actual | None = figure(flat="", lead=True, key=True)
-    loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True, key=True)
-    message_latency: float | None = figure(
-        "message latency", CYCLES, head="message", lead=True, key=True
-    )
-    unhindered_latency: float | None = figure(
-        "unhindered", CYCLES, head="idle", lead=True, key=True
-    )
-    utilisation_max: float | None = figure(
-        "busiest channel", "flits/cycle", head="busiest link", lead=True, key=True
-    )
-    cycles: int = figure("run", CYCLES)
-    num_messages: int = figure("messages", at="messages")
-    flit_hops: int = figure("flit-hops")
-    interrupted: bool = figure()
-    note: str | None = figure(table=False)
-    programs: tuple[OneProgram, ...] = figure("side by side")
-
-    @derived("share of the applied traffic that an average node loses", SHARE, table=False)
-    def lost_mean(self) -> float | None:
-        """At least 0."""
-        return max(1 - self.actual.average_node / self.applied, 0.0) if self.actual else None
-
-    @derived("share of the applied traffic that the slowest loses", SHARE, table=False)
-    def lost_worst(self) -> float | None:
-        """At least 0."""
-        return max(1 - self.actual.worst_node / self.applied, 0.0) if self.actual else None
-
-
 class Limit(Figures):
     """The applied traffic at which static analysis says that nodes saturate.
 
@@ -213,7 +119,6 @@ class LoopSimulation(Answer):
     saturation: Limit | None = figure()
     points: tuple[Point, ...] = figure()
     interrupted: bool = figure(table=False)
-    runs: tuple[LoopRun, ...] = unseen(default=())
     network: PreparedNetwork | None = unseen(default=None)
 
     @property
@@ -228,9 +133,9 @@ class LoopSimulation(Answer):
         return subject(self.program, self.setup.topology, mapping)
 
     @property
-    def point(self) -> LoopRun:
+    def point(self) -> Point:
         """The one run that there is, or InputError if several applied traffics were asked for."""
-        return only(self, self.runs, "several applied traffics")
+        return only(self, self.points, "several applied traffics")
 
     def judged(self) -> Verdict:
         """Return what share of their sending rate ranks lose, at the highest applied traffic."""
@@ -277,7 +182,7 @@ class LoopSimulation(Answer):
     def channels(self) -> dict[str, Any]:
         """Return one row per applied traffic and channel: its nodes, and flits per cycle on it."""
         assert self.network is not None
-        runs = ((run.applied, run.channel_flits) for run in self.runs)
+        runs = ((run.applied, run.channel_flits) for run in self.points)
         return channel_uses("applied", runs, self.network.topology)
 
     def timeline(self) -> Timeline:
@@ -288,7 +193,7 @@ class LoopSimulation(Answer):
         InputError
             If it was not asked to keep these times, or it did not come to that traffic.
         """
-        kept = [(run.kept, run.applied) for run in self.runs if run.kept is not None]
+        kept = [(run.kept, run.applied) for run in self.points if run.kept is not None]
         if not kept or self.network is None:
             raise InputError("perfetto", "no times of messages", "timeline=True, and a whole run")
         (rows, applied), *_ = kept
@@ -418,7 +323,7 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
         ]
         found = run_all(runs, tell=tell)
     points = beside_alone(found[: len(applied)], found[len(applied) :])
-    finished = len(found) == len(loops) and not any(one.ending.interrupted for one in found)
+    finished = len(found) == len(loops) and not any(one.interrupted for one in found)
     return LoopSimulation(
         setup=OnEngine.of(network),
         inside_nodes=program.inside_nodes,
@@ -429,9 +334,8 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
         silent_tasks=program.silent_tasks,
         applied_asked=applied,
         saturation=_limit(question, ready),
-        points=tuple(map(_point, points)),
+        points=points,
         interrupted=not finished,
-        runs=points,
         network=network,
         provenance=provenance_of(question, "simulate_loop", network.topology),
     )
@@ -482,35 +386,4 @@ def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:
         average_node=known(found.average_node),
         worst_node=known(found.worst_node),
         upper_bound=found.upper_bound,
-    )
-
-
-def _point(run: LoopRun) -> Point:
-    return Point(
-        applied=run.applied,
-        actual=Actual.of(run.times),
-        loop_cycles=LoopCycles.of(run.times),
-        message_latency=known(run.message_latency),
-        unhindered_latency=known(run.unhindered),
-        utilisation_max=known(run.busiest),
-        cycles=run.ending.cycle,
-        num_messages=int(run.loops.sum()),
-        flit_hops=int(run.flit_hops),
-        interrupted=run.ending.interrupted,
-        note=run.note,
-        programs=tuple(map(_program, run.programs)),
-    )
-
-
-def _program(speed: ProgramSpeed) -> OneProgram:
-    actual, cycles = Actual.of(speed.alone), CyclesAlone.of(speed.alone)
-    return OneProgram(
-        name=speed.name,
-        nodes=speed.nodes,
-        tasks=speed.tasks,
-        actual=Actual.of(speed.times),
-        loop_cycles=LoopCycles.of(speed.times),
-        alone=Times(actual=actual, loop_cycles=cycles) if actual and cycles else None,
-        slowdown=speed.slowdown,
-        slowdown_ci95=speed.slowdown_ci95,
     )

@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
 """Fields that say something of ``app`` only."""
 
-SLOW = 3.0
-"""Latency, in times that of the idle network, from which a network counts as saturated."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimulatedNetwork(LoadedNetwork):

@@ -8,14 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.base.figures import (
-    CYCLES,
     FLITS,
-    SHARE,
-    Figures,
-    derived,
     figure,
     framed,
-    known,
 )
 from netloom.base.progress import patience
 from netloom.base.words import begun, counted, listed, number
@@ -34,8 +29,8 @@ from netloom.questions.simulate.load import (
 )
 from netloom.questions.simulate.network import UnderLoad, prepare
 from netloom.questions.verdicts import Verdict
-from netloom.simulation.network.figures import Point, point_of
-from netloom.simulation.network.loaded import advice_of, bracket_saturation
+from netloom.simulation.network.figures import Point, Search
+from netloom.simulation.network.loaded import advice_of, bracket_saturation, with_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +39,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.network import SimulatedNetwork
-    from netloom.simulation.network.loaded import SaturationPoint, Setting
-
-LONG = 200_000
-"""Cycles of a run from which where it saturates is known about as well as a run can tell."""
 
 CURVE_LOADS = 8
 """About how many loads the next command asks for."""
@@ -58,60 +49,6 @@ HALF = 0.5
 
 class SaturationQuestion(OpenLoad):
     """A network, and the load at which it saturates."""
-
-
-class Search(Figures):
-    """Where one switching technique saturates, and the runs that show it.
-
-    If it was interrupted, what it found is how far it had come.
-    """
-
-    switching: str = figure(lead=True, key=True)
-    saturation_offered: float = figure(
-        "saturates at", FLITS, lead=True, key=True, half="saturation_offered_half_width"
-    )
-    saturation_offered_width: float | None = figure("width of that", FLITS)
-    saturation_throughput: float = figure("accepted", FLITS, lead=True, key=True)
-    accepted_worst_node: float = figure("worst node", FLITS, lead=True, key=True)
-    peak_accepted: float = figure("most accepted", FLITS)
-    saturates: bool = figure()
-    interrupted: bool = figure()
-    zero_load_latency: float | None = figure("zero-load latency", CYCLES)
-    latency_factor: float = figure("latency too long, times")
-    share_of_bound: float | None = figure(
-        "share of the limit", SHARE, head="of the limit", lead=True, key=True
-    )
-    cpu_seconds: float = figure("processor time", "s")
-    runs: tuple[Point, ...] = figure()
-
-    @derived("half the width of that", FLITS)
-    def saturation_offered_half_width(self) -> float | None:
-        """None of a network that does not saturate."""
-        width = self.saturation_offered_width
-        return None if width is None else width / 2
-
-    def carried(self, *, below: float | None = None) -> Point | None:
-        """Return the run at the highest load that the network carried, if any."""
-        runs = [each for each in self.runs if each.is_carried]
-        runs = [each for each in runs if below is None or each.offered < below]
-        return max(runs, key=lambda each: each.offered, default=None)
-
-    @property
-    def last(self) -> Point | None:
-        """The run at the highest load that the network carried below saturation, if any."""
-        return self.carried(below=self.saturation_offered if self.saturates else None)
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether that run was long enough to rely on."""
-        last = self.last
-        return last is not None and (last.is_sure or (last.warmed_up and last.cycles >= LONG))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Between which loads it saturates."""
-        half = self.saturation_offered_half_width or 0.0
-        return self.saturation_offered - half, self.saturation_offered + half
 
 
 class NetworkSaturation(LoadAnswer):
@@ -319,13 +256,15 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
     searches: list[Search] = []
     for setting in network.settings:
         with patience(f"{network.name}: looking for saturation"):
-            point = bracket_saturation(
+            found = bracket_saturation(
                 partial(network.make_run, setting),
                 question.limits(),
                 below=network.most_load(setting),
             )
-        searches.append(_search(network, setting, point))
-        if point.interrupted:
+        share = found.saturation_offered / setting.bound.load
+        runs = tuple(with_programs(network, run) for run in found.runs)
+        searches.append(replace(found, share_of_bound=share, runs=runs))
+        if found.interrupted:
             break
     return NetworkSaturation(
         setup=UnderLoad.of(network),
@@ -333,22 +272,4 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
         points=tuple(searches),
         network=network,
         provenance=provenance_of(question, "find_saturation", network.topology),
-    )
-
-
-def _search(network: SimulatedNetwork, setting: Setting, found: SaturationPoint) -> Search:
-    return Search(
-        switching=setting.router.switching,
-        saturation_offered=found.load,
-        saturation_offered_width=found.load_width if found.saturates else None,
-        saturation_throughput=found.accepted,
-        accepted_worst_node=found.accepted_worst_node,
-        peak_accepted=found.peak_accepted,
-        saturates=found.saturates,
-        interrupted=found.interrupted,
-        zero_load_latency=known(found.zero_load_latency),
-        latency_factor=found.latency_factor,
-        share_of_bound=found.load / setting.bound.load,
-        cpu_seconds=sum(run.cpu_seconds for run in found.runs),
-        runs=tuple(point_of(network, setting, run) for run in found.runs),
     )

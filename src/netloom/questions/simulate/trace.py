@@ -816,7 +816,8 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     run: Callable[..., TraceRun]
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
         if isinstance(network, PreparedFlows):
-            run = partial(run_flow_trace, **network.shared(), program=program, tell=tell)
+            routing = network.routes or network.routing
+            run = partial(run_flow_trace, network.links, routing, program, network.law, tell=tell)
         else:
             run = partial(run_trace, network, program, question.most_cycles, tell)
         runs = run_all([lambda stopped: run(stopped=stopped)])
@@ -857,7 +858,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
 
 
 def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
-    def in_us(cycles: int | None) -> float | None:
+    def in_us(cycles: Number | None) -> float | None:
         us = network.cycle_us
         return None if cycles is None or us is None else cycles * us
 
@@ -867,18 +868,18 @@ def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
         flit_hops=int(run.busy.sum()),
         message_latency=run.spread("latency"),
         unhindered_latency=run.spread("unhindered"),
-        cycles=run.until,
+        cycles=int(run.until),
         busiest_host_channel=run.busiest_host_channel,
     )
 
 
 def _of_flows(run: FlowTraceRun) -> OfFlows:
-    ends = run.finish_by_injection
+    in_order, shared = run.ends
     return OfFlows(
         alone=run.alone_finish,
         bound=run.bound,
-        in_order_finish=ends["in-order"],
-        shared_finish=ends["shared"],
+        in_order_finish=in_order,
+        shared_finish=shared,
         slowdown=run.spread("slowdown"),
         expected_error=run.trust,
     )

@@ -1,4 +1,4 @@
-from .engine import FlowRun as FlowRun
+from .engine import FlowLaw as FlowLaw, FlowRun as FlowRun
 from .network import (
     FlowNetwork as FlowNetwork,
     GivenPaths as GivenPaths,

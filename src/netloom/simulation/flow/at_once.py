@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from netloom.simulation.figures import (
     Spread,
     Trust,
 )
-from netloom.simulation.flow.engine import FlowRun
+from netloom.simulation.flow.engine import FAIR, FlowRun
 from netloom.simulation.flow.run import cheap_finish, run_flows, trust
 from netloom.workload.programs.messages import messages
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.routing import Routing
+    from netloom.simulation.flow.engine import FlowLaw, Injection, Sharing
     from netloom.simulation.flow.network import FlowNetwork
 
 NOISE = 1e-12
@@ -229,12 +230,7 @@ class AtOnce(FlowRun):
 
 
 def each_way(
-    send: Callable[..., AtOnce],
-    *,
-    injection: Literal["in-order", "shared"],
-    sharing: Literal["max-min", "by-latency", "lossless"],
-    stopped: Callable[[], bool],
-    **more: Any,
+    send: Callable[..., AtOnce], law: FlowLaw, *, stopped: Callable[[], bool], **more: Any
 ) -> tuple[AtOnce, Finishes]:
     """Send flows as asked, and find when they would end if sent or shared in other ways.
 
@@ -242,18 +238,19 @@ def each_way(
     ----------
     send
         ``run_at_once`` with its flows.
-    injection, sharing, stopped, more
+    law, stopped, more
         As for ``run_flows``, of the run that is returned.
     """
-    found = send(injection=injection, sharing=sharing, stopped=stopped, **more)
-    fair = "max-min" if sharing == "lossless" else sharing
+    found = send(law=law, stopped=stopped, **more)
+    fair = "max-min" if law.sharing == "lossless" else law.sharing
 
-    def end(one_injection: str, one_sharing: str) -> float | None:
+    def end(injection: Injection, sharing: Sharing | None) -> float | None:
         if not found.done:
             return None
-        if (one_injection, one_sharing) == (injection, sharing):
+        if (injection, sharing) == (law.injection, law.sharing):
             return found.finish
-        return cheap_finish(send, injection=one_injection, sharing=one_sharing, stopped=stopped)
+        other = replace(law, injection=injection, sharing=sharing, tolerance=0.0)
+        return cheap_finish(send, law=other, stopped=stopped)
 
     return found, Finishes(
         in_order=end("in-order", fair),
@@ -287,15 +284,14 @@ def run_at_once(
     *,
     order: Ints | None = None,
     overhead: float = 0.0,
-    injection: Literal["in-order", "shared"] = "in-order",
-    tolerance: float = 0.0,
+    law: FlowLaw = FAIR,
     **more: Any,
 ) -> AtOnce:
     """Send flows between different hosts all at once, and return when each ends.
 
     Parameters
     ----------
-    network, routing, injection, tolerance
+    network, routing, law
         As for ``run_flows``.
     source, target, size
         The hosts of each flow, which are two, and its size. Above 0.
@@ -314,10 +310,11 @@ def run_at_once(
     Examples
     --------
     >>> from netloom.routing import DModK
-    >>> from netloom.simulation.flow import flow_network
+    >>> from netloom.simulation.flow import FlowLaw, flow_network
     >>> from netloom.topology import topology
     >>> network = flow_network(topology("leaf-spine:3x1x2"), bandwidth=1e9, latency=1e-6)
-    >>> found = run_at_once(network, DModK(), [0, 1], [2, 4], [1000, 1000], injection="shared")
+    >>> all_at_once = FlowLaw(injection="shared")
+    >>> found = run_at_once(network, DModK(), [0, 1], [2, 4], [1000, 1000], law=all_at_once)
     >>> found.complete, found.alone  # both over one uplink: four channels of 1 µs, 1 µs of bytes
     (array([6.e-06, 6.e-06]), array([5.e-06, 5.e-06]))
     >>> network.link_name(found.holder[0]), found.bound
@@ -331,10 +328,8 @@ def run_at_once(
     )
     each = np.full(len(sent), overhead)
     table = replace(table, flits=sizes[sent], run=each, receive=each)
-    run = run_flows(
-        network, routing, table, injection=injection, tolerance=tolerance, noting=True, **more
-    )
-    chain = sent[_chain(run, in_order=injection == "in-order")]
+    run = run_flows(network, routing, table, law, noting=True, **more)
+    chain = sent[_chain(run, in_order=law.in_order)]
     back = np.empty(len(sent), np.int64)
     back[sent] = np.arange(len(sent))
     return AtOnce(**vars(run) | {"rows": run.rows[back]}, chain=chain)

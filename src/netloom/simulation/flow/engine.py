@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure
 from netloom.simulation.agenda import SPANS, idle_hosts, longer, with_rows
 from netloom.simulation.flow import blocking, layout
 from netloom.simulation.flow.layout import INFINITE, State
@@ -34,6 +35,59 @@ LEAST = 2**10
 """Levels below this are too coarse."""
 
 MOST_ROWS = 2**31 - 1
+
+Injection: TypeAlias = Literal["in-order", "shared"]
+Sharing: TypeAlias = Literal["max-min", "by-latency", "lossless"]
+
+
+class FlowLaw(Figures):
+    """How flows share links: all that a question may say of the engine, by the same names.
+
+    Attributes
+    ----------
+    sharing
+        ``max-min``: all flows on a full link are equal. ``by-latency``: a flow of twice the latency
+        has half the weight there, as of TCP connections the one of the longer round trip gets less.
+        ``lossless``: links share by turns, and what waits blocks what comes behind it. See
+        ``blocking``. None of what runs in cycles, which shares none.
+    injection
+        ``in-order``: the injection channel of a host sends one message after the other, in the
+        order in which they were sent, as routers do. ``shared``: all at once.
+    tolerance
+        Events so much later, as a part of the time, count as one. A finish may be off by a few
+        times as much. None in cycles.
+
+    Raises
+    ------
+    InputError
+        If a parameter is none of these.
+    """
+
+    sharing: Sharing | None = figure(default="max-min", table=False)
+    injection: Injection = figure(default="in-order", table=False)
+    tolerance: float | None = figure(default=0.0, table=False)
+
+    def __post_init__(self) -> None:
+        if self.injection not in get_args(Injection):
+            raise InputError("injection", f"'{self.injection}'", "in-order or shared")
+        if self.sharing not in (None, *get_args(Sharing)):
+            raise InputError("sharing", f"'{self.sharing}'", "max-min, by-latency or lossless")
+        if not 0 <= (self.tolerance or 0) < 1:
+            raise InputError("tolerance", f"{self.tolerance:g}", "at least 0, below 1")
+
+    @property
+    def in_order(self) -> bool:
+        """Whether a host's injection channel sends one message after the other."""
+        return self.injection == "in-order"
+
+    @property
+    def turns(self) -> str:
+        """How a host sends its flows, as a person says it."""
+        return "one after the other" if self.in_order else "all at once"
+
+
+FAIR = FlowLaw()
+"""Max-min fair shares of what hosts send in order."""
 
 
 def _of_rows(name: str, doc: str) -> Any:
@@ -134,10 +188,8 @@ class FlowEngine:
     ----------
     network
         The links. All times and sizes are in the units of its capacities.
-    in_order
-        Whether a host's injection channel sends one message after the other.
-    tolerance
-        Ends and beginnings so much later count as one event, as a part of the time, or 0: none do.
+    law
+        How flows share the links.
     switch
         Time that a processor takes to go from one context to another.
     noting
@@ -152,27 +204,24 @@ class FlowEngine:
     def __init__(
         self,
         network: FlowNetwork,
+        law: FlowLaw = FAIR,
         *,
-        in_order: bool = True,
-        tolerance: float = 0.0,
         switch: float = 0.0,
         noting: bool = False,
         circles: Bools | None = None,
         by_latency: bool = False,
     ) -> None:
-        if not 0 <= tolerance < 1:
-            raise InputError("tolerance", f"{tolerance:g}", "at least 0, below 1")
         if not 0 <= switch < inf:
             raise InputError("switch", f"{switch:g}", "a time of at least 0")
         if not network.capacity.min(initial=inf) > 0:
             raise InputError("bandwidth", "a link of bandwidth 0", "rates above 0")
-        self.network, self.in_order, self.noting = network, in_order, noting
+        self.network, self.law, self.noting = network, law, noting
         self.num_rows, self._num_edges, self._room = 0, 0, 0.0
         self._whole = 0  # the shares of a flow
         self.latency, self.queue = np.zeros(0), np.zeros(0, np.int32)  # of classes, as of ``Ways``
         self._bound = 0.0  # at least the weight that may be on a link at once, in shares
         clock = np.zeros(1, layout.CLOCK)
-        clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
+        clock["tolerance"], clock["switch"] = max(law.tolerance or 0.0, ROUNDING), switch
         clock["latest"] = inf
         clock["patience"] = 1
         clock["noting"] = noting
@@ -343,7 +392,7 @@ class FlowEngine:
         rows["size"], rows["weight"] = table.flits, weight
         rows["left"], rows["right"], rows["queue"], rows["latency"] = -1, -1, -1, 0.0
         rows["latency"][uses] = self.latency[path[uses]]
-        if self.in_order:
+        if self.law.in_order:
             rows["queue"][uses] = self.queue[path[uses]]
         self._bound += float(rows["weight"][uses].sum()) * self._whole
         if self._bound > self._room:
@@ -441,7 +490,7 @@ class FlowEngine:
         path = np.bincount(rows["path"][busy], weight, len(state.classes))
         hops = np.repeat(path, state.classes["hops"]) * state.hop_share
         found = np.bincount(state.hop_link, hops, self.network.num_links).astype(np.float64)
-        if self.in_order and len(busy) and (queue >= 0).all():
+        if self.law.in_order and len(busy) and (queue >= 0).all():
             queues = np.count_nonzero(np.bincount(queue)) * int(state.hop_share.max())
             found = np.minimum(found, queues * float(weight.max()))
         return found

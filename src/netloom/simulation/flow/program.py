@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import TIMES, ProgramEngine
-from netloom.simulation.flow.engine import FlowEngine
+from netloom.simulation.flow.engine import FAIR, FlowEngine, FlowLaw
 from netloom.simulation.flow.network import WaysOfPairs, flow_network
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
+    from netloom.simulation.flow.engine import Injection
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
@@ -43,8 +44,8 @@ class FlowProgram(ProgramEngine):
         The network, whose units are flits and cycles.
     routing
         Whose paths the flows take.
-    injection
-        See ``run_flows``.
+    law
+        How flows share the links: max-min.
     switch_cycles
         Cycles that a processor takes to go from one hardware context to another.
 
@@ -65,15 +66,13 @@ class FlowProgram(ProgramEngine):
         self,
         links: FlowNetwork,
         routing: Routing,
+        law: FlowLaw = FAIR,
         *,
-        injection: Literal["in-order", "shared"] = "in-order",
         switch_cycles: int = 0,
     ) -> None:
         self.topology, self.num_rows, self._cycle = links.topology, 0, 0
         self._links, self._ways = links, WaysOfPairs(links, routing)
-        self._engine = FlowEngine(
-            links, in_order=injection == "in-order", switch=float(switch_cycles)
-        )
+        self._engine = FlowEngine(links, law, switch=float(switch_cycles))
         self._rows: Records | None = None  # as they are now
 
     @property
@@ -143,19 +142,19 @@ class FlowRules:
     Attributes
     ----------
     injection
-        See ``run_flows``.
+        See ``FlowLaw``.
     end_channels
         Whether hosts of a direct network have a channel each way between them and their routers.
     """
 
-    injection: Literal["in-order", "shared"] = "in-order"
+    injection: Injection = "in-order"
     end_channels: bool = True
 
     engine_name: ClassVar[str] = "flow"
 
     def words(self) -> str:
         """Return them as a person says them."""
-        turns = "one after the other" if self.injection == "in-order" else "all at once"
+        turns = FlowLaw(injection=self.injection).turns
         return f"flows that share channels fairly, {turns} from each node"
 
     def make_engine(
@@ -163,7 +162,8 @@ class FlowRules:
     ) -> FlowProgram:
         """Return an engine that has not begun."""
         links = flow_network(topology, end_channels=self.end_channels)
-        return FlowProgram(links, routing, injection=self.injection, switch_cycles=switch_cycles)
+        law = FlowLaw(injection=self.injection)
+        return FlowProgram(links, routing, law, switch_cycles=switch_cycles)
 
     def zero_load_latency(self, topology: Topology, hops: float, flits: float) -> float:
         """Return a message's latency over so many hops of the idle network."""

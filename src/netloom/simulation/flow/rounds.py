@@ -1,14 +1,13 @@
 """Programs of rounds on the flow engine: rounds that repeat are recognized, not run again.
 
-Rounds with a barrier do not depend on each other: each different one is run once. If hosts wait for
-their neighbours, rounds overlap, and a host may be ahead of another. The state of the engine is
-compared whenever the first message of the latest round is complete. If it equals, relative to the
-time, the state some rounds ago, the run repeats itself: the same rounds follow, and the engine is a
-function of its state. So the run continues after the last whole period. Periods are found by
-Brent's algorithm (BIT 20, 1980), which keeps one state and replaces it at powers of two. If no two
-messages can meet on a link, no engine is needed. A host's next round then begins when the last of
-the messages that it waits for has arrived, each in the time that it takes alone. Periods are found
-in the same way.
+Hosts wait for their neighbours: rounds overlap, and a host may be ahead of another. The state of
+the engine is compared whenever the first message of the latest round is complete. If it equals,
+relative to the time, the state some rounds ago, the run repeats itself: the same rounds follow, and
+the engine is a function of its state. So the run continues after the last whole period. Periods are
+found by Brent's algorithm (BIT 20, 1980), which keeps one state and replaces it at powers of two.
+If no two messages can meet on a link, no engine is needed. A host's next round then begins when the
+last of the messages that it waits for has arrived, each in the time that it takes alone. Periods
+are found in the same way.
 
 An engine that forgets keeps the rows of a program that goes on from the oldest that is not
 complete. Rows, classes and times count from the first that are kept, so that numbers stay small and
@@ -19,13 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, lcm
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import TIMES
-from netloom.simulation.flow.engine import ROUNDING, FlowEngine
+from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowEngine, FlowLaw
 from netloom.simulation.flow.network import MOST_SHARES, WHOLE, ways_of
 from netloom.workload.programs.rounds import Frontier, table_of
 
@@ -115,9 +114,9 @@ class Survey:
     """
 
     def __init__(
-        self, network: FlowNetwork, routing: Routing, program: RoundProgram, *, in_order: bool
+        self, network: FlowNetwork, routing: Routing, program: RoundProgram, law: FlowLaw
     ) -> None:
-        self.network, self.routing, self.in_order = network, routing, in_order
+        self.network, self.routing, self.law = network, routing, law
         self.link_sizes = np.zeros(network.num_links)
         self.ahead: dict[int, int] = {}
         self.num_rounds, self.apart = 0, True
@@ -136,12 +135,11 @@ class Survey:
                 ways, sent = known, np.zeros(len(known))
                 self.apart = self.apart and self._fits(known, one.source[path >= 0])
             sent += one.bytes[path >= 0] * one.count
-            if program.order == "neighbours":
-                for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
-                    if before < index - 1:
-                        self.ahead[int(before)] = index
-                last[one.source] = index
-                last[one.target] = index
+            for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
+                if before < index - 1:
+                    self.ahead[int(before)] = index
+            last[one.source] = index
+            last[one.target] = index
         self._add(ways, sent)
         self._pairs = None  # ways so far may be in fewer shares
 
@@ -170,7 +168,7 @@ class Survey:
 
     def _fits(self, ways: Ways, source: Ints) -> bool:
         """Return whether the rounds so far and this one fit."""
-        if self.in_order and np.bincount(source).max(initial=0) > 1:
+        if self.law.in_order and np.bincount(source).max(initial=0) > 1:
             return False  # they wait for each other
         capacity = self.network.capacity
         count = np.diff(ways.offsets)
@@ -356,7 +354,7 @@ class Overlapping:
         self, network: FlowNetwork, program: RoundProgram, found: Survey, overhead: float
     ) -> None:
         self.program, self.found, self.overhead = program, found, overhead
-        self.window = Window(network, in_order=found.in_order)
+        self.window = Window(network, found.law)
         self.frontier = Frontier(program.num_hosts)
         self.log = Log()
         self._begun: list[_Begun] = []
@@ -488,9 +486,9 @@ def run_rounds(
     network: FlowNetwork,
     routing: Routing,
     program: RoundProgram,
+    law: FlowLaw = FAIR,
     *,
     overhead: float = 0.0,
-    injection: Literal["in-order", "shared"] = "in-order",
     tell: Callable[[int], None] = lambda _: None,
 ) -> RoundsRun:
     """Run a program of rounds as flows that share links max-min fairly.
@@ -507,10 +505,10 @@ def run_rounds(
         The links, in units of bytes, and the routing of whose paths they are part.
     program
         The rounds.
+    law
+        How flows share the links: max-min.
     overhead
         Time that the processor of each end takes for a message that uses the network.
-    injection
-        As in ``run_flows``.
     tell
         Told now and then how many rounds are over.
 
@@ -533,66 +531,18 @@ def run_rounds(
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6, count=1000)
     >>> run_rounds(network, DModK(), round_program(4, [ring]))
     <1000 rounds, 1 of them run, finished at 1.004>
-    >>> run_rounds(network, DModK(), round_program(4, [ring], order="neighbours"))
-    <1000 rounds, 1 of them run, finished at 1.004>
     """
-    if injection not in ("in-order", "shared"):
-        raise InputError("injection", f"'{injection}'", "in-order or shared")
     if not 0 <= overhead < np.inf:
         raise InputError("overhead", f"{overhead:g}", "a time of at least 0")
     if program.num_hosts > network.topology.num_hosts:
         many = f"{program.num_hosts} hosts on {network.topology.num_hosts}"
         raise InputError("rounds", many, "at most as many as the network has")
-    found = Survey(network, routing, program, in_order=injection == "in-order")
-    if program.order == "barrier":
-        log = _with_barriers(network, program, found, overhead, tell)
-    elif found.apart and overhead == 0:
+    found = Survey(network, routing, program, law)
+    if found.apart and overhead == 0:
         log = _apart(network, program, found, tell)
     else:
         log = Overlapping(network, program, found, overhead).run(tell)
     return RoundsRun(log.finish, found.num_rounds, len(log.ended), found.link_sizes)
-
-
-def _with_barriers(
-    network: FlowNetwork,
-    program: RoundProgram,
-    found: Survey,
-    overhead: float,
-    tell: Callable[[int], None],
-) -> Log:
-    """Run each different round once."""
-    log, known, time = Log(), dict[bytes, float](), 0.0
-    for one in program:
-        name = _name(one)
-        if name not in known:
-            known[name] = _alone(network, one, found, overhead) if len(one) else 0.0
-        length = known[name]
-        log.add(time + length)
-        log.skip(one.count - 1, 1, length)
-        time += one.count * length
-        tell(log.next)
-    return log
-
-
-def _name(one: Round) -> bytes:
-    """Return what a round has in common with those alone that are equal to it."""
-    from hashlib import blake2b
-
-    content = b"".join(each.tobytes() for each in (one.source, one.target, one.bytes))
-    return blake2b(content, digest_size=16).digest()
-
-
-def _alone(network: FlowNetwork, one: Round, found: Survey, overhead: float) -> float:
-    """Return how long a round takes that begins when the network is empty."""
-    window = Window(network, in_order=found.in_order)
-    ways, path = found.ways_of(one)
-    window.add_ways(ways)
-    waits = np.zeros(len(one) + 1, np.int64), np.zeros(0, np.int64)
-    window.append(table_of(window.network.topology.num_hosts, [one], [waits], overhead), path)
-    window.advance()
-    rows = window.rows["complete"]
-    assert rows.min() >= 0
-    return float(rows.max())
 
 
 def _apart(

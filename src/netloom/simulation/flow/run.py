@@ -12,7 +12,7 @@ channel: with smaller ones, every message takes longer.
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from netloom.base.errors import InputError
 from netloom.base.words import rounded
 from netloom.simulation.figures import ORDER_SAYS_NOTHING, Trust
 from netloom.simulation.flow import blocking
-from netloom.simulation.flow.engine import ROUNDING, FlowEngine, FlowRun
+from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowEngine, FlowLaw, FlowRun
 from netloom.simulation.flow.network import (
     GivenPaths,
     Ways,
@@ -62,11 +62,9 @@ def run_flows(
     network: FlowNetwork,
     routing: Routing | GivenPaths,
     messages: Messages,
+    law: FlowLaw = FAIR,
     *,
-    injection: Literal["in-order", "shared"] = "in-order",
-    tolerance: float = 0.0,
     switch: float = 0.0,
-    sharing: Literal["max-min", "by-latency", "lossless"] = "max-min",
     weights: ArrayLike = 1,
     noting: bool = False,
     most_seconds: float = MOST_SECONDS,
@@ -85,19 +83,10 @@ def run_flows(
         The links, and the routing of whose paths they are part, or the path of each message.
     messages
         The program, in the units of the network: bytes and seconds, or flits and cycles.
-    injection
-        ``in-order``: the injection channel of a host sends one message after the other, in the
-        order in which they were sent, as routers do. ``shared``: all at once.
-    tolerance
-        Events so much later, as a part of the time, count as one. A finish may be off by a few
-        times as much.
+    law
+        How flows share the links.
     switch
         Time of a processor that goes from one context to another.
-    sharing
-        ``max-min``: all flows on a full link are equal. ``by-latency``: a flow of twice the latency
-        has half the weight there, as of TCP connections the one of the longer round trip gets less.
-        ``lossless``: links share by turns, and what waits blocks what comes behind it. See
-        ``blocking``.
     weights
         int[num_rows] or one for all: a flow of weight 2 has twice the rate.
     noting
@@ -127,33 +116,23 @@ def run_flows(
     >>> run_flows(network, DModK(), two).complete  # both into host 2
     array([6.e-06, 6.e-06])
     """
-    if injection not in ("in-order", "shared"):
-        raise InputError("injection", f"'{injection}'", "in-order or shared")
     assert messages.num_nodes == network.topology.num_hosts
     if isinstance(routing, GivenPaths):
         ways, path = routing.of(network, messages)
     else:
         ways, path = WaysOfPairs(network, routing).of(messages)
     by_latency = False
-    if sharing == "by-latency":
+    if law.sharing == "by-latency":
         more = _weights(ways, path)
         by_latency = more is None
         weights = np.asarray(weights) * (1 if more is None else more)
-    elif sharing not in ("max-min", "lossless"):
-        raise InputError("sharing", f"'{sharing}'", "max-min, by-latency or lossless")
     circles = None
-    if sharing == "lossless":
+    if law.sharing == "lossless":
         ways = blocking.in_path_order(network, ways)
         known = None if isinstance(routing, GivenPaths) else routing
         circles = blocking.circles(network, known, ways)
     engine = FlowEngine(
-        network,
-        in_order=injection == "in-order",
-        tolerance=tolerance,
-        switch=switch,
-        noting=noting,
-        circles=circles,
-        by_latency=by_latency,
+        network, law, switch=switch, noting=noting, circles=circles, by_latency=by_latency
     )
     return _run(engine, messages, ways, path, weights, most_seconds, stopped, tell)
 
@@ -178,8 +157,10 @@ def run_paths(
         Path p is ``links[offsets[p]:offsets[p + 1]]``.
     messages, path
         The program, and int[num_rows], the path of each row, or -1 for none.
-    weights, tolerance
+    weights
         As in ``run_flows``.
+    tolerance
+        See ``FlowLaw``.
 
     Raises
     ------
@@ -194,7 +175,7 @@ def run_paths(
         raise InputError("path", "a path that is none", f"0 to {len(begins) - 2}, or -1")
     owner = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
     ways = made_ways(network, owner, hops, np.ones(len(hops)), len(begins) - 1)
-    engine = FlowEngine(network, in_order=False, tolerance=tolerance)
+    engine = FlowEngine(network, FlowLaw(injection="shared", tolerance=tolerance))
     return _run(engine, messages, ways, rows, weights)
 
 

@@ -1,9 +1,5 @@
 from .bound import throughput_bound as throughput_bound
-from .loaded import (
-    SaturationPoint as SaturationPoint,
-    bracket_saturation as bracket_saturation,
-    run_loads as run_loads,
-)
+from .loaded import bracket_saturation as bracket_saturation, run_loads as run_loads
 from .program import Reservation as Reservation, reserve as reserve, reserve_paths as reserve_paths
 from .routers import (
     PRESETS as PRESETS,
@@ -11,4 +7,4 @@ from .routers import (
     Router as Router,
     router as router,
 )
-from .run import NetworkRun as NetworkRun, Run as Run, run_network as run_network
+from .run import Run as Run, run_network as run_network

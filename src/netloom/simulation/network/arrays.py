@@ -21,7 +21,6 @@ from netloom.simulation.network.routers import end_channels, with_lanes
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-    from netloom.simulation.network.layout import Sizes
     from netloom.simulation.network.routers import Router, Timing
     from netloom.topology import Topology
 
@@ -287,7 +286,8 @@ def make_state(
     connections: Ints | None,
 ) -> State:
     """Return the arrays of a network without a packet."""
-    sizes = _sizes(setup)
+    small = max(setup.ring, setup.num_slots, setup.num_ports) <= np.iinfo(np.uint8).max
+    sizes = SMALL if small and setup.buffer_flits <= np.iinfo(np.int16).max else LARGE
     if connections is None:
         connections = np.zeros(0, np.int32)
     slots, many_ports = setup.source_slots, setup.num_nodes * setup.num_ports
@@ -440,12 +440,6 @@ def _depths(wired: Wiring, router: Router) -> tuple[Ints, Ints]:
         least = np.full_like(trip, router.buffer_flits)
         found.append(np.maximum(trip, least) if router.fill_channels else least)
     return found[0], found[1]
-
-
-def _sizes(setup: Setup) -> Sizes:
-    """Return the types of the records of slots and ports."""
-    small = max(setup.ring, setup.num_slots, setup.num_ports) <= np.iinfo(np.uint8).max
-    return SMALL if small and setup.buffer_flits <= np.iinfo(np.int16).max else LARGE
 
 
 def _signed(bits: int) -> int:

@@ -189,24 +189,8 @@ class Engine:
 
     def buffered(self) -> Ints:
         """Return the flits in every input buffer, int64[num_routers, ports, vcs]."""
-        return self._by_slot(self.state.inputs["count"])
-
-    def credits(self) -> Ints:
-        """Return the credits of every output VC, int64[num_routers, ports, vcs]."""
-        return self._by_slot(self.state.outputs["credits"][: self.setup.source_slots])
-
-    def owned(self) -> Bools:
-        """Return which output VCs a packet owns, bool[num_routers, ports, vcs]."""
-        words = np.ascontiguousarray(self.state.masks["free"]).reshape(-1, self.setup.words)
-        free = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
-        return ~self._shaped(free)
-
-    def _by_slot(self, values: Ints) -> Ints:
-        return self._shaped(values.astype(np.int64).reshape(-1, self.setup.num_slots))
-
-    def _shaped(self, of_slots: NDArray[Any]) -> NDArray[Any]:
-        setup = self.setup
-        used = of_slots[:, : setup.num_slots]
+        setup, count = self.setup, self.state.inputs["count"].astype(np.int64)
+        used = count.reshape(-1, setup.num_slots)
         return used.reshape(len(used), setup.num_ports, setup.vc_stride)[:, :, : setup.num_vcs]
 
     def vc_flits(self) -> Ints:
@@ -214,13 +198,6 @@ class Engine:
         between = self.wiring.between
         found: Ints = self.buffered()[between.target, between.in_port].sum(axis=0)
         return found
-
-    @property
-    def bytes_per_node(self) -> float:
-        """Bytes of state a node, without the packets on their way and the log."""
-        arrays = self.state._replace(packets=self.state.clock, log=self.state.clock)
-        total: int = sum(array.nbytes for array in arrays)
-        return total / self.topology.num_hosts
 
 
 if TYPE_CHECKING:

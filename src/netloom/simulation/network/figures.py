@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from netloom.base.figures import CYCLES, FLITS, Figures, derived, figure, known, unseen
+from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
 from netloom.simulation.intervals import Batches, paired_ratio
 from netloom.simulation.steady import SLOW
-from netloom.topology.measures import busy_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.simulation.network.loaded import LoadedNetwork, Setting
-    from netloom.simulation.network.run import NetworkRun
+    from netloom.base.arrays import Floats, Ints
     from netloom.simulation.steady import Stability
-    from netloom.simulation.tally import GroupMeasured, Measured
+    from netloom.simulation.tally import GroupMeasured, Measured, WorstNode
     from netloom.topology import Topology
+
+LONG = 200_000
+"""Cycles of a run from which where it saturates is known about as well as a run can tell."""
 
 MOST_BINS = 64
 """Bins of a histogram in JSON. ``latencies`` has every value."""
@@ -63,6 +62,11 @@ class Alone(Figures):
     fared: FaredAlone = figure(at=".")
     stable: bool = figure()
 
+    @classmethod
+    def of(cls, run: Point) -> Self:
+        """Return how the only program of a run fares."""
+        return cls(fared=FaredAlone.of(run.measured, stable=run.stable), stable=run.stable)
+
 
 class Slowdown(Figures):
     """How a program fares beside others, compared with alone.
@@ -96,6 +100,15 @@ class Histogram(Figures):
     bin_cycles: int = figure()
     packets: tuple[int, ...] = figure()
 
+    @classmethod
+    def of(cls, counts: Ints) -> Self:
+        """Return how many had each latency in at most ``MOST_BINS`` bins, from the least on."""
+        seen = np.flatnonzero(counts)
+        first, last = int(seen[0]), int(seen[-1])
+        width = -(-(last + 1 - first) // MOST_BINS)
+        bins = np.add.reduceat(counts[first : last + 1], np.arange(0, last + 1 - first, width))
+        return cls(first_cycle=first, bin_cycles=width, packets=tuple(bins.tolist()))
+
 
 class Backlog(Figures):
     """What piles up in a run, as shares of the traffic offered, and at which node."""
@@ -111,27 +124,53 @@ class Backlog(Figures):
         return cls(growth=found.growth, node=node, node_growth=found.node_growth)
 
 
-def state_of(point: Any, *, sure: bool, slow: bool = False) -> str:
-    """Return what is to be known of a point in a word, if it is as precise as asked, or slow."""
-    if point.interrupted:
+def state_of(
+    *, interrupted: bool, stable: bool, is_known: bool, sure: bool, slow: bool = False
+) -> str:
+    """Return what is to be known of a run in a word, if it is as precise as asked, or slow."""
+    if interrupted:
         return "interrupted"
-    if not point.stable:
+    if not stable:
         return "overloaded"
-    if not point.is_known:
+    if not is_known:
         return "too short"
     return "saturated" if slow else "carried" if sure else "less precise"
 
 
 class Point(Figures):
-    """What was measured at one offered load. Past saturation there are no latencies.
+    """What one run measured at one offered load. Past saturation there are no latencies.
 
     Attributes
     ----------
-    setting, run
-        The router and what its run found, of an answer that was asked just now.
+    stable, reason
+        Whether the network keeps up, and why it is thought so. A load above a proven limit is past
+        saturation, however little the run shows of it.
+    warmed_up
+        Whether the end of the start-up was seen before the limit.
+    precise
+        Whether the precision asked for was reached, or a number of cycles was asked for and enough
+        packets came in it to tell anything.
     alone
         Of several programs: a run of each with the network to itself, None where it was
         interrupted, or nothing where that was not asked for.
+    measured
+        Latencies, hops and accepted traffic, also past saturation, where they depend only on how
+        long it ran. This and what follows is known of a run that was made just now.
+    worst
+        The sending node that got least of what it offered.
+    channel_utilisation
+        float64[num_channels], flits per cycle on each channel.
+    accepted_by_node
+        float64[num_nodes], delivered traffic of each source.
+    latency_counts
+        int64[longest + 1]: how many packets had each latency.
+    groups
+        What was measured of each group of packets, where they were told apart.
+    latency_batches
+        Packet latencies by batches, of each group, or of all packets: what ``paired_ratio`` takes.
+    step, stops
+        Cycles of a step of the measured window, and the cycles at which the run paused before it:
+        what another run needs to go through the same.
     """
 
     switching: str = figure()
@@ -182,10 +221,17 @@ class Point(Figures):
     note: str | None = figure(table=False)
     vc_occupancy: tuple[float, ...] = figure("flits in each VC")
     histogram: Histogram | None = figure()
-    programs: tuple[OneProgram, ...] = figure("side by side")
-    setting: Setting = unseen(default=None)
-    run: NetworkRun = unseen(default=None)
-    alone: tuple[NetworkRun | None, ...] = unseen(default=())
+    programs: tuple[OneProgram, ...] = figure("side by side", default=())
+    alone: tuple[Point | None, ...] = unseen(default=())
+    measured: Measured = unseen()
+    worst: WorstNode = unseen()
+    channel_utilisation: Floats = unseen()
+    accepted_by_node: Floats = unseen()
+    latency_counts: Ints = unseen()
+    groups: tuple[GroupMeasured, ...] = unseen(default=())
+    latency_batches: tuple[Batches, ...] = unseen(default=())
+    step: int = unseen(default=0)
+    stops: tuple[int, ...] = unseen(default=())
 
     @derived("latency over that of the idle network", "times", table=False)
     def times_idle(self) -> float | None:
@@ -197,7 +243,13 @@ class Point(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word. A slow network counts as saturated."""
-        return state_of(self, sure=self.is_sure, slow=self.is_slow)
+        return state_of(
+            interrupted=self.interrupted,
+            stable=self.stable,
+            is_known=self.is_known,
+            sure=self.is_sure,
+            slow=self.is_slow,
+        )
 
     @property
     def is_known(self) -> bool:
@@ -227,135 +279,99 @@ class Point(Figures):
         Of two runs over the same cycles, see ``simulate_beside``. None unless both keep up.
         """
 
-        def all_of(run: NetworkRun) -> Batches:
+        def all_of(run: Point) -> Batches:
             sums, counts = zip(*run.latency_batches, strict=True)
             return Batches(np.sum(sums, axis=0), np.sum(counts, axis=0))
 
         if not (self.stable and other.stable):
             return None, None
-        ratio, half = paired_ratio(all_of(self.run), all_of(other.run))
+        ratio, half = paired_ratio(all_of(self), all_of(other))
         return known(ratio), known(half)
 
 
-def point_of(
-    network: LoadedNetwork,
-    setting: Setting,
-    run: NetworkRun,
-    alone: tuple[NetworkRun | None, ...] = (),
-) -> Point:
-    """Return the figures of a run. Its latencies are those of whatever arrived, if it kept up."""
-    topology, found = network.topology, run.measured
-    used = busy_shares(topology, run.channel_utilisation)
+class Search(Figures):
+    """Where one switching technique saturates, and the runs that show it.
 
-    def cycles(value: float) -> float | None:
-        return known(value) if run.stable else None
+    If it was interrupted, what it found is how far it had come.
 
-    return Point(
-        switching=setting.router.switching,
-        offered=run.load,
-        created=run.created,
-        accepted=found.accepted,
-        accepted_ci95=known(found.accepted_ci95),
-        accepted_worst_node=run.accepted_worst_node,
-        packet_latency_mean=cycles(found.packet_latency),
-        packet_latency_ci95=cycles(found.packet_latency_ci95),
-        packet_latency_p50=cycles(found.packet_latency_p50),
-        packet_latency_p99=cycles(found.packet_latency_p99),
-        packet_latency_max=cycles(found.packet_latency_max),
-        network_latency_mean=cycles(found.network_latency),
-        network_latency_ci95=cycles(found.network_latency_ci95),
-        source_queue_latency_mean=cycles(found.queue_latency),
-        zero_load_latency=cycles(setting.zero_load_latency(found.hops, network.lengths.mean)),
-        hops_mean=known(found.hops),
-        utilisation_mean=float(used.mean()) if len(used) else None,
-        utilisation_max=float(used.max()) if len(used) else None,
-        stable=run.stable,
-        interrupted=run.interrupted,
-        cycles=found.cycles,
-        warmup_cycles=run.warmup_cycles,
-        packets=found.packets,
-        precision=cycles(found.precision),
-        flit_hops=int(run.flit_hops),
-        cpu_seconds=run.cpu_seconds,
-        seed=network.seed,
-        busiest_channel=topology.channel_name(int(used.argmax())) if len(used) else None,
-        worst_node=topology.name_of(run.worst_node),
-        warmed_up=run.warmed_up,
-        precise=run.precise,
-        backlog=Backlog.of(run.stability, topology),
-        reason=run.reason,
-        note=note_of(run, found.packets, "packet"),
-        vc_occupancy=tuple(run.vc_occupancy.tolist()),
-        histogram=_histogram(run),
-        programs=tuple(_programs(network, run, alone)),
-        setting=setting,
-        run=run,
-        alone=alone,
+    Attributes
+    ----------
+    saturation_offered
+        Offered load at which the network saturates, or at which the mean packet latency is
+        ``latency_factor`` times that of the idle network. It lies between two runs that are
+        ``saturation_offered_width`` apart. If it never saturates, the highest load that can be
+        offered.
+    saturates
+        Whether it saturates at any load that it can be offered.
+    saturation_throughput, accepted_worst_node
+        Accepted traffic there, of the mean and of the worst sending node.
+    peak_accepted
+        The highest accepted traffic of a run that kept up.
+    zero_load_latency, latency_factor
+        Mean packet latency at next to no load, cycles, and how many times that is too much.
+    runs
+        All runs, by load.
+    """
+
+    switching: str = figure(lead=True, key=True)
+    saturation_offered: float = figure(
+        "saturates at", FLITS, lead=True, key=True, half="saturation_offered_half_width"
     )
+    saturation_offered_width: float | None = figure("width of that", FLITS)
+    saturation_throughput: float = figure("accepted", FLITS, lead=True, key=True)
+    accepted_worst_node: float = figure("worst node", FLITS, lead=True, key=True)
+    peak_accepted: float = figure("most accepted", FLITS)
+    saturates: bool = figure()
+    interrupted: bool = figure()
+    zero_load_latency: float | None = figure("zero-load latency", CYCLES)
+    latency_factor: float = figure("latency too long, times")
+    share_of_bound: float | None = figure(
+        "share of the limit", SHARE, head="of the limit", lead=True, key=True, default=None
+    )
+    cpu_seconds: float = figure("processor time", "s")
+    runs: tuple[Point, ...] = figure()
+
+    @derived("half the width of that", FLITS)
+    def saturation_offered_half_width(self) -> float | None:
+        """None of a network that does not saturate."""
+        width = self.saturation_offered_width
+        return None if width is None else width / 2
+
+    def carried(self, *, below: float | None = None) -> Point | None:
+        """Return the run at the highest load that the network carried, if any."""
+        runs = [each for each in self.runs if each.is_carried]
+        runs = [each for each in runs if below is None or each.offered < below]
+        return max(runs, key=lambda each: each.offered, default=None)
+
+    @property
+    def last(self) -> Point | None:
+        """The run at the highest load that the network carried below saturation, if any."""
+        return self.carried(below=self.saturation_offered if self.saturates else None)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether that run was long enough to rely on."""
+        last = self.last
+        return last is not None and (last.is_sure or (last.warmed_up and last.cycles >= LONG))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between which loads it saturates."""
+        half = self.saturation_offered_half_width or 0.0
+        return self.saturation_offered - half, self.saturation_offered + half
 
 
-def note_of(run: Any, count: int, what: str) -> str | None:
+def note_of(
+    found: Stability, count: int, what: str, *, interrupted: bool, warmed_up: bool, precise: bool
+) -> str | None:
     """Return what to know before relying on a run that has measured so many of something."""
     if not count:
-        return f"nothing was measured{': interrupted' if run.interrupted else ''}"
-    if not run.stable:
-        past = (
-            f"past saturation: {run.reason}. No latency is given, because it would grow with the "
-        )
-        return past + "length of the run"
-    doubts = ["interrupted: these are the figures up to then"] * run.interrupted
-    doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
-    if not (run.precise or run.interrupted):
+        return f"nothing was measured{': interrupted' if interrupted else ''}"
+    if not found.stable:
+        past = f"past saturation: {found.reason}. No latency is given, because it would grow with "
+        return past + "the length of the run"
+    doubts = ["interrupted: these are the figures up to then"] * interrupted
+    doubts += ["the start-up was not seen to end"] * (not warmed_up)
+    if not (precise or interrupted):
         doubts.append(f"precision not reached: {counted(count, what)}")
     return ", ".join(doubts) or None
-
-
-def _histogram(run: NetworkRun) -> Histogram | None:
-    """Return the latencies in at most ``MOST_BINS`` equal bins, from the least on."""
-    if not run.stable or not run.measured.packets:
-        return None
-    counts = run.latency_counts
-    seen = np.flatnonzero(counts)
-    first, last = int(seen[0]), int(seen[-1])
-    width = -(-(last + 1 - first) // MOST_BINS)
-    bins = np.add.reduceat(counts[first : last + 1], np.arange(0, last + 1 - first, width))
-    return Histogram(first_cycle=first, bin_cycles=width, packets=tuple(bins.tolist()))
-
-
-def _programs(
-    network: LoadedNetwork, run: NetworkRun, alone: tuple[NetworkRun | None, ...]
-) -> Iterator[OneProgram]:
-    """Yield how each program fared in a run, where programs have nodes of their own."""
-    if network.programs is None:
-        return
-    shared = network.programs.shared
-    for place, name in enumerate(shared.names):
-        mine, measured = shared.program_of == place, run.groups[place]
-        apart = alone[place] if alone else None
-        beside = None
-        if apart is not None:
-            fared = FaredAlone.of(apart.measured, stable=apart.stable)
-            beside = Alone(fared=fared, stable=apart.stable)
-        yield OneProgram(
-            name=name,
-            nodes=len(np.unique(shared.node_of[mine])),
-            tasks=int(np.count_nonzero(mine)),
-            offered=network.program_load(run.load),
-            fared=Fared.of(measured, stable=run.stable),
-            alone=beside,
-            slowdown=_slowdown(run, place, apart),
-        )
-
-
-def _slowdown(run: NetworkRun, place: int, alone: NetworkRun | None) -> Slowdown | None:
-    """Return how much slower the program at a place is than alone, if that was run."""
-    if alone is None:
-        return None
-    ratio, half, accepted = np.nan, np.nan, run.groups[place].accepted
-    if run.stable and alone.stable:
-        ratio, half = paired_ratio(run.latency_batches[place], alone.latency_batches[0])
-    return Slowdown(
-        packet_latency=known(ratio),
-        packet_latency_ci95=known(half),
-        accepted=known(alone.measured.accepted / accepted) if accepted > 0 else None,
-    )

@@ -10,18 +10,23 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil, nan
+from math import ceil
 from threading import Event
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from netloom.base.errors import InputError
-from netloom.routing import VirtualChannelRouting, virtual_channel_routing
+from netloom.base.figures import known
+from netloom.routing import VirtualChannelRouting
 from netloom.simulation.capacity import FailureCost, Intact
+from netloom.simulation.intervals import paired_ratio
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
-from netloom.simulation.network.program import reserve
-from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
-from netloom.simulation.network.run import NetworkRun, Run, Sender, run_network
+from netloom.simulation.network.figures import Alone, Fared, OneProgram, Point, Search, Slowdown
+from netloom.simulation.network.idle import idle_network, tightest_loop
+from netloom.simulation.network.program import reserve, routing_for
+from netloom.simulation.network.routers import SWITCHINGS, Router, Switching
+from netloom.simulation.network.run import Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
 from netloom.simulation.steady import SLOW
 from netloom.workload import PacketStream
@@ -57,17 +62,6 @@ class Setting:
     reservation: Reservation | None
     bound: Bound
     idle: Idle | None = None
-
-    def zero_load_latency(self, hops: float, flits: float) -> float:
-        """Return the latency of all packets of the traffic in the idle network.
-
-        If it is not known, and channels are alike, that of packets of ``flits`` over so many
-        ``hops``. NaN if they differ.
-        """
-        if self.idle:
-            return self.idle.latency
-        alike = one_kind(self.routing.topology)
-        return self.router.zero_load_cycles(hops, flits) if alike else nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,16 +260,8 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         reservation = reserve(topology, asked, network.traffic, router)
         routing = reservation.routing
     else:
-        routing = _routing(topology, asked, router)
+        routing = routing_for(topology, asked, router)
     return _made(network, router, routing, reservation)
-
-
-def _routing(topology: Topology, asked: VirtualRouting, router: Router) -> VirtualChannelRouting:
-    """Return a routing for the VCs of a router, and for the channels that it has for hosts."""
-    into, out_of = end_channels(topology, router)
-    return virtual_channel_routing(
-        topology, asked, num_vcs=router.vcs, injection_channels=into, ejection_channels=out_of
-    )
 
 
 def _made(
@@ -334,7 +320,7 @@ def failure_cost(
     """
     hops, whole = _mean_hops(topology, routing, traffic, router), topology.whole
     try:
-        default = _routing(whole, "default", router)
+        default = routing_for(whole, "default", router)
     except InputError:  # it would deadlock on these VCs, which says nothing of what is asked
         return FailureCost(hops=hops, intact=None, bound=bound)
     intact = Intact(
@@ -366,7 +352,7 @@ def run_loads(
     limits: Limits,
     *,
     tell: Callable[[int], None] = lambda _: None,
-) -> list[NetworkRun]:
+) -> list[Point]:
     """Run every load, in rising order, up to the first at which the network saturates.
 
     Ctrl-C ends the runs under way. What is known so far is returned, the last of it marked as
@@ -378,7 +364,7 @@ def run_loads(
     rising = sorted(loads)
     saturated = len(rising)
 
-    def one(index: int, stopped: Callable[[], bool]) -> NetworkRun | None:
+    def one(index: int, stopped: Callable[[], bool]) -> Point | None:
         nonlocal saturated
         if index > saturated:
             return None
@@ -396,51 +382,13 @@ def run_loads(
     return [run for run in runs if run is not None]
 
 
-@dataclass(frozen=True)
-class SaturationPoint:
-    """Where a network saturates.
-
-    Attributes
-    ----------
-    load
-        Offered load at which the network saturates, or at which the mean packet latency is
-        ``latency_factor`` times that of the idle network. It lies between two runs that are
-        ``load_width`` apart. If the network never saturates, the highest load that can be offered.
-    load_width
-        Width of the bracket. NaN if it does not saturate.
-    saturates
-        Whether it saturates at any load that it can be offered.
-    accepted, accepted_worst_node
-        Accepted traffic there, of the mean and of the worst sending node, flits/node/cycle.
-    peak_accepted
-        The highest accepted traffic of a run that kept up.
-    zero_load_latency, latency_factor
-        Mean packet latency at next to no load, cycles, and how many times that is too much.
-    interrupted
-        Whether the search was stopped from outside: the bracket is as wide as it was then.
-    runs
-        All runs, by load.
-    """
-
-    load: float
-    load_width: float
-    saturates: bool
-    accepted: float
-    accepted_worst_node: float
-    peak_accepted: float
-    zero_load_latency: float
-    latency_factor: float
-    interrupted: bool
-    runs: list[NetworkRun]
-
-
 def bracket_saturation(
     make_run: Callable[[float], Run],
     limits: Limits,
     *,
     below: float = 1.0,
     width: float = 0.01,
-) -> SaturationPoint:
+) -> Search:
     """Find the offered load at which a network saturates, by bracketing.
 
     Ctrl-C ends the search with the bracket that it has by then.
@@ -454,10 +402,10 @@ def bracket_saturation(
     width
         Width of the bracket, as a fraction of the load, at which to stop.
     """
-    runs: list[NetworkRun] = []
+    runs: list[Point] = []
     stop, low_load = Event(), 2 * min(ZERO_LOAD, below / 10)
 
-    def measure(load: float, beyond: float) -> NetworkRun:
+    def measure(load: float, beyond: float) -> Point:
         until = replace(limits, latency=beyond)
         if load < low_load:  # there are few packets: their latency must be known all the same
             until = replace(until, cycles=None, most_cycles=max(until.most_cycles, IDLE_CYCLES))
@@ -465,7 +413,7 @@ def bracket_saturation(
 
     with ctrl_c_sets(stop), ThreadPoolExecutor(processors()) as pool:
 
-        def both(loads: Sequence[float], beyond: float) -> list[NetworkRun]:
+        def both(loads: Sequence[float], beyond: float) -> list[Point]:
             waiting = [pool.submit(measure, load, beyond) for load in loads]
             try:
                 found = [result(future, stop) for future in waiting]
@@ -479,51 +427,54 @@ def bracket_saturation(
         beyond = SLOW * idle.measured.packet_latency
         low, high = idle, last
 
-        def too_much(run: NetworkRun) -> bool:
+        def too_much(run: Point) -> bool:
             return not run.stable or run.measured.packet_latency > beyond
 
-        while too_much(high) and high.load - low.load > width * high.load and not stop.is_set():
-            third = (high.load - low.load) / 3
-            for found in both((low.load + third, high.load - third), beyond):
+        def apart() -> float:
+            return high.offered - low.offered
+
+        while too_much(high) and apart() > width * high.offered and not stop.is_set():
+            third = apart() / 3
+            for found in both((low.offered + third, high.offered - third), beyond):
                 if found.interrupted:
                     break
                 if too_much(found):
                     high = found
                     break
                 low = found
-    runs.sort(key=lambda run: run.load)
-    kept_up = [run.measured.accepted for run in runs if run.stable]
+    runs.sort(key=lambda run: run.offered)
+    kept_up = [run.accepted for run in runs if run.stable]
     saturates = too_much(high)
     last_kept = low if saturates else high
-    return SaturationPoint(
-        load=(low.load + high.load) / 2 if saturates else high.load,
-        load_width=high.load - low.load if saturates else float("nan"),
-        saturates=saturates,
-        accepted=last_kept.measured.accepted,
+    return Search(
+        switching=idle.switching,
+        saturation_offered=(low.offered + high.offered) / 2 if saturates else high.offered,
+        saturation_offered_width=high.offered - low.offered if saturates else None,
+        saturation_throughput=last_kept.accepted,
         accepted_worst_node=last_kept.accepted_worst_node,
         peak_accepted=max(kept_up, default=0.0),
-        zero_load_latency=idle.measured.packet_latency,
-        latency_factor=SLOW,
+        saturates=saturates,
         interrupted=stop.is_set(),
-        runs=runs,
+        zero_load_latency=known(idle.measured.packet_latency),
+        latency_factor=SLOW,
+        cpu_seconds=sum(run.cpu_seconds for run in runs),
+        runs=tuple(runs),
     )
 
 
 def run_beside(
-    pairs: Sequence[tuple[Callable[[], Run], NetworkRun]],
+    pairs: Sequence[tuple[Callable[[], Run], Point]],
     limits: Limits,
     *,
     tell: Callable[[int], None] = lambda _: None,
-) -> list[NetworkRun]:
+) -> list[Point]:
     """Run each network over the warm-up and the measured cycles of another run.
 
     ``pairs``: what makes a run that has not begun, and the other run. ``tell`` is called with the
     number of runs that have ended, whenever one has.
     """
 
-    def one(
-        make_run: Callable[[], Run], other: NetworkRun, stopped: Callable[[], bool]
-    ) -> NetworkRun:
+    def one(make_run: Callable[[], Run], other: Point, stopped: Callable[[], bool]) -> Point:
         return run_network(make_run(), limits, beside=other, stopped=stopped)
 
     return run_all([partial(one, *pair) for pair in pairs], tell=tell)
@@ -531,20 +482,55 @@ def run_beside(
 
 def run_programs_alone(
     network: LoadedNetwork,
-    together: Sequence[tuple[Setting, NetworkRun]],
+    together: Sequence[tuple[Setting, Point]],
     limits: Limits,
     *,
     tell: Callable[[int], None] = lambda _: None,
-) -> list[tuple[NetworkRun | None, ...]]:
+) -> list[tuple[Point | None, ...]]:
     """Return, for each run of all programs, one of each alone. None for what Ctrl-C ended."""
     assert network.programs is not None
     count = len(network.programs.traffics)
     alone = [network.alone(number) for number in range(count)]
     pairs = []
     for setting, run in together:
-        place, load = network.settings.index(setting), network.program_load(run.load)
+        place, load = network.settings.index(setting), network.program_load(run.offered)
         pairs += [(partial(one.make_run, one.settings[place], load), run) for one in alone]
     runs = run_beside(pairs, limits, tell=tell)
     ended = [None if run.interrupted else run for run in runs]
     ended += [None] * (len(pairs) - len(ended))
     return [tuple(ended[first : first + count]) for first in range(0, len(ended), count)]
+
+
+def with_programs(
+    network: LoadedNetwork, run: Point, alone: tuple[Point | None, ...] = ()
+) -> Point:
+    """Return a run with how each program fared, where programs have nodes of their own."""
+    if network.programs is None:
+        return run
+    shared, programs = network.programs.shared, list[OneProgram]()
+    for place, name in enumerate(shared.names):
+        mine, measured = shared.program_of == place, run.groups[place]
+        apart = alone[place] if alone else None
+        one = OneProgram(
+            name=name,
+            nodes=len(np.unique(shared.node_of[mine])),
+            tasks=int(np.count_nonzero(mine)),
+            offered=network.program_load(run.offered),
+            fared=Fared.of(measured, stable=run.stable),
+            alone=None if apart is None else Alone.of(apart),
+            slowdown=None if apart is None else _slowdown(run, place, apart),
+        )
+        programs.append(one)
+    return replace(run, programs=tuple(programs), alone=alone)
+
+
+def _slowdown(run: Point, place: int, alone: Point) -> Slowdown:
+    """Return how much slower the program at a place is than alone."""
+    ratio, half, accepted = np.nan, np.nan, run.groups[place].accepted
+    if run.stable and alone.stable:
+        ratio, half = paired_ratio(run.latency_batches[place], alone.latency_batches[0])
+    return Slowdown(
+        packet_latency=known(ratio),
+        packet_latency_ci95=known(half),
+        accepted=known(alone.measured.accepted / accepted) if accepted > 0 else None,
+    )

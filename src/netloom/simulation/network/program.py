@@ -23,6 +23,7 @@ from netloom.routing import (
     parse_routing,
     paths,
     ports,
+    virtual_channel_routing,
 )
 from netloom.routing.by_hop.listed import port_lists, states
 from netloom.routing.by_hop.tables import GIVEN, hop_tables
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.routing import Paths, Routing
+    from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
@@ -98,6 +100,14 @@ class Reservation:
             pair = int(start[packet]), int(end[packet])
             raise NoRouteError(*pair, "a connection for every pair that sends", "reserved VCs")
         return order[place].astype(np.int32)
+
+
+def routing_for(topology: Topology, asked: VirtualRouting, router: Router) -> VirtualChannelRouting:
+    """Return a routing for the VCs of a router, and for the channels that it has for hosts."""
+    into, out_of = end_channels(topology, router)
+    return virtual_channel_routing(
+        topology, asked, num_vcs=router.vcs, injection_channels=into, ejection_channels=out_of
+    )
 
 
 def reserve(

@@ -7,11 +7,11 @@ it. The flits of its packet follow at one per cycle.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from math import floor
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -57,6 +57,20 @@ class Timing(NamedTuple):
     injection: int
     injection_credit: int
     ejection: int
+
+
+def part(said: str, *, default: Any, **told: Any) -> Any:
+    """Declare a parameter of routers: as questions describe it, and its value if none is given.
+
+    ``told`` is as for an option of a question: its unit and flags, and ``ge`` and ``le``, the least
+    and the most of a whole number.
+    """
+    return field(default=default, metadata={"said": said, **told})
+
+
+def stage(said: str, *, default: int, least: int) -> Any:
+    """Declare a delay in a router or behind it, in cycles."""
+    return part(said, default=default, unit="cycles", ge=least, le=MOST_CYCLES)
 
 
 @dataclass(frozen=True)
@@ -106,32 +120,42 @@ class Router:
     12
     """
 
-    vcs: int = 4
-    buffer_flits: int = 8
+    vcs: int = part("Virtual channels per channel.", default=4, ge=1, le=62)
+    buffer_flits: int = part(
+        "Size of a virtual channel's buffer.", default=8, unit="flits", ge=1, le=MOST_FLITS
+    )
     switching: Switching = "wormhole"
-    route_cycles: int = 0
-    vc_allocation_cycles: int = 1
-    switch_allocation_cycles: int = 1
-    traversal_cycles: int = 1
-    speculative: bool = False
-    channel_cycles: int = 1
-    credit_cycles: int = 0
-    injection_channels: int = 1
-    ejection_channels: int = 1
-    oldest_first: bool = False
-    fill_channels: bool = False
+    route_cycles: int = stage("Time to compute a route, 0 if in advance.", default=0, least=0)
+    vc_allocation_cycles: int = stage("Time of VC allocation.", default=1, least=1)
+    switch_allocation_cycles: int = stage("Time of switch allocation.", default=1, least=1)
+    traversal_cycles: int = stage("Time of switch traversal.", default=1, least=0)
+    speculative: bool = part("Allocate VC and switch in one stage.", default=False)
+    channel_cycles: int = stage("Delay of a channel.", default=1, least=0)
+    credit_cycles: int = stage("Extra delay of a credit between routers.", default=0, least=0)
+    injection_channels: int = part(
+        "Channels from a node into its router (0: unlimited).", default=1, ge=0, le=62
+    )
+    ejection_channels: int = part(
+        "Channels from a router to its node (0: unlimited).", default=1, ge=0, le=62
+    )
+    oldest_first: bool = part(
+        "Allocate to the oldest packet, not round-robin.",
+        default=False,
+        flags=("--oldest-first/--round-robin",),
+    )
+    fill_channels: bool = part(
+        "Deepen buffers so that each VC fills a channel.",
+        default=False,
+        flags=("--fill-channels",),
+    )
 
     def __post_init__(self) -> None:
-        least = {"route_cycles": 0, "traversal_cycles": 0, "credit_cycles": 0}
-        least |= {"injection_channels": 0, "ejection_channels": 0, "channel_cycles": 0}
-        most = {"vcs": 62, "buffer_flits": MOST_FLITS}
-        most |= {"injection_channels": 62, "ejection_channels": 62}
-        for name, value in vars(self).items():
-            if name in ("switching", "speculative", "oldest_first", "fill_channels"):
+        for each in fields(self):
+            if "ge" not in each.metadata:
                 continue
-            low, high = least.get(name, 1), most.get(name, MOST_CYCLES)
+            value, low, high = getattr(self, each.name), each.metadata["ge"], each.metadata["le"]
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise InputError(name, str(value), f"a whole number from {low} to {high}")
+                raise InputError(each.name, str(value), f"a whole number from {low} to {high}")
         if self.switching not in SWITCHINGS:
             raise InputError("switching", f"'{self.switching}'", f"one of {', '.join(SWITCHINGS)}")
 
@@ -326,9 +350,9 @@ def router(name: str = "three-stage", **changes: object) -> Router:
     """
     if name not in PRESETS:
         raise InputError("router", f"'{name}'", f"one of {', '.join(PRESETS)}")
-    for field in changes:
-        if field not in vars(PRESETS[name]):
-            raise InputError("router", f"field '{field}'", ", ".join(vars(PRESETS[name])))
+    for each in changes:
+        if each not in vars(PRESETS[name]):
+            raise InputError("router", f"field '{each}'", ", ".join(vars(PRESETS[name])))
     return replace(PRESETS[name], **changes)  # type: ignore[arg-type]
 
 

@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import known
 from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.idle import Idle, idle_network, rough_idle
+from netloom.simulation.network.figures import Backlog, Histogram, Point, note_of
+from netloom.simulation.network.idle import Idle, idle_network, one_kind, rough_idle
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.side_by_side import one_processor
 from netloom.simulation.steady import (
@@ -38,17 +40,17 @@ from netloom.simulation.steady import (
     warmup_packets,
 )
 from netloom.simulation.tally import Groups, Tally, worst_node
+from netloom.topology.measures import busy_shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.capacity import Bound
-    from netloom.simulation.intervals import Batches
     from netloom.simulation.network.program import Reservation
     from netloom.simulation.network.routers import Router
-    from netloom.simulation.tally import Delivered, GroupMeasured, Measured
+    from netloom.simulation.tally import Delivered
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
 
@@ -209,86 +211,6 @@ LEAST_STEP, MOST_STEP = 50, 1024
 """Cycles of a step."""
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkRun:
-    """What one run at one load was asked and found. Traffic is in flits/node/cycle.
-
-    Attributes
-    ----------
-    load
-        Offered traffic of the average sending node, as asked.
-    created
-        What was in fact created in the measured window.
-    measured
-        Latencies, hops and accepted traffic, with their precision. If the network saturates, its
-        latencies depend only on how long it ran.
-    stability
-        Whether the network keeps up, and why it is thought so. A load above a proven limit is past
-        saturation, however little the run shows of it.
-    interrupted
-        Whether the run was stopped from outside.
-    warmed_up
-        Whether the end of the start-up was seen before the limit.
-    precise
-        Whether the precision asked for was reached, or a number of cycles was asked for and enough
-        packets came in it to tell anything.
-    warmup_cycles
-        Cycles left out at the start.
-    accepted_worst_node, worst_node
-        Accepted traffic of the sending node that got least of what it offered, and which it is.
-    flit_hops
-        Flits that crossed channels between routers, in the measured window.
-    cpu_seconds
-        Processor time of the whole run.
-    channel_utilisation
-        float[num_channels], flits per cycle on each channel.
-    accepted_by_node
-        float[num_nodes], delivered traffic of each source.
-    vc_occupancy
-        float[vcs], mean flits in the network buffers of each VC.
-    latency_counts
-        int64[longest + 1]: how many packets had each latency.
-    groups
-        What was measured of each group of packets, where they were told apart.
-    latency_batches
-        Packet latencies by batches, of each group, or of all packets: what ``paired_ratio`` takes.
-    step, stops
-        Cycles of a step of the measured window, and the cycles at which the run paused before it:
-        what another run needs to go through the same.
-    """
-
-    load: float
-    created: float
-    measured: Measured
-    stability: Stability
-    interrupted: bool
-    warmed_up: bool
-    precise: bool
-    warmup_cycles: int
-    accepted_worst_node: float
-    worst_node: int
-    flit_hops: int
-    cpu_seconds: float
-    channel_utilisation: Floats
-    accepted_by_node: Floats
-    vc_occupancy: Floats
-    latency_counts: Ints
-    groups: tuple[GroupMeasured, ...]
-    latency_batches: tuple[Batches, ...]
-    step: int
-    stops: tuple[int, ...]
-
-    @property
-    def stable(self) -> bool:
-        """Whether the network kept up."""
-        return self.stability.stable
-
-    @property
-    def reason(self) -> str:
-        """Why it is thought so."""
-        return self.stability.reason
-
-
 @dataclass
 class _Samples:
     """Backlog and packets by source, at regular distances in the measured window."""
@@ -355,7 +277,7 @@ class Run:
         apart: bool = False,
     ) -> None:
         self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
-        self.lengths, self.reservation, self.bound = lengths, reservation, bound
+        self.lengths, self.reservation, self.bound, self.seed = lengths, reservation, bound, seed
         self._idle = idle
         connections = None if reservation is None else reservation.connections
         self.engine = Engine(
@@ -388,6 +310,17 @@ class Run:
         )
         return known or rough_idle(topology, router)
 
+    def zero_load_latency(self, hops: float) -> float:
+        """Return the latency of all packets of the traffic in the idle network.
+
+        If it is not known, and channels are alike, that of packets of the mean length over so many
+        ``hops``. NaN if they differ, or hops are not known.
+        """
+        if self._idle:
+            return self._idle.latency
+        alike = one_kind(self.routing.topology) and not np.isnan(hops)
+        return self.router.zero_load_cycles(hops, self.lengths.mean) if alike else np.nan
+
     @property
     def past_limit(self) -> Stability | None:
         """Say that the load is past saturation, where that is proven."""
@@ -409,9 +342,9 @@ def run_network(
     run: Run,
     limits: Limits,
     *,
-    beside: NetworkRun | None = None,
+    beside: Point | None = None,
     stopped: Callable[[], bool] = lambda: False,
-) -> NetworkRun:
+) -> Point:
     """Warm a network up, measure it until a limit is met, and return what was found.
 
     Parameters
@@ -433,7 +366,7 @@ def run_network(
     """
     start = time.thread_time()
     if beside is not None:
-        limits = replace(limits, cycles=beside.measured.cycles)
+        limits = replace(limits, cycles=beside.cycles)
     warming, most = _WarmUp(run), limits.most_measured
     if beside is None:
         step = max(1, min(_step(run), most // (2 * LEAST_SAMPLES)))
@@ -454,26 +387,66 @@ def run_network(
     cycles = max(tally.cycles, 1)
     rate = run.load * run.traffic.rate
     worst = worst_node(tally.delivered_flits, rate, cycles)
-    measured = tally.measured(run.senders)
+    found, topology = tally.measured(run.senders), engine.topology
     verdict = window.stability(int(run.born_packets.sum()) - born_packets)
     verdict = (window.behind or run.past_limit or verdict) if verdict.stable else verdict
-    return NetworkRun(
-        load=run.load,
+    crossed = (engine.channel_flits() - channels) / cycles
+    used = busy_shares(topology, crossed)
+
+    def if_stable(value: float) -> float | None:
+        return known(value) if verdict.stable else None
+
+    precise = found.packets >= LEAST_PACKETS and (
+        limits.cycles is not None or found.precision <= limits.precision
+    )
+    return Point(
+        switching=run.router.switching,
+        offered=run.load,
         created=float((run.born_flits - born).sum() / cycles / run.senders),
-        measured=measured,
-        stability=verdict,
-        interrupted=not ended,
-        warmed_up=warmed_up,
-        precise=measured.packets >= LEAST_PACKETS
-        and (limits.cycles is not None or measured.precision <= limits.precision),
-        warmup_cycles=tally.begin,
+        accepted=found.accepted,
+        accepted_ci95=known(found.accepted_ci95),
         accepted_worst_node=worst.accepted,
-        worst_node=worst.node,
+        packet_latency_mean=if_stable(found.packet_latency),
+        packet_latency_ci95=if_stable(found.packet_latency_ci95),
+        packet_latency_p50=if_stable(found.packet_latency_p50),
+        packet_latency_p99=if_stable(found.packet_latency_p99),
+        packet_latency_max=if_stable(found.packet_latency_max),
+        network_latency_mean=if_stable(found.network_latency),
+        network_latency_ci95=if_stable(found.network_latency_ci95),
+        source_queue_latency_mean=if_stable(found.queue_latency),
+        zero_load_latency=if_stable(run.zero_load_latency(found.hops)),
+        hops_mean=known(found.hops),
+        utilisation_mean=float(used.mean()) if len(used) else None,
+        utilisation_max=float(used.max()) if len(used) else None,
+        stable=verdict.stable,
+        interrupted=not ended,
+        cycles=found.cycles,
+        warmup_cycles=tally.begin,
+        packets=found.packets,
+        precision=if_stable(found.precision),
         flit_hops=engine.count("link_hops") - hops,
         cpu_seconds=time.thread_time() - start + engine.seconds_beside,
-        channel_utilisation=(engine.channel_flits() - channels) / cycles,
+        seed=run.seed,
+        busiest_channel=topology.channel_name(int(used.argmax())) if len(used) else None,
+        worst_node=topology.name_of(worst.node),
+        warmed_up=warmed_up,
+        precise=precise,
+        backlog=Backlog.of(verdict, topology),
+        reason=verdict.reason,
+        note=note_of(
+            verdict,
+            found.packets,
+            "packet",
+            interrupted=not ended,
+            warmed_up=warmed_up,
+            precise=precise,
+        ),
+        vc_occupancy=tuple((window.occupancy / max(window.steps * len(channels), 1)).tolist()),
+        histogram=Histogram.of(tally.latency_counts) if verdict.stable and found.packets else None,
+        measured=found,
+        worst=worst,
+        channel_utilisation=crossed,
         accepted_by_node=tally.delivered_flits / cycles,
-        vc_occupancy=window.occupancy / max(window.steps * len(channels), 1),
         latency_counts=tally.latency_counts,
         groups=tally.measured_by_group(),
         latency_batches=tally.latency_batches(),
@@ -518,7 +491,7 @@ class _WarmUp:
     def is_hopeless(self) -> bool:
         return self.run.backlog_flits > 0.3 * self.run.born_flits.sum() and self.cycle > 2_000
 
-    def as_long_as(self, other: NetworkRun, stopped: Callable[[], bool]) -> bool:
+    def as_long_as(self, other: Point, stopped: Callable[[], bool]) -> bool:
         """Run as long as another's start-up took. Return whether this one's was over by then."""
         came = (run_to(self, until, step=until, stopped=stopped) for until in other.stops)
         return all(came) and self.has_settled(latencies=0)

@@ -17,7 +17,7 @@ repeated, and whoever runs it may see that repeats are equal.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -328,11 +328,6 @@ def _parts(one: Messages) -> _Parts:
     )
 
 
-Order: TypeAlias = Literal["barrier", "neighbours"]
-
-ORDERS = ("barrier", "neighbours")
-
-
 @dataclass(frozen=True, eq=False)
 class Round:
     """Messages that are sent in one round, and how often the round is repeated.
@@ -365,6 +360,10 @@ class Round:
 class RoundProgram:
     """Rounds, one after the other.
 
+    A host begins its messages of a round once all those of earlier rounds that it sent or received
+    are complete, whatever other hosts do. A host that takes no part in a round does not wait for
+    it.
+
     Attributes
     ----------
     num_hosts
@@ -372,16 +371,10 @@ class RoundProgram:
     rounds
         The rounds. Any sequence: one that makes its rounds when they are asked for needs no memory
         for them, but is asked more than once.
-    order
-        When rounds begin. ``barrier``: each once all messages of the round before are complete.
-        ``neighbours``: a host begins its messages of a round once all those of earlier rounds that
-        it sent or received are complete, whatever other hosts do. A host that takes no part in a
-        round does not wait for it.
     """
 
     num_hosts: int
     rounds: Sequence[Round]
-    order: Order = "barrier"
 
     @property
     def num_rounds(self) -> int:
@@ -397,7 +390,7 @@ class RoundProgram:
         return iter(self.rounds)
 
     def __repr__(self) -> str:
-        return f"<{self.num_rounds} rounds, {self.num_messages} messages, {self.order}>"
+        return f"<{self.num_rounds} rounds, {self.num_messages} messages>"
 
 
 def exchange(source: ArrayLike, target: ArrayLike, size: ArrayLike, count: int = 1) -> Round:
@@ -416,7 +409,7 @@ def exchange(source: ArrayLike, target: ArrayLike, size: ArrayLike, count: int =
     >>> hosts = np.arange(4)
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6 / 4, count=6)
     >>> round_program(4, [ring])
-    <6 rounds, 24 messages, barrier>
+    <6 rounds, 24 messages>
     """
     ends = np.atleast_1d(np.asarray(source, np.int32)), np.atleast_1d(np.asarray(target, np.int32))
     given = np.asarray(size, np.float64)
@@ -432,19 +425,15 @@ def exchange(source: ArrayLike, target: ArrayLike, size: ArrayLike, count: int =
     return Round(*ends, np.array(np.broadcast_to(given, ends[0].shape)), int(count))
 
 
-def round_program(
-    num_hosts: int, rounds: Sequence[Round], *, order: Order = "barrier"
-) -> RoundProgram:
+def round_program(num_hosts: int, rounds: Sequence[Round]) -> RoundProgram:
     """Return a program of rounds between hosts 0 to ``num_hosts`` − 1.
 
     Raises
     ------
     InputError
-        If a round names a host that does not exist, or the order is none.
+        If a round names a host that does not exist.
     """
-    if order not in ORDERS:
-        raise InputError("order", f"'{order}'", " or ".join(ORDERS))
-    program = RoundProgram(num_hosts, rounds, order)
+    program = RoundProgram(num_hosts, rounds)
     for number, each in enumerate(program):
         for ends in (each.source, each.target):
             if len(ends) and not (ends.min() >= 0 and ends.max() < num_hosts):
@@ -493,37 +482,20 @@ class Frontier:
 def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     """Return all rounds as a table of messages, round by round, in float64 bytes.
 
-    A barrier is a row of no bytes from host 0 to itself. It waits for one round, and the next round
-    waits for it. ``overhead`` is the time that the processor of each end takes for a message that
-    uses the network.
+    ``overhead`` is the time that the processor of each end takes for a message that uses the
+    network.
 
     Examples
     --------
     >>> twice = exchange([0, 1], [1, 0], 8, count=2)
-    >>> as_messages(round_program(2, [twice], order="neighbours")).after.tolist()
-    [0, 1, 1, 0]
     >>> as_messages(round_program(2, [twice])).after.tolist()
-    [0, 1, 2, 2]
+    [0, 1, 1, 0]
     """
     rounds = [each for each in program for _ in range(each.count)]
-    frontier, gate = Frontier(program.num_hosts), exchange([0], [0], 0)
-    parts: list[Round] = []
-    waits: list[tuple[Ints, Ints]] = []
-    first = 0
-    for number, each in enumerate(rounds):
-        if program.order == "neighbours":
-            waits.append(frontier.follow(each, first))
-        else:
-            last = np.full(len(each), first - 1) if number else np.zeros(0, np.int64)
-            waits.append((np.arange(len(each) + 1) * bool(number), last))
-        parts.append(each)
-        first += len(each)
-        if program.order == "barrier" and number < len(rounds) - 1:
-            before = np.arange(first - len(each) - bool(number and not len(each)), first)
-            waits.append((np.array([0, len(before)]), before))
-            parts.append(gate)
-            first += 1
-    return checked(table_of(program.num_hosts, parts, waits, overhead))
+    first = np.cumsum([0, *map(len, rounds)])
+    frontier = Frontier(program.num_hosts)
+    waits = [frontier.follow(each, row) for each, row in zip(rounds, first.tolist(), strict=False)]
+    return checked(table_of(program.num_hosts, rounds, waits, overhead))
 
 
 def table_of(

@@ -6,8 +6,7 @@ Twin: ``tests/reference/combining.py``.
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel
-from netloom.simulation.kernels.bits import lowest
-from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.kernels.records import lowest, record, unsigned
 from netloom.workload.kernels.counter_random import bits_at, chain_key, uniform_at
 from netloom_papers.combining import layout
 

@@ -21,32 +21,28 @@ from netloom.questions.named import network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import rough
-from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
+from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import longer
 from netloom.questions.verdicts import Verdict
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
-from netloom.topology import Cube, Topology
+from netloom.topology import Cube
 from netloom.topology.alike import check_direct
-from netloom.workload import Lengths, Traffic, parse_lengths
+from netloom.workload import Lengths, parse_lengths
 from netloom_papers.programs.broadcast import BroadcastTraffic, class_loads, run_broadcasts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from netloom.base.arrays import Floats
+    from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
     from netloom_papers.programs.broadcast import BroadcastRun, Latency as MessageLatency
 
 MESSAGES = "messages/node/cycle"
-
-
-AS_RUN = (
-    "rate", "created", "accepted", "cycles", "warmup_cycles", "flit_hops", "stable", "reason",
-    "precise", "warmed_up", "interrupted",
-)  # fmt: skip
-"""Figures of a rate that its run has."""
 
 
 class Latency(Figures):
@@ -114,7 +110,12 @@ class AtRate(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word."""
-        return state_of(self, sure=self.precise and self.warmed_up)
+        return state_of(
+            interrupted=self.interrupted,
+            stable=self.stable,
+            is_known=self.is_known,
+            sure=self.precise and self.warmed_up,
+        )
 
     @derived("messages that arrived", table=False)
     def messages(self) -> int:
@@ -474,7 +475,9 @@ def _points(
     for run in runs:
         idle = question.startup_cycles + network.zero_load_latency(run.hops, run.flits)
         yield AtRate(
-            **{name: getattr(run, name) for name in AS_RUN},
+            rate=run.rate,
+            created=run.created,
+            accepted=run.accepted,
             zero_load_latency=known(idle) if run.stable else None,
             unicast_latency=_latency(run, run.unicast),
             broadcast_latency=_latency(run, run.broadcast),
@@ -486,8 +489,23 @@ def _points(
             utilisation_max=float(run.channel_utilisation.max(initial=0)),
             utilisation_unicast=float(run.class_utilisation[0]),
             utilisation_broadcast=float(run.class_utilisation[1]),
+            cycles=run.cycles,
+            warmup_cycles=run.warmup_cycles,
+            flit_hops=run.flit_hops,
+            stable=run.stable,
             backlog=Backlog.of(run.stability, topology),
-            note=note_of(run, run.unicast.messages + run.broadcast.messages, "message"),
+            reason=run.reason,
+            precise=run.precise,
+            warmed_up=run.warmed_up,
+            interrupted=run.interrupted,
+            note=note_of(
+                run.stability,
+                run.unicast.messages + run.broadcast.messages,
+                "message",
+                interrupted=run.interrupted,
+                warmed_up=run.warmed_up,
+                precise=run.precise,
+            ),
             directions=tuple(_directions(topology, run, expected)),
         )
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, DModK
-from netloom.simulation.flow import flow_network, run_flows
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows
 from netloom.simulation.flow.rounds import run_rounds
 from netloom.topology import topology
 from netloom.workload.programs.collectives.algorithms import (
@@ -148,7 +148,7 @@ def test_torus_rings_use_all_links_all_the_time():
     links = flow_network(torus, bandwidth=1 / BETA, latency=0, end_channels=False)
     program = collective_program("all-reduce", "torus-rings", 16, torus=(4, 4))
     table = messages_of(program, size, range(16))
-    found = run_flows(links, DimensionOrder(), table, injection="shared")
+    found = run_flows(links, DimensionOrder(), table, FlowLaw(injection="shared"))
     assert found.finish == pytest.approx(2 * size * 15 / 16 / 4 * BETA)
 
 

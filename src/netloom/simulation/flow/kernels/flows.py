@@ -9,11 +9,8 @@ from netloom.base.compilation import inlined, kernel, part
 from netloom.base.held import held
 from netloom.base.kernels.heap import take
 from netloom.simulation.flow.kernels.ends import expect, forget, next_end
-from netloom.simulation.flow.kernels.filling import fill, refresh
-from netloom.simulation.flow.kernels.levels import settle
-from netloom.simulation.flow.kernels.lossless import block
+from netloom.simulation.flow.kernels.levels import block, fill, refresh, settle, weigh
 from netloom.simulation.flow.kernels.rows import begin_flows, end_flows
-from netloom.simulation.flow.kernels.weighed import weigh
 from netloom.simulation.kernels.agenda import first_time
 from netloom.simulation.kernels.records import record
 

@@ -8,8 +8,7 @@ import numpy as np
 from netloom.base.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import ends_of
-from netloom.simulation.kernels.bits import lowest, mixed, next_from, post
-from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.kernels.records import lowest, mixed, next_from, post, record, unsigned
 from netloom.simulation.network.kernels.moves import spend
 from netloom.simulation.network.kernels.slots import bucket_of, place_at, wake
 

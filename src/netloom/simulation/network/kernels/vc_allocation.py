@@ -10,8 +10,7 @@ Twin: ``tests/reference/network_router.py``.
 import numpy as np
 
 from netloom.base.compilation import inlined
-from netloom.simulation.kernels.bits import lowest, mixed, next_from
-from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.kernels.records import lowest, mixed, next_from, record, unsigned
 from netloom.simulation.network.kernels.slots import (
     better,
     bit_of,

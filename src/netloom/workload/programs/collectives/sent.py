@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Floats, Ints
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
-    from netloom.workload.programs.rounds import Order, RoundProgram
+    from netloom.workload.programs.rounds import RoundProgram
 
     Pairs = tuple[Ints, Ints]
 
@@ -181,7 +181,6 @@ def rounds_of(
     *,
     num_hosts: int | None = None,
     node_of_host: ArrayLike | None = None,
-    order: Order = "neighbours",
 ) -> RoundProgram:
     """Return a collective as rounds: steps that are alike are one round with a count.
 
@@ -200,8 +199,6 @@ def rounds_of(
     node_of_host
         int[num_hosts], the node that owns each host. Messages inside a node then have no bytes, and
         arrive at once.
-    order
-        Whom a rank waits for. See ``RoundProgram``.
 
     Raises
     ------
@@ -212,7 +209,7 @@ def rounds_of(
     --------
     >>> from netloom.workload.programs.collectives.algorithms import outline
     >>> rounds_of(outline("all-reduce", "ring", 16384), 1e9, range(16384))
-    <32766 rounds, 536838144 messages, neighbours>
+    <32766 rounds, 536838144 messages>
     """
     hosts = _hosts(outline.num_ranks, host_of_rank, num_hosts)
     unit = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
@@ -226,7 +223,7 @@ def rounds_of(
                 sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
             rounds.append(Round(*ends, sizes, each.times))
     count = int(hosts.max()) + 1 if num_hosts is None else num_hosts
-    return round_program(count, rounds, order=order)
+    return round_program(count, rounds)
 
 
 def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
