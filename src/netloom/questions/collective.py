@@ -15,6 +15,7 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.programs import happened_to, timeline_of
+from netloom.machines.clocks import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.collectives.synthesis import SYNTHESISED
@@ -27,7 +28,6 @@ from netloom.questions.collective_prepared import (
     prepare,
     size_ranges,
 )
-from netloom.questions.fields import ASSUMED, assumed
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import (
     PLOT,
@@ -915,7 +915,7 @@ def _flows(ready: PreparedCollective) -> OnFlows:
         injection="in-order" if cycles else ready.flows.injection,
         tolerance=None if cycles else ready.flows.tolerance,
         end_channels=ready.flows.links.end_channels,
-        clock=ready.clock.figures(),
+        clock=ready.clock,
     )
 
 
@@ -1007,7 +1007,7 @@ def _how(ready: PreparedCollective, points: Iterable[Point]) -> Iterator[str]:
     if program is not None:
         cycle = units.seconds((program.cycle_us or 0.0) * 1e-6)
         flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
-        how += f"; {flits}; {ready.clock.words(ready.network)}"
+        how += f"; {flits}; {ready.clock.words}"
     posted = [each.algorithm for each in points if each.at_once]
     if posted and ready.flows.injection == "in-order":
         how += f"; {posted[0]} posts all at once"
@@ -1022,7 +1022,7 @@ def _notes(
     if ready.program is not None and ready.flit_source == ASSUMED:
         flits = counted(ready.program.flit_bytes or 0, "byte", "g")
         more.append((f"flits of {flits}", "--flit-bytes"))
-    if said := assumed(ready.clock, *more):
+    if said := ready.clock.assumed(*more):
         yield said
     if inside is not None:
         yield (

@@ -13,6 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, real_number
 from netloom.base.units import parse_bytes, parse_seconds
 from netloom.base.words import listed
+from netloom.machines.clocks import ASSUMED, Clock, clock_of
 from netloom.machines.links import with_channels
 from netloom.mapping.allocation import place_program
 from netloom.phases.collectives.least_time import least_time
@@ -20,7 +21,6 @@ from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phas
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import (
-    ASSUMED,
     BrokenParts,
     HostNames,
     OnNetwork,
@@ -31,7 +31,6 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
     asked_router,
-    assumed_clock,
     refuse,
 )
 from netloom.questions.named import check_apart, computing, network_of, num_places
@@ -74,7 +73,6 @@ if TYPE_CHECKING:
     from netloom.machines import Machine
     from netloom.phases import Connections
     from netloom.phases.collectives.least_time import LeastTime
-    from netloom.questions.fields import Clock
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
 """Fields of a question that say something of flits and cycles only."""
@@ -414,7 +412,7 @@ def names_of(algorithm: str) -> list[str]:
 def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:
     topology, machine = network_of(question, switches=True)
     routing = flow_routing(question.routing, topology)
-    clock = assumed_clock(question, topology, machine)
+    clock = clock_of(question, topology, machine, assume=True)
     at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
     flows = PreparedFlows(
         topology=topology,
@@ -647,13 +645,11 @@ def _clock(network: PreparedNetwork, clock: Clock) -> Clock:
     latency = cycles * cycle / np.maximum(topology.channel_cycles, 1)
     given = clock.latency_source not in ("", ASSUMED)
     source = clock.latency_source if given else f"engine {network.engine_name}"
-    return replace(
-        clock,
-        bytes_per_second=float(network.flit_bytes or 1) / cycle,
-        latency_seconds=latency,
-        latency_source=source,
-        overhead_seconds=float(np.rint(clock.overhead_seconds / cycle) * cycle),
-        network=topology,
+    return Clock.of(
+        topology,
+        (float(network.flit_bytes or 1) / cycle, clock.bandwidth_source),
+        (latency, source),
+        (float(np.rint(clock.overhead_seconds / cycle) * cycle), clock.overhead_source),
     )
 
 

@@ -16,6 +16,7 @@ from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
+from netloom.machines.clocks import Clock, clock_of
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import Question, argument, option
@@ -27,8 +28,6 @@ from netloom.questions.fields import (
     OnNetwork,
     Seeded,
     Timing,
-    assumed,
-    assumed_clock,
     refuse,
 )
 from netloom.questions.named import check_apart, network_of, provenance_of
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.pipelines import Timed
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.questions.fields import Clock
     from netloom.routing import Routing
     from netloom.topology import Topology
 
@@ -282,14 +280,13 @@ class CollectiveSchedule(Answer):
     inside_nodes
         The part of all bytes sent that goes from host to host inside nodes, at no cost. None if
         that counts.
-    schedule, network, clock
-        The messages, their times and routes, and the network that they were made for, in bytes and
-        seconds.
+    schedule, network
+        The messages, their times and routes, and the network that they were made for.
     """
 
     topology: str = figure(table=False)
     failures: dict[str, object] | None = figure(table=False)
-    rates: dict[str, object] = figure("bytes and seconds", at="clock", table=False)
+    clock: Clock = figure("bytes and seconds", table=False)
     speed: ScheduleSpeed = figure(at=".")
     root: int = figure(table=False)
     padded_size: float = figure("size if chunks are whole bytes", "bytes")
@@ -302,7 +299,6 @@ class CollectiveSchedule(Answer):
     inside_nodes: float | None = figure("bytes that stay inside nodes", SHARE)
     schedule: Schedule = unseen()
     network: RankNetwork | None = unseen()
-    clock: Clock | None = unseen()
 
     @derived("time over bound")
     def ratio(self) -> float:
@@ -408,9 +404,9 @@ class CollectiveSchedule(Answer):
 
     def remarks(self) -> Iterator[str]:
         """Yield the network, what the schedule is made of, and what else holds of few steps."""
-        if self.network and self.clock:
+        if self.network:
             topology = self.network.topology
-            yield f"{size_of(topology)}; {self.clock.words(topology)}"
+            yield f"{size_of(topology)}; {self.clock.words}"
         yield f"made of {self.method}"
         if (few := self.few_steps) is None:
             return
@@ -532,7 +528,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
         raise InputError("size", f"{question.size}", "above 0, such as 1GB")
     topology, machine = network_of(question, switches=True)
     refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
-    clock = assumed_clock(question, topology, machine)
+    clock = clock_of(question, topology, machine, assume=True)
     hosts = _hosts(question, topology)
     network = rank_network(
         topology,
@@ -652,7 +648,7 @@ def compile_collective(
     return CollectiveSchedule(
         topology=topology.name,
         failures=broken_parts(topology),
-        rates=ready.clock.to_dict(),
+        clock=ready.clock,
         speed=ScheduleSpeed.of(schedule, judged),
         root=schedule.program.root,
         padded_size=schedule.padded_bytes,
@@ -665,7 +661,6 @@ def compile_collective(
         inside_nodes=timed.inside_nodes,
         schedule=schedule,
         network=network,
-        clock=ready.clock,
         provenance=provenance_of(question, "compile_collective", topology),
     )
 
@@ -709,7 +704,7 @@ def _proof(method: str, schedule: Schedule) -> str:
 
 def _note(ready: PreparedSchedule, schedule: Schedule, inside: float | None) -> str | None:
     """Return what was assumed, and what size chunks of whole bytes need. None if nothing."""
-    said, topology = assumed(ready.clock), ready.network.topology
+    said, topology = ready.clock.assumed(), ready.network.topology
     words = [f"{said}."] if said else []
     if inside is not None:
         words.append(
