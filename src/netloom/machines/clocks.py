@@ -17,13 +17,15 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.units import parse_rate, parse_seconds, rate, seconds
 from netloom.base.words import listed
+from netloom.machines.links import with_channels
+from netloom.simulation.network.routers import Router
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.base.arrays import Floats
+    from netloom.base.arrays import Floats, Ints
     from netloom.machines import Machine
     from netloom.topology import Topology
 
@@ -36,6 +38,9 @@ ASSUMED = "assumed"
 
 ASSUMED_RATE, ASSUMED_LATENCY = 25e9, 500e-9
 """Bytes/s and seconds of a channel that are assumed."""
+
+MOST_LATENCY = 512
+"""Most cycles of a channel: its buffers hold as many flits."""
 
 
 class Span(Figures):
@@ -100,6 +105,11 @@ class Clock(Figures):
             overhead_source=overhead[1],
             latency_seconds=latency[0],
         )
+
+    @property
+    def says_latency(self) -> bool:
+        """Whether somebody says its latency."""
+        return self.latency_source not in ("", ASSUMED)
 
     @property
     def words(self) -> str:
@@ -258,3 +268,54 @@ def _per_cycle(each: ArrayLike, network: Topology) -> Late:
 def _or_none(what: str, value: str, source: str) -> str:
     nothing = value == seconds(0.0) and not source
     return f"no {what}" if nothing else f"{what} {value}"
+
+
+def cycles_of_routers(topology: Topology, router: Router) -> Ints:
+    """Return int64[num_channels], cycles in the router that each leaves. Hosts take none."""
+    port = np.arange(topology.num_channels) - topology.num_network_channels
+    return np.where((port >= 0) & (port < topology.num_ports), 0, router.router_cycles)
+
+
+def with_latencies(topology: Topology, clock: Clock, cycle: float, router: Router) -> Topology:
+    """Return a network whose channels, with the routers that they leave, take a clock's latencies.
+
+    ``cycle``: the seconds of a cycle.
+
+    Raises
+    ------
+    InputError
+        If a latency is less than that of its router, or too many cycles.
+    """
+    whole, took = topology.whole, clock.latency_seconds * topology.channel_cycles
+    taken = np.rint(took / cycle)
+    cycles = taken - cycles_of_routers(topology, router)
+    least, most = int(cycles.min(initial=1)), int(cycles.max(initial=1))
+    if least < 1 or most > MOST_LATENCY:
+        odd = int(np.argmin(cycles) if least < 1 else np.argmax(cycles))
+        found = f"{seconds(float(took[odd]))}, {taken[odd]:.0f} cycles of a flit"
+        wanted = f"{router.router_cycles + 1} to {MOST_LATENCY + router.router_cycles} cycles: "
+        said = "smaller flit_bytes or another router" if least < 1 else "larger flit_bytes"
+        raise InputError("latency", found, wanted + said)
+    full = np.ones(whole.num_channels, np.int32)
+    full[topology.whole_channel] = cycles
+    return with_channels(topology, whole.channel_bandwidth, full)
+
+
+def clock_of_engine(
+    clock: Clock, topology: Topology, router: Any, *, cycle: float, flit_bytes: float, engine: str
+) -> Clock:
+    """Return a clock with what a header takes for each channel in an engine, and the router.
+
+    ``cycle``: the seconds of a cycle. ``router``: what the engine simulates, perhaps a ``Router``.
+    """
+    cycles = topology.channel_cycles.astype(np.float64)
+    if isinstance(router, Router):
+        cycles[: topology.num_network_channels] *= router.channel_cycles
+        cycles += cycles_of_routers(topology, router)
+    latency = cycles * cycle / np.maximum(topology.channel_cycles, 1)
+    return Clock.of(
+        topology,
+        (flit_bytes / cycle, clock.bandwidth_source),
+        (latency, clock.latency_source if clock.says_latency else f"engine {engine}"),
+        (float(np.rint(clock.overhead_seconds / cycle) * cycle), clock.overhead_source),
+    )
