@@ -80,6 +80,7 @@ from netloom.questions.fields import (
 )
 from netloom.questions.named import (
     mapping_name,
+    network_again,
     network_of,
     num_places,
     placed,
@@ -743,7 +744,7 @@ class Analysis(Answer):
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
         from netloom.drawing.networks import Delays
-        from netloom.questions.network_chart import LOAD, ON, loaded_chart, network_again
+        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
 
         channels, limits, known = self.channels(), self.own.saturation, self.delays_from
         net = network_again(self.network, self.asked, channels)
@@ -767,7 +768,7 @@ class Analysis(Answer):
 
     def channel_loads(self) -> tuple[str, Floats]:
         """Return what channels carry, over bandwidth where that differs, and in which unit."""
-        from netloom.questions.network_chart import times_of
+        from netloom.drawing.networks.chart import times_of
 
         return self.load_unit, times_of(self.channels())
 

@@ -25,7 +25,14 @@ from netloom.questions import terminal
 from netloom.questions.answers import Answer, table as table_of
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
+from netloom.questions.named import (
+    entering,
+    network_again,
+    network_of,
+    placed,
+    provenance_of,
+    read_program,
+)
 from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
@@ -510,8 +517,6 @@ class CompiledPhases(Answer):
     @property
     def network(self) -> Topology | None:
         """The network, made again from the question where it is not at hand."""
-        from netloom.questions.network_chart import network_again
-
         return network_again(self.net, self.asked, self.channels())
 
     def parts(self) -> dict[str, Part]:
@@ -584,7 +589,7 @@ class CompiledPhases(Answer):
         """Return the first phases on the network, and how many they are."""
         import altair as alt
 
-        from netloom.questions.network_chart import USE, network_chart
+        from netloom.drawing.networks.chart import USE, network_chart
 
         network, maps = self.network, list[Any]()
         shown = min(self.num_phases, max(1, MOST_CHANNELS // max(1, self.network_channels)))

@@ -38,7 +38,7 @@ from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode, refuse
-from netloom.questions.named import network_of, provenance_of
+from netloom.questions.named import network_again, network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import ended, short_name
@@ -468,7 +468,6 @@ class FabricCheck(Answer):
     def parts(self) -> dict[str, Any]:
         """Return the network, what jobs cost each other, and the paths of each channel."""
         from netloom.drawing.fabrics import by_way, ranked, slowdowns
-        from netloom.questions.network_chart import network_again
 
         channels, found, drawn = self.channels(), self.figures, dict[str, Any]()
         net = network_again(self.network, self.asked, channels)
@@ -498,7 +497,7 @@ class FabricCheck(Answer):
         """Return the network and what the answer is about: a circle, cables of jobs, or paths."""
         from netloom.drawing.fabrics import circle_marked, shared_marked
         from netloom.drawing.networks import Tips
-        from netloom.questions.network_chart import PATHS, network_chart
+        from netloom.drawing.networks.chart import PATHS, network_chart
 
         channels, uses = self.channels(), dict[int, dict[str, float]]()
         shared = self.shared_cables()

@@ -66,7 +66,7 @@ from netloom.questions.fields import (
     Seeded,
     refuse,
 )
-from netloom.questions.named import entering, network_of, provenance_of, read_program
+from netloom.questions.named import entering, network_again, network_of, provenance_of, read_program
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
 from netloom.questions.shown import IN_ORDER, short_name, size_of, subject
@@ -815,7 +815,7 @@ class ProgramMapping(Answer):
 
     def channel_loads(self) -> tuple[str, Floats]:
         """Return what channels carry, over bandwidth where that differs, and in which unit."""
-        from netloom.questions.network_chart import times_of
+        from netloom.drawing.networks.chart import times_of
 
         return self.load_unit, times_of(self.channels())
 
@@ -847,7 +847,7 @@ class ProgramMapping(Answer):
 
         The scale is gray up to the lower of both means: so what is busiest afterwards can be seen.
         """
-        from netloom.questions.network_chart import LOAD, ON, loaded_chart, network_again
+        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
 
         channels, title, scale = self.channels(), self.load_unit + ON, None
         both = {when: channels.filter(mapping=when) for when in WHEN}
@@ -868,7 +868,7 @@ class ProgramMapping(Answer):
     def _compared(self) -> dict[str, Any]:
         """Return the figures before and after, and the loads of all channels."""
         from netloom.drawing.mappings import changes, falling
-        from netloom.questions.network_chart import LOAD
+        from netloom.drawing.networks.chart import LOAD
 
         channels = self.channels()
         if "kind" in channels.columns:

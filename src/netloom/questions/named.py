@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields, is_dataclass
+from functools import lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +38,9 @@ from netloom.workload.traffic import pairs, permutation, with_rates
 from netloom.workload.traffic.targets import Fixed, Weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
 
     from netloom.base.arrays import Ints
     from netloom.questions.base import Question
@@ -401,6 +404,60 @@ def find_network(
     if count_inside_nodes:
         network = counting_inside(network)
     return network, on_machine
+
+
+def network_again(
+    net: Topology | None, asked: Mapping[str, Any], channels: pl.DataFrame | None = None
+) -> Topology | None:
+    """Return the network of an answer, made again from its question where it is not at hand.
+
+    None where it cannot be: its file is gone or holds another network, or it was an object that no
+    words stand for.
+
+    Parameters
+    ----------
+    net
+        The network, of an answer that was asked just now.
+    asked
+        The fields of the question.
+    channels
+        A table of some of its channels: their numbers, ``channel``, and their ends. An older
+        release wrote all of them in order, without numbers.
+
+    Examples
+    --------
+    >>> network_again(None, {"on": "mesh:2x2", "failed_channels": "0-1"})
+    <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
+    """
+    if net is not None:
+        return net
+    found = _network(
+        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
+        count_inside_nodes=asked.get("count_inside_nodes", False),
+    )  # fmt: skip
+    if found is None or channels is None or channels.is_empty():
+        return found
+    listed = np.arange(channels.height)  # as the last release had them
+    if "channel" in channels.columns:
+        listed = channels["channel"].to_numpy()
+    same = listed.max() < found.num_channels and all(
+        np.array_equal(channels[name], ends[listed])
+        for name, ends in (("source_node", found.source_end), ("target_node", found.target_end))
+    )
+    return found if same else None
+
+
+@lru_cache(maxsize=16)
+def _network(
+    on: str, failed_channels: str | None, failed_nodes: str | None, *, count_inside_nodes: bool
+) -> Topology | None:
+    try:
+        return find_network(
+            on, failed_channels=failed_channels, failed_nodes=failed_nodes,
+            count_inside_nodes=count_inside_nodes,
+        )[0]  # fmt: skip
+    except (InputError, OSError):
+        return None
 
 
 def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Machine | None]:

@@ -47,6 +47,7 @@ from netloom.questions.fabric import CLOSE, ports_line, tables_of
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
 from netloom.questions.named import (
     entering,
+    network_again,
     network_of,
     num_places,
     placed,
@@ -418,7 +419,7 @@ class RoutedFabric(Answer):
 
         from netloom.drawing.axes import AFTER, OTHERS
         from netloom.drawing.fabrics import ranked
-        from netloom.questions.network_chart import PATHS, network_again, network_chart
+        from netloom.drawing.networks.chart import PATHS, network_chart
 
         channels, every = self.channel_table(), self.after.all_to_all
         looks = {f"installed: {base_names(self.installed_name)}": OTHERS, "new": AFTER}

@@ -14,9 +14,9 @@ from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
+from netloom.contention.channel_uses import USED, ChannelUse, channel_uses
 from netloom.questions.answers import table
 from netloom.questions.base import Numbers, ask, option, parse_rates
-from netloom.questions.channels import USED, ChannelUse, channel_uses
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import (
     ROUTER_FIELDS,
@@ -33,6 +33,7 @@ from netloom.questions.fields import (
 from netloom.questions.named import (
     entering,
     mapping_name,
+    network_again,
     network_of,
     placed,
     program_on,
@@ -335,7 +336,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         """Return the latency by load, or what one is made of, and the channels."""
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.networks import Delays
-        from netloom.questions.network_chart import USE, loaded_chart, network_again
+        from netloom.drawing.networks.chart import USE, loaded_chart
         from netloom.questions.predict.drawn import latency_curve, made_of
 
         left: Any = made_of(self.points[0])

@@ -21,7 +21,13 @@ from netloom.machines.clocks import Clock, clock_of, known_clock
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
-from netloom.questions.named import computing, mapping_name, network_of, provenance_of
+from netloom.questions.named import (
+    computing,
+    mapping_name,
+    network_again,
+    network_of,
+    provenance_of,
+)
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, order_named, subject
@@ -473,8 +479,8 @@ class TraceReplay(Answer):
 
         from netloom.drawing.bars import Bar, bars
         from netloom.drawing.colours import REFERENCE, THIS
+        from netloom.drawing.networks.chart import loaded_chart
         from netloom.drawing.over_time import channels_over_time, nodes_over_time
-        from netloom.questions.network_chart import loaded_chart, network_again
 
         unit, messages, links = self.time_unit, self.messages(), self.critical_entries()
         busy = self.busy_channels()
