@@ -337,7 +337,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.networks import Delays
         from netloom.drawing.networks.chart import USE, loaded_chart
-        from netloom.questions.predict.drawn import latency_curve, made_of
+        from netloom.drawing.predictions import latency_curve, made_of
 
         left: Any = made_of(self.points[0])
         if self.several:
