@@ -40,7 +40,7 @@ from netloom.questions.fields import (
     Timing,
     refuse,
 )
-from netloom.questions.named import check_apart, network_of, provenance_of
+from netloom.questions.named import allocated, check_apart, network_of, provenance_of, routing_of
 from netloom.questions.outputs import PERFETTO, PLOT, Output
 from netloom.questions.plans import part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
@@ -401,8 +401,6 @@ def _free_inside(question: CompileCollectiveQuestion, topology: Topology, hosts:
 
 
 def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing | None:
-    from netloom.routing import parse_routing
-
     asked = question.routing
     if asked is None:
         return None
@@ -411,18 +409,12 @@ def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing
     if question.collective not in ("all-gather", "reduce-scatter"):
         wanted = "all-gather or reduce-scatter, or no routing"
         raise InputError("routing", f"one for {question.collective}", wanted)
-    return parse_routing(asked, topology) if isinstance(asked, str) else asked
+    return routing_of(asked, topology)
 
 
 def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
     """Return the host of each rank: those of the nodes that run tasks, in their order."""
-    from netloom.mapping.allocation import allocated_hosts
-    from netloom.mapping.placements import read_hosts
-
-    names = None if question.hosts is None else read_hosts(str(question.hosts))
-    hosts = allocated_hosts(question.nodes, topology, names)
-    if question.nodes is None:
-        hosts = np.setdiff1d(hosts, topology.switches)
+    hosts = allocated(question, topology)
     if question.ranks is None:
         return hosts
     if question.ranks > len(hosts):

@@ -16,7 +16,7 @@ from netloom.contention.permutations import EffectiveBisection, Shifts  # noqa: 
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
-from netloom.questions.named import network_of, provenance_of
+from netloom.questions.named import network_of, provenance_of, routing_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import short_name
@@ -183,15 +183,12 @@ class RoutedHosts:
 def prepare(question: PermutationQuestion) -> RoutedHosts:
     """Build the network and its routing."""
     from netloom.mapping.allocation import allocated_hosts
-    from netloom.routing import parse_routing
     from netloom.topology.faults import working_nodes
 
     wanted = "none of it: permutations are of all hosts, those of one node too"
     refuse(question, ("count_inside_nodes",), wanted)
     network, _ = network_of(question)
-    routing = question.routing
-    if isinstance(routing, str):
-        routing = parse_routing(routing, network)
+    routing = routing_of(question.routing, network)
     hosts = working_nodes(network)
     if question.nodes is not None:
         hosts = allocated_hosts(question.nodes, network)
