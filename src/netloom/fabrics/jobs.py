@@ -130,6 +130,11 @@ class SharedCable(Figures):
     cable: Cable = figure(at=".")
     jobs: tuple[JobUse, ...] = figure()
 
+    @property
+    def users(self) -> str:
+        """The jobs that use it, and the time of each."""
+        return ", ".join(f"{job.name} {job.use:.2g}" for job in self.jobs)
+
 
 class JobCost(Figures):
     """A job, and what the others cost it."""

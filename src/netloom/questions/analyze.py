@@ -550,7 +550,8 @@ class Analysis(Answer):
             more = f" and {number(others)} more" if others > 0 else ""
             what = "Delayed first" if self.offered is None else "Delayed"
             yield f"{what}: {', '.join(affected[:FEW])}{more}."
-        if self.mean_message and self.mean_message.hops is not None and self._counts_messages():
+        counted_too = self.graph is not None and bool((self.graph.messages > 1).any())
+        if counted_too and self.mean_message and self.mean_message.hops is not None:
             yield self._of_message(self.mean_message)
         yield from self._of_random()
         if self.local_edges:
@@ -566,10 +567,6 @@ class Analysis(Answer):
             first = arrow(self.deadlock_cycle[0])
             many = counted(len(self.deadlock_cycle), "channel")
             yield f"Needs virtual channels: without them {many} can deadlock, the first {first}."
-
-    def _counts_messages(self) -> bool:
-        """Return whether the program says how many messages it sends."""
-        return self.graph is not None and bool((self.graph.messages > 1).any())
 
     def _of_message(self, mean: MeanMessage) -> str:
         took = f"{number(mean.cycles)} cycles"
@@ -597,21 +594,6 @@ class Analysis(Answer):
                 )
 
     # Tables.
-
-    def slowdown_by_path(self) -> Floats:
-        """Return the estimated slow-down of each path (``contention.slowdown``).
-
-        Raises
-        ------
-        InputError
-            If offered traffic is not known, or nothing estimates slow-down on this network.
-        """
-        if self.offered is None:
-            raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
-        if self.slowdowns is None:
-            wanted = "one path per pair, on channels of one bandwidth"
-            raise InputError("slow-down", f"no estimates ({self.left_out})", wanted)
-        return self.slowdowns
 
     def paths(self) -> pl.DataFrame:
         """Return one row per path: tasks, nodes, weights, contention, and slow-down if known."""

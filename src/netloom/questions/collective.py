@@ -264,7 +264,10 @@ class CollectiveTimes(Answer):
     def judged(self) -> Verdict:
         """Return which algorithm to use at which sizes, what limits it, what could be better."""
         last, *others = self.at(self.sizes[-1])
-        sentence = self._of_sizes(last) if len(self.sizes) > 1 else _of_one(last)
+        what = f" for {units.size(last.size)}" if last.size else ""
+        sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
+        if len(self.sizes) > 1:
+            sentence = self._of_sizes(last)
         lines = {"why": f"{last.algorithm}: {last.why}"}
         if self.whole is not None:
             took = self.whole.at(last.size)
@@ -360,7 +363,9 @@ class CollectiveTimes(Answer):
                 seconds=first.seconds,
                 bus_bandwidth=first.bus_bandwidth,
                 ratio=first.ratio,
-                next=_behind(first, *others[:1]),
+                next="".join(
+                    f"{each.algorithm} ×{each.seconds / first.seconds:.3g}" for each in others[:1]
+                ),
             )
             rows.append(row)
         if len(rows) > 1:
@@ -423,8 +428,7 @@ class CollectiveTimes(Answer):
     def fastest(self) -> tuple[Point, Algorithm]:
         """The fastest algorithm at the largest size."""
         best = self.at(self.sizes[-1])[0]
-        (algorithm,) = (each for each in self._ready.algorithms if each.name == best.algorithm)
-        return best, algorithm
+        return best, self._ready.named(best.algorithm)
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went, by rank.
@@ -503,16 +507,6 @@ def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> l
         if (each.size, each.order) == (size, order) and each.algorithm != PHASES
     ]
     return sorted(some, key=lambda point: point.seconds)
-
-
-def _behind(first: Point, second: Point | None = None) -> str:
-    """Return who comes next, and how many times as long that takes. "" for nobody."""
-    return f"{second.algorithm} ×{second.seconds / first.seconds:.3g}" if second else ""
-
-
-def _of_one(first: Point) -> str:
-    what = f" for {units.size(first.size)}" if first.size else ""
-    return f"Use {first.algorithm}{what}: {units.seconds(first.seconds)}{_near(first)}."
 
 
 def _near(point: Point) -> str:
@@ -620,7 +614,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         points += _phased(question, ready, bound)
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
-    (algorithm,) = (each for each in ready.algorithms if each.name == best.algorithm)
+    algorithm = ready.named(best.algorithm)
     better: Reordered | None = None
     if question.reorder:
         runner = ready.runner(ready.host_of)

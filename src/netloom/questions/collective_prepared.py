@@ -257,6 +257,10 @@ class PreparedCollective:
         """The network."""
         return self.shown.topology
 
+    def named(self, name: str) -> Algorithm:
+        """Return the algorithm of a name that is run."""
+        return next(each for each in self.algorithms if each.name == name)
+
     def runner(self, host_of: Ints) -> Runner:
         """Return what runs algorithms with ranks on these hosts."""
         runner = _of_flows(self.flows, host_of, self.node_of_host)
@@ -344,7 +348,8 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     where = computing(question, flows.topology)
     host_of = place_program(question.mapping, ring(ranks), flows.topology, **where)
     check_apart(flows.topology, host_of)
-    owner = _node_of_host(question, flows.topology)
+    alone = flows.topology.num_nodes == flows.topology.num_hosts
+    owner = None if question.count_inside_nodes or alone else flows.topology.local_group
     algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
     program, flit_source, clock = None, "", flows.clock
     assert clock is not None
@@ -371,11 +376,6 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         left_out=left_out,
         exchange=_exchange(question, flows, host_of, owner, sizes[-1], left_out),
     )
-
-
-def _node_of_host(question: CollectiveQuestion, topology: Topology) -> Ints | None:
-    alone = topology.num_nodes == topology.num_hosts
-    return None if question.count_inside_nodes or alone else topology.local_group
 
 
 def _exchange(

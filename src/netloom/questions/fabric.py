@@ -47,7 +47,7 @@ from netloom.questions.verdicts import MARKS, Grade, Mark, Measure, Verdict
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle
 from netloom.routing.forwarding.lfts import named_table
-from netloom.routing.forwarding.tables import ForwardingTable, table_problems
+from netloom.routing.forwarding.tables import Fault, ForwardingTable, table_problems
 from netloom.topology.subnets.shapes import shape_words
 
 if TYPE_CHECKING:
@@ -98,15 +98,6 @@ class FabricQuestion(Seeded, TasksPerNode, BrokenParts, OnFabric):
     samples: int = option(
         "Number of random matchings of random halves (0: none).", default=1000, ge=0, le=10**6
     )
-
-
-class Problem(Figures):
-    """What is wrong with the tables."""
-
-    kind: str = figure()
-    pairs: int = figure()
-    destinations: int = figure()
-    sentence: str = figure()
 
 
 class Channel(Figures):
@@ -165,6 +156,7 @@ class FabricCheck(Answer):
         A circle once aggregation nodes and the like send, too. None where no table leads there.
     """
 
+    ABOVE: ClassVar = True
     PART_TITLES: ClassVar[Mapping[str, str]] = {
         "cables": "Paths on each channel",
         "jobs": "What jobs cost each other",
@@ -185,7 +177,7 @@ class FabricCheck(Answer):
     others_circle: tuple[HeldCable, ...] | None = figure("the same of all end points")
     cause: Cause | None = figure()
     ways: tuple[WayPaths, ...] = figure("paths by where channels lead")
-    problems: tuple[Problem, ...] = figure()
+    problems: tuple[Fault, ...] = figure()
     missing: tuple[str, ...] = figure()
     jobs: tuple[JobCost, ...] = figure()
     most_shared: tuple[SharedCable, ...] = figure(at="shared_cables")
@@ -232,7 +224,7 @@ class FabricCheck(Answer):
             lost, pairs = number(self.figures.unrouted), number(self.size.pairs)
             have, whose = ("has", "its") if self.figures.unrouted == 1 else ("have", "their")
             said = f"{lost} of {pairs} pairs of hosts {have} no path: {whose} packets are lost."
-            why = ". ".join(each.sentence.rstrip(".") for each in self.problems[:2])
+            why = ". ".join(each.words.rstrip(".") for each in self.problems[:2])
             lines = {"why": self.plainly(why)}
         elif self.level == "loop":
             many = counted(len(self.circle or ()), "channel")
@@ -345,7 +337,7 @@ class FabricCheck(Answer):
             for each in self.figures.busiest[:MOST_BUSIEST]
         ]
         shared = [
-            Listed(time=each.use, cable=f"{self.plainly(each.cable.words)}: {_users(each)}")
+            Listed(time=each.use, cable=f"{self.plainly(each.cable.words)}: {each.users}")
             for each in self.most_shared[:MOST_BUSIEST]
         ]
         found = super().figure_lines(width)
@@ -456,12 +448,6 @@ class FabricCheck(Answer):
         drawn["cables"] = ranked(*by_way(channels), said, bound=bound, busiest=busiest)
         return drawn
 
-    def arranged(self) -> list[Any]:
-        """Return the parts above each other."""
-        from netloom.drawing.frame import column
-
-        return [column(*self.parts().values())]
-
     def _drawn(self, net: Topology) -> Any:
         """Return the network and what the answer is about: a circle, cables of jobs, or paths."""
         from netloom.drawing.fabrics import circle_marked, shared_marked
@@ -489,10 +475,6 @@ class FabricCheck(Answer):
         time = np.zeros(count)
         time[[*uses]] = [sum(jobs.values()) for jobs in uses.values()]
         return network_chart(net, time, "", marked=marked, tips=tips)
-
-
-def _users(cable: SharedCable) -> str:
-    return ", ".join(f"{job.name} {job.use:.2g}" for job in cable.jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -636,15 +618,7 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
         others_circle=held_cables(network, others),
         cause=None if busiest is None else cause_of(network, tables, found, busiest),
         ways=paths_by_way(network, found.paths),
-        problems=tuple(
-            Problem(
-                kind=each.kind,
-                pairs=each.pairs,
-                destinations=each.destinations,
-                sentence=each.words,
-            )
-            for each in table_problems(network, tables).faults
-        ),
+        problems=table_problems(network, tables).faults,
         missing=missing_parts(network),
         jobs=costs.jobs,
         most_shared=costs.shared[:MOST_SHARED],
@@ -672,7 +646,7 @@ def _short(answer: FabricCheck, network: Topology) -> dict[str, str]:
         for each in some
     ]
     named += [each for job in answer.jobs for each in (job.busiest, job.shared) if each]
-    told = [answer.figures.least.why, *(each.sentence for each in answer.problems)]
+    told = [answer.figures.least.why, *(each.words for each in answer.problems)]
     said = "\n".join([*told, *answer.missing, *(each.words for each in named)])
     names = short_names(network.routers.labels)
     return {label: name for label, name in names.items() if label in said}

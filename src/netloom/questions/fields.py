@@ -151,6 +151,10 @@ class PacketRouting(Question, panel="Network"):
     )
 
 
+def _cycles(said: str, *, ge: int = 0) -> Any:
+    return option(said, unit="cycles", default=None, ge=ge, le=MOST_CYCLES)
+
+
 class RouterFields(Question, panel="Router"):
     """The routers: a preset, and changes of it field by field."""
 
@@ -174,33 +178,13 @@ class RouterFields(Question, panel="Router"):
         default=None,
         flags=("--fill-channels",),
     )
-    route_cycles: int | None = option(
-        "Time to compute a route, 0 if in advance.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=MOST_CYCLES,
-    )
-    vc_allocation_cycles: int | None = option(
-        "Time of VC allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
-    )
-    switch_allocation_cycles: int | None = option(
-        "Time of switch allocation.", unit="cycles", default=None, ge=1, le=MOST_CYCLES
-    )
-    traversal_cycles: int | None = option(
-        "Time of switch traversal.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
-    )
+    route_cycles: int | None = _cycles("Time to compute a route, 0 if in advance.")
+    vc_allocation_cycles: int | None = _cycles("Time of VC allocation.", ge=1)
+    switch_allocation_cycles: int | None = _cycles("Time of switch allocation.", ge=1)
+    traversal_cycles: int | None = _cycles("Time of switch traversal.")
     speculative: bool | None = option("Allocate VC and switch in one stage.", default=None)
-    channel_cycles: int | None = option(
-        "Delay of a channel.", unit="cycles", default=None, ge=0, le=MOST_CYCLES
-    )
-    credit_cycles: int | None = option(
-        "Extra delay of a credit between routers.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=MOST_CYCLES,
-    )
+    channel_cycles: int | None = _cycles("Delay of a channel.")
+    credit_cycles: int | None = _cycles("Extra delay of a credit between routers.")
     injection_channels: int | None = option(
         "Channels from a node into its router (0: unlimited).", default=None, ge=0, le=62
     )

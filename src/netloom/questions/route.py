@@ -161,6 +161,7 @@ class RoutedFabric(Answer):
         The tables that are installed, and the new ones.
     """
 
+    ABOVE: ClassVar = True
     PART_TITLES: ClassVar[Mapping[str, str]] = {
         "cables": "Paths on each channel",
         "network": "What changes on each channel",
@@ -445,12 +446,6 @@ class RoutedFabric(Answer):
             )
             drawn["network"] = network_chart(net, after, PATHS, before=before)
         return drawn
-
-    def arranged(self) -> list[Any]:
-        """Return the curves of all channels above the network of what changes."""
-        from netloom.drawing.frame import column
-
-        return [column(*self.parts().values())]
 
 
 def _least(ratio: float, bound: str) -> str:
