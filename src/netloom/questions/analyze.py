@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -77,6 +78,7 @@ from netloom.questions.fields import (
     ProgramFile,
     ProgramOnNetwork,
     Seeded,
+    routing_option,
 )
 from netloom.questions.named import (
     mapping_name,
@@ -108,21 +110,19 @@ if TYPE_CHECKING:
 
 LOAD = "Offered load (said at most one way)"
 
+_LOAD = partial(option, default=None, gt=0, le=MOST, panel=LOAD)
+
 
 class AnalyzeQuestion(
     HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
 ):
     """Where a mapped program contends, and what limits it."""
 
-    routing: OnePathOrFunction = option(
+    routing: OnePathOrFunction = routing_option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
         "minimal-group, valiant-group. In Python: functions. All: netloom routings.",
-        default="default",
-        panel="Network",
-        flags=("--routing", "--routes"),
-        file=True,
     )
     random_mappings: int | None = option(
         "Random mappings to compare with; none with given routes.",
@@ -131,35 +131,19 @@ class AnalyzeQuestion(
         le=100_000,
         shown_default="25, fewer if large",
     )
-    offered: float | None = option(
+    offered: float | None = _LOAD(
         "Offered load per sending node, a fraction of a channel.",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
-    run_seconds: float | None = option(
+    run_seconds: float | None = _LOAD(
         "Time of the recorded run on a machine without contention.",
         unit="seconds",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
-    instructions_per_message: float | None = option(
+    instructions_per_message: float | None = _LOAD(
         "Instructions per task between two messages (on a machine).",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
-    mips: float | None = option(
+    mips: float | None = _LOAD(
         "Speed of a task, with instructions_per_message.",
         unit="million instructions per second",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
 
     @model_validator(mode="after")

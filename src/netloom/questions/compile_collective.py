@@ -39,6 +39,7 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
     refuse,
+    routing_option,
 )
 from netloom.questions.named import allocated, check_apart, network_of, provenance_of, routing_of
 from netloom.questions.outputs import PERFETTO, PLOT, Output
@@ -105,13 +106,10 @@ class WhichSchedule(Question, panel="Collective"):
         le=LONGEST_SECONDS,
         shown_default="until more chunks are no better",
     )
-    routing: OnePath | None = option(
+    routing: OnePath | None = routing_option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
         default=None,
         shown_default="any routes",
-        file=True,
-        flags=("--routing", "--routes"),
-        panel="Network",
     )
 
 

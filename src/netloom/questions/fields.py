@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
@@ -61,6 +62,11 @@ Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray]
 
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str
 """A time with its unit, such as 600ns. A number, in Python, is seconds."""
+
+routing_option = partial(
+    option, default="default", panel="Network", flags=("--routing", "--routes"), file=True
+)
+"""Declares a routing. See ``option``."""
 
 PROGRAM = (
     "Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open MPI .prof "
@@ -128,26 +134,20 @@ class BrokenParts(InsideNodes, panel="Broken parts"):
 class PathRouting(Question, panel="Network"):
     """A routing with one path for each pair of nodes."""
 
-    routing: OnePath = option(
+    routing: OnePath = routing_option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
         "minimal-group, valiant-group. All: netloom routings.",
-        file=True,
-        default="default",
-        flags=("--routing", "--routes"),
     )
 
 
 class PacketRouting(Question, panel="Network"):
     """A routing of packets, which may choose among channels."""
 
-    routing: AnyPath = option(
+    routing: AnyPath = routing_option(
         "Routing: default, dimension-order, adaptive, valiant ... On switches: nca, "
         "minimal, ugal-l, par, lfts:FILE ... All: netloom routings.",
-        file=True,
-        default="default",
-        flags=("--routing", "--routes"),
     )
 
 

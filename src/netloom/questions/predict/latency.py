@@ -29,6 +29,7 @@ from netloom.questions.fields import (
     ProgramFile,
     asked_router,
     refuse,
+    routing_option,
 )
 from netloom.questions.named import (
     entering,
@@ -96,13 +97,9 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
         panel="Program",
         file=True,
     )
-    routing: AnyPath = option(
+    routing: AnyPath = routing_option(
         "Routing without a choice of channels: default, dimension-order, shortest-"
         "path, layered, up-down or routes:FILE.",
-        default="default",
-        flags=("--routing", "--routes"),
-        panel="Network",
-        file=True,
     )
     offered: Numbers = option(
         f"Offered load of the average sending node: 0.2, several, {RATES}.",
