@@ -223,3 +223,15 @@ def test_traffic_half_way_round_a_ring_of_routers():
     assert slow["causes"]["half_way"]["split_load"] == slow["bounds"]["time"] == 3
     assert quick("shift:2", "ring:4/1").to_dict()["causes"]["half_way"]["split_load"] == 1
     assert quick("ring", "ring:4/2").to_dict()["causes"]["half_way"] is None
+
+
+def test_half_way_traffic_is_told_where_a_host_is_busiest():
+    found = quick("all-to-all", "torus:4x4/1")
+    assert found.busiest_channel.kind == "injection"
+    assert found.note.startswith("112 paths go half-way round a ring.")
+    assert found.split_bound is None
+
+
+def test_a_network_that_is_full_below_what_nodes_send_contends():
+    verdict = quick("shift:1", "butterfly:2x3").verdict
+    assert (verdict.mark, verdict.sentence) == ("act", "Contends above 50\u00a0% load.")
