@@ -10,9 +10,9 @@ import vl_convert
 import netloom as nl
 from netloom.drawing.colours import DELAYED
 from netloom.drawing.frame import framed, narrow_page
+from netloom.drawing.networks.chart import network_chart
 from netloom.drawing.save import save_chart
 from netloom.questions.answers import Answer
-from netloom.questions.network_chart import network_chart
 from netloom.questions.recorded import record
 from netloom.questions.register import all_kinds
 from netloom.report import chart_of

@@ -6,7 +6,8 @@ import pytest
 from netloom import predict_locality, replay
 from netloom.base.errors import InputError
 from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
-from netloom.questions.fields import Timing, clock_of
+from netloom.machines.clocks import clock_of
+from netloom.questions.fields import Timing
 from netloom.questions.named import find_network
 from netloom.simulation.network.routers import Router, router
 from netloom.topology import Cube
@@ -123,14 +124,14 @@ def test_seconds_of_a_machine_are_exact(described):
     assert seconds == pytest.approx(found.latencies_us(network) * 1e-6, rel=1e-12)
     assert clock.bytes_per_second == 25e9
     assert clock.overhead_seconds == pytest.approx(1.2e-6)
-    assert clock.words(network) == (
+    assert clock.words == (
         "12.5 GB/s to 50 GB/s per channel, latency 150 ns to 300 ns, overhead 1.2 µs "
         "(machine:my.toml)"
     )
     asked = clock_of(Timing(bandwidth="100Gb/s", latency="1us"), network, found)
     assert asked.latency_seconds * network.channel_cycles == pytest.approx(1e-6)
     assert asked.bandwidth_source == "--bandwidth, instead of 25 GB/s of machine:my.toml"
-    assert clock.to_dict()["channel_bytes_per_second"] == {"min": 12.5e9, "max": 50e9}
+    assert clock.to_json()["channel_bytes_per_second"] == {"min": 12.5e9, "max": 50e9}
 
 
 def test_a_network_with_broken_parts_keeps_rates_and_latencies(described):

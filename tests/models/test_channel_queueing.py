@@ -15,7 +15,6 @@ from netloom.models.channel_queueing import (
     predict_channels,
     prepare_channels,
 )
-from netloom.questions.predict.latency import channel_router
 from netloom.routing import DimensionOrder, paths, virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.simulation.network.run import Run, run_network
@@ -56,7 +55,7 @@ def test_an_idle_network_takes_what_the_simulator_says(preset, switching):
     router = PRESETS[preset]
     router = Router(**{**vars(router), "switching": switching, "channel_cycles": 2})
     flows = line_flows([0, 1, 2, 3], [5, 3, 3, 3], np.ones(4), vcs=router.vcs)
-    prepared = prepare_channels(flows, channel_router(router), flits=5)
+    prepared = prepare_channels(flows, ChannelRouter.of(router), flits=5)
     expected = [router.zero_load_cycles(hops, 5) for hops in (5, 2, 1, 0)]
     assert prepared.zero_load_cycles.tolist() == expected
     assert predict_channels(prepared, 0).path_latency.tolist() == expected
@@ -73,7 +72,7 @@ def test_short_buffers_delay_even_a_lone_packet(preset, buffer, flits, channel, 
         PRESETS[preset], buffer_flits=buffer, channel_cycles=channel, credit_cycles=credit
     )
     flows = line_flows([0, 1, 2, 3], [5, 3, 3, 3], np.ones(4), vcs=router.vcs)
-    prepared = prepare_channels(flows, channel_router(router), flits=flits)
+    prepared = prepare_channels(flows, ChannelRouter.of(router), flits=flits)
     expected = [router.zero_load_cycles(hops, flits) for hops in (5, 2, 1, 0)]
     assert prepared.zero_load_cycles.tolist() == expected
 
@@ -188,7 +187,7 @@ def test_the_kernel_agrees_with_its_plain_twin(given_flows, sizes, vcs, whole, p
     source, target, rate, nodes = given_flows
     flits, buffer = sizes
     flows = line_flows(source, target, rate, vcs=vcs, nodes=nodes)
-    router = channel_router(
+    router = ChannelRouter.of(
         replace(
             PRESETS[preset],
             vcs=vcs,
@@ -273,7 +272,9 @@ def test_patterns_take_as_long_as_simulated(on, pattern, flits, router, load, wi
     net = topology(on)
     found = simulated(net, parse_traffic(pattern, net), router, flits, load)
     flows = traffic_flows(net, pattern, router.vcs)
-    predicted = predict_channels(prepare_channels(flows, channel_router(router), flits=flits), load)
+    predicted = predict_channels(
+        prepare_channels(flows, ChannelRouter.of(router), flits=flits), load
+    )
     assert found.stable
     assert predicted.latency == pytest.approx(found.measured.packet_latency, rel=within)
 
@@ -309,7 +310,7 @@ def test_short_buffers_limit_sources_and_channels(on, flits, router, limit):
     """What the simulator carries at most, and which resource that is by arithmetic."""
     net = topology(on)
     flows = traffic_flows(net, "uniform", router.vcs)
-    prepared = prepare_channels(flows, channel_router(router), flits=flits)
+    prepared = prepare_channels(flows, ChannelRouter.of(router), flits=flits)
     most = channel_saturation(prepared, latency_factor=3)
     assert simulated(net, parse_traffic("uniform", net), router, flits, 0.8 * most).stable
     assert not simulated(net, parse_traffic("uniform", net), router, flits, 1.3 * most).stable

@@ -14,7 +14,6 @@ from netloom.models.channel_queueing import (
     prepare_channels,
     resource_name,
 )
-from netloom.questions.predict.latency import channel_router
 from netloom.routing import (
     DimensionOrder,
     ShortestPath,
@@ -138,7 +137,9 @@ def test_the_simulator_of_hosts_as_routers_says_the_same(spec, load):
     """Four cycles a hop more at either end; what packets wait for is the same."""
     net, router = topology(spec), Router()
     flows = uniform_flows(net, UpDown(), vcs=router.vcs)
-    predicted = predict_channels(prepare_channels(flows, channel_router(router), flits=FLITS), load)
+    predicted = predict_channels(
+        prepare_channels(flows, ChannelRouter.of(router), flits=FLITS), load
+    )
     direct, given, traffic = as_routers(net, UpDown(), router.vcs)
     run = Run(
         direct, given, router, traffic, load,

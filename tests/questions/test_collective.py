@@ -11,13 +11,13 @@ from netloom import compare_collectives, replay
 from netloom.base.errors import InputError
 from netloom.drawing.names import NAME_LINE as LINE, apart
 from netloom.phases import exchanges as prepared
-from netloom.questions.collective_prepared import parse_sizes
 from netloom.questions.outputs import SAVE_MAPPING
 from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
 from netloom.workload.programs.collectives.program import COLLECTIVES
+from netloom.workload.programs.collectives.sizes import parse_sizes
 
 FAST = {"bandwidth": "1GB/s", "latency": "1us"}
 

@@ -10,7 +10,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import DeadlockError, InputError
-from netloom.questions.network_chart import network_again
+from netloom.questions.named import network_again
 from netloom.questions.recorded import record
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts

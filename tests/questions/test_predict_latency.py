@@ -15,7 +15,6 @@ from netloom.models.channel_queueing import (
     predict_channels,
     prepare_channels,
 )
-from netloom.questions.predict.latency import channel_router
 from netloom.questions.recorded import record
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
@@ -52,7 +51,7 @@ def test_an_idle_network_takes_what_its_stages_add_up_to(preset, changes):
 
 
 def test_the_default_router_is_the_models():
-    assert channel_router(Router()) == ChannelRouter()
+    assert ChannelRouter.of(Router()) == ChannelRouter()
 
 
 def test_a_program_under_a_mapping():

@@ -10,8 +10,10 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.bounds import tables
 from netloom.fabrics import balancing, write_lfts
+from netloom.fabrics.program import ProgramCost
 from netloom.questions.recorded import record
 from netloom.questions.register import kind_of
+from netloom.questions.terminal import table
 from netloom.routing import ForwardingTable
 from netloom.topology import topology
 from netloom.topology.names import short_switch_name
@@ -277,3 +279,24 @@ def test_no_tables_are_advised_for_cables_that_carry_less_than_an_adapter_sends(
         "a cable between switches no more than 16 B (8 B by these)."
     )
     assert (told.mark, told.next) == ("fine", "")
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_files_that_need_lids_are_refused_by_their_own_names(place):
+    kind = kind_of("route")
+    asked = kind.question(on="leaf-spine:2x1x2")
+    output = kind.outputs[1 + place]
+    with pytest.raises(InputError, match=rf"^{output.name}: .* has no LIDs"):
+        output.refuse(asked, kind.prepare(asked), {})
+
+
+def test_a_program_that_the_installed_tables_do_not_serve_has_no_path():
+    cost = ProgramCost(name="a", before=None, after=2e6, floor=1e6, hosts=1e6, why="", inside=0.0)
+    assert "no path" in table([cost], cost)[-1]
+
+
+def test_a_stored_answer_calls_switches_by_their_short_names():
+    kept = record(nl.route_fabric(f"fabric:{DGX}", samples=2))
+    answer = kept.kind.read(kept.figures, kept=kept.tables)
+    assert answer.network is None
+    assert answer.plainly("MF0;A09-P1-IBLEAF-01-01:MQM9701/U1") == "A09-P1-IBLEAF-01-01"

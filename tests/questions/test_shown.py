@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from netloom.questions.terminal import column, columns_drawn
+from netloom.base.figures import Figures, figure
+from netloom.questions.terminal import column, columns_drawn, table
 
 COLUMNS = [
     column("network", ["mesh:8x8", "torus:16x16x16"], words=True),
@@ -42,3 +43,15 @@ def test_each_part_of_a_wide_table_has_all_its_keys():
     lines = columns_drawn(COLUMNS, 60, keys=2)
     out = "\n".join(lines)
     assert out.count("mesh:8x8") == out.count("0.123") > 1
+
+
+def test_each_part_of_a_table_begins_with_what_tells_rows_apart():
+    class Row(Figures):
+        nodes: int = figure(lead=True)
+        mapping: str = figure(lead=True)
+        distance: float = figure("mean distance of messages", "hops", lead=True)
+        latency: float = figure("mean latency of messages", "cycles", lead=True)
+
+    rows = [Row(nodes=64, mapping=each, distance=1, latency=2) for each in ("ideal", "random")]
+    lines = table(rows, rows[0], 34)
+    assert sum(line.startswith("nodes  mapping") for line in lines) == 2

@@ -10,9 +10,9 @@ from netloom.base.words import arrows, folded, percent, rounded
 from netloom.cli.edge import run_guarded
 from netloom.cli.show import show_lines
 from netloom.experiments.runner import _time
+from netloom.mapping.gains import Objective, _from_to
 from netloom.questions.analyze import load_share
 from netloom.questions.base import Question, option, range_of
-from netloom.questions.map import Objective, _from_to
 from netloom.questions.terminal import column, columns_drawn
 from netloom.questions.verdicts import Verdict
 from netloom.topology import mesh, topology, without

@@ -28,7 +28,7 @@ from netloom.drawing.colours import (
     word_style,
 )
 from netloom.questions.answers import Answer
-from netloom.questions.network_chart import network_again
+from netloom.questions.named import network_again
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import all_kinds
 from netloom.report import chart_of, save_chart

@@ -8,7 +8,7 @@ import pytest
 
 import netloom as nl
 from netloom.drawing.frame import NARROW, WIDE, narrow_page, room
-from netloom.questions.network_chart import network_chart
+from netloom.drawing.networks.chart import network_chart
 from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.report.page.sections import figures_by_part

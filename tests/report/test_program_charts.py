@@ -6,7 +6,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.questions.network_chart import network_chart
+from netloom.drawing.networks.chart import network_chart
 from netloom.report import chart_of, save_table
 from netloom.topology import mesh, without
 

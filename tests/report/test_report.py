@@ -7,7 +7,7 @@ import pytest
 from netloom import analyze
 from netloom.base.errors import InputError
 from netloom.drawing.networks import MOST_DRAWN
-from netloom.questions.network_chart import network_chart
+from netloom.drawing.networks.chart import network_chart
 from netloom.report import chart_of, save_chart
 from netloom.topology import mesh, topology
 

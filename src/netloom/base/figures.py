@@ -78,6 +78,7 @@ class Told:
     optional: bool = False
     half: str = ""
     limit: str = ""
+    none: str = ""
     flat: str | None = None
 
 
@@ -103,6 +104,8 @@ def figure(title: str = "", unit: str | UnitOf = "", *, default: Any = ..., **mo
         The figure beside it that is half of its 95 % interval.
     limit
         The figure beside it that it cannot pass, which a terminal shows there.
+    none
+        What a terminal's table has in place of a dash where it is None.
     flat
         Of a record of figures: what their names begin with in tables, which have them, too.
     """

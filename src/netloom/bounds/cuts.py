@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.figures import Figures, derived, figure, unseen
+from netloom.base.words import number
 from netloom.bounds.demand import Demand, crossing, crossing_stretches
 from netloom.bounds.parts import cut_parts, each_host, grid_lines, of_hosts
+from netloom.contention.mapped import carried
+from netloom.topology.names import short_switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +65,26 @@ class Cut(Figures):
         return self.weight / self.bandwidth if self.bandwidth > 0 else 0.0
 
 
+CLOSE = 1.005
+"""Times the bound up to which a channel works for no longer than it must."""
+
+PARTS = {
+    "host": "what host {name} {sends} over its own channels",
+    "router": "what {leaves} {name} {to} other routers",
+    "half": "what {leaves} {name} {to} the other half of the hosts",
+}
+"""What a cut is, in words. All others: what leaves a part, or enters it."""
+
+WAYS = {
+    "out": {"sends": "sends", "leaves": "leaves", "to": "for"},
+    "in": {"sends": "receives", "leaves": "enters", "to": "from"},
+}
+"""Words for both ways over a cut."""
+
+INSIDE = {"coordinates": "this part", "half": "each half"}
+"""What keeps more inside, if a cut's load is to fall. All others: the kind of the cut."""
+
+
 class Bounds(Figures):
     """What no routing can beat for one mapping of a program, cut by cut.
 
@@ -84,6 +107,22 @@ class Bounds(Figures):
     def limit(self) -> Cut:
         """The tightest cut."""
         return next(each for each in self.cuts if each.kind == self.tightest)
+
+    def said(self, unit: str) -> str:
+        """Say which cut is the limit, and what would help. ``unit``: what loads are counted in."""
+        cut, name = self.limit, short_switch_name(self.limit.name)
+        part = PARTS.get(cut.kind, "what {leaves} {name}").format(name=name, **WAYS[cut.way])
+        over = f"{carried(unit, cut.weight)} over bandwidth {number(cut.bandwidth)}"
+        bound = f"The bound is {part}: {over}."
+        if self.ratio > CLOSE:
+            better = "A routing that spreads paths more evenly, or another mapping,"
+            return f"{bound} {better} may come nearer."
+        helps = "less traffic of this host, or more bandwidth at it,"
+        if cut.kind != "host":
+            more = "between them" if cut.kind == "half" else "from it"
+            inside = INSIDE.get(cut.kind, f"the {cut.kind}")
+            helps = f"a mapping that keeps more inside {inside}, or more channels {more}"
+        return f"{bound} No routing can do better; {helps} would help."
 
 
 def bounds_of(

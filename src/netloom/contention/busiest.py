@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from netloom.base.figures import Figures, Number, figure
+from netloom.base.words import counted, listed, number, percent, rounded
 from netloom.contention.channel_loads import measure_loads
-from netloom.contention.mapped import FEW, LOADS, RATE, Spread, injection_bandwidth
+from netloom.contention.mapped import FEW, LOADS, RATE, Spread, carried, injection_bandwidth
 from netloom.contention.ties import tie_named, tied
 from netloom.routing import DimensionOrder, half_way_round, paths
 from netloom.routing.hosted import legs
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape
 from netloom.topology.measures import router_heights
+from netloom.topology.names import short_switch_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from netloom.base.arrays import Floats, Ints
     from netloom.contention.channel_loads import ChannelLoads
     from netloom.contention.mapped import MappedProgram
@@ -25,6 +30,18 @@ if TYPE_CHECKING:
 
 MOST_HOPS = 2**24
 """Hops of all paths up to which those on the busiest channel are looked for (under a second)."""
+
+LESS = 0.95
+"""The busiest channel would carry at most this part of its load, were a cause removed."""
+
+MOST_OF_IT = 0.5
+"""Share of a channel's load from which on a task or a few pairs make most of it."""
+
+STRONG = 1.5
+"""Times their even share that a few pairs put on a channel."""
+
+UNEVENLY = 1.25
+"""Times its fair share that a channel carries if paths are spread unevenly."""
 
 
 class BusiestChannel(Figures):
@@ -209,6 +226,29 @@ class Users(Figures):
     sender: User
     receiver: User
 
+    def said(self, load: str) -> Iterator[str]:
+        """Say which pairs, or which sender or receiver, make most of the load."""
+        pairs = self.pairs
+        if self.count == 1:
+            yield f"one pair of ranks, {pairs[0].source}→{pairs[0].target}, makes all of {load}"
+            return
+        sums = list(accumulate(each.share for each in pairs))
+        few = next((many for many, made in enumerate(sums, start=1) if made > MOST_OF_IT), None)
+        if few is not None and sums[few - 1] >= STRONG * few / self.count:
+            ends = [f"{each.source}→{each.target}" for each in pairs[:few]]
+            made = [percent(each.share, 2) for each in pairs[:few]]
+            if few == 1:
+                yield f"ranks {ends[0]} make {made[0]} of {load}"
+                return
+            named = [f"{pair} ({part})" for pair, part in zip(ends, made, strict=True)]
+            yield f"ranks {listed(named)} make most of {load}"
+            return
+        for user, said, way in ((self.sender, "sends", "to"), (self.receiver, "receives", "from")):
+            if user.share > MOST_OF_IT and user.pairs > 1:
+                much, partners = percent(user.share, 2), counted(user.pairs, "rank")
+                yield f"rank {user.task} {said} {much} of {load}, {way} {partners}"
+                return
+
 
 class Groups(Figures):
     """The two groups of a dragonfly that the busiest channel joins.
@@ -247,6 +287,29 @@ class Uplinks(Figures):
     oversubscription: float
     rates: tuple[Rate, ...] | None
 
+    def said(self, channel: BusiestChannel, it: str, unit: str, *, better: bool) -> Iterator[str]:
+        """Say that a channel is slow, paths are uneven, or hosts share too few channels."""
+        named = counted(self.channels, "uplink" if self.way == "up" else "downlink")
+        whose = f"the {named} of {short_switch_name(self.router)}"
+        if better and channel.load >= UNEVENLY * self.fair_load:
+            fair = carried(unit, self.fair_load)
+            rates = self.rates or ()
+            if len(rates) < 2:
+                yield f"paths are spread unevenly: {whose} carry {fair} each on average"
+                return
+            usual = max(rates, key=lambda each: (each.channels, each.rate))
+            said = f"of {whose}, its share by bandwidth is {fair}"
+            if channel.bandwidth < usual.rate:
+                beside = f"{usual.channels} of {number(usual.rate)}"
+                slow = f"{it} runs at bandwidth {number(channel.bandwidth)} beside {beside}"
+                yield f"{slow}: {said}"
+            else:
+                yield f"paths are spread unevenly: {said}"
+        elif self.oversubscription > 1 and (self.hosts or 0) > 1:
+            ratio = rounded(self.oversubscription)
+            verb = "is" if self.channels == 1 else "are"
+            yield f"{self.hosts} hosts share {it}: {whose} {verb} oversubscribed {ratio}:1"
+
 
 class Causes(Figures):
     """Figures from which a cause of the busiest channel's load can be seen.
@@ -258,6 +321,33 @@ class Causes(Figures):
     users: Users | None = figure(at="causes.users")
     groups: Groups | None = figure(at="causes.groups")
     uplinks: Uplinks | None = figure(at="causes.uplinks")
+
+    def said(self, channel: BusiestChannel, name: str, unit: str, *, better: bool) -> Iterator[str]:
+        """Yield what is known in words, the strongest kind first.
+
+        Parameters
+        ----------
+        channel, name
+            The busiest channel, and its short name. Of many, causes of the first are said.
+        unit
+            What loads are counted in.
+        better
+            Whether a routing may do better.
+        """
+        it, load, half, groups = "it", "that load", self.half_way, self.groups
+        if channel.together:
+            it, load = name, f"the load of {name}"
+        if half and half.split_load <= LESS * channel.load:
+            part = percent(half.share, 2)
+            yield f"{part} of the traffic goes half-way round a ring, all of it in the + direction"
+        if groups and groups.share > MOST_OF_IT:
+            goes = f"from group {groups.source} to group {groups.target}"
+            over = counted(groups.channels, "channel")
+            yield f"{percent(groups.share, 2)} of {load} goes {goes}, over {over}"
+        if self.uplinks:
+            yield from self.uplinks.said(channel, it, unit, better=better)
+        if self.users and channel.kind != "injection":
+            yield from self.users.said(load)
 
 
 def followed(mapped: MappedProgram, routing: Routing) -> Paths | None:
@@ -282,9 +372,7 @@ def causes_of(mapped: MappedProgram, routing: Routing, routed: Paths | None) -> 
 def _half_way(mapped: MappedProgram, routing: Routing) -> HalfWay | None:
     topology, found = mapped.topology, mapped.contention
     cube = topology.routers
-    if not isinstance(cube, Cube) or not isinstance(routing, DimensionOrder):
-        return None
-    if not topology.even or found.busiest_channel >= topology.num_network_channels:
+    if not (isinstance(cube, Cube) and isinstance(routing, DimensionOrder) and topology.even):
         return None
     pairs = legs(topology, mapped.source, mapped.target)
     both = half_way_round(cube, pairs.entry, pairs.exit)

@@ -9,6 +9,8 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.figures import FLITS, SHARE, Figures, Number, UnitOf, figure, say
+from netloom.base.units import size
+from netloom.base.words import counted, number
 from netloom.contention.channel_loads import Contention, measured
 from netloom.contention.saturation_limit import capacity_fraction, saturation
 
@@ -33,6 +35,17 @@ MOST_SORTED = 2**22
 
 FEW = 3
 """Pairs of a channel that are named."""
+
+
+def carried(unit: str, amount: float) -> str:
+    """Return an amount of traffic with its unit, such as ``load_unit`` names.
+
+    Examples
+    --------
+    >>> carried("bytes", 12_299_755), carried("messages", 1), carried("paths", 2.5)
+    ('12.3 MB', '1 message', '2.5 paths')
+    """
+    return size(amount) if unit == "bytes" else counted(number(amount), unit[:-1])
 
 
 class Spread(Figures):

@@ -12,12 +12,12 @@ Paths are made a block at a time, and counted permutation by permutation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.channel_loads import BLOCK
 from netloom.contention.several_paths import expected_loads
@@ -46,33 +46,75 @@ Block = tuple["Ints", "Ints", "Ints"]
 """Sources and targets of the pairs of some permutations, and where each one's pairs begin."""
 
 
-@dataclass(frozen=True, eq=False)
-class EffectiveBisection:
+class EffectiveBisection(Figures):
     """What pairs of hosts in different halves get, as a share of what a host could send alone.
 
     Attributes
     ----------
     mean
         Over all drawings.
-    half_width
-        Of its 95 % confidence interval (Student's t). NaN of a single drawing.
+    ci
+        The ends of its 95 % confidence interval (Student's t). None of a single drawing.
+    least
+        The mean of the worst drawing.
+    samples
+        Drawings.
     shares
         float64[samples], the mean of each drawing.
     """
 
-    mean: float
-    half_width: float
-    shares: Floats
+    mean: float = figure("effective bisection bandwidth, of a host's", SHARE, lead=True, key=True)
+    ci: tuple[float, ...] | None = figure("ends of the 95 % interval of the mean", SHARE)
+    least: float = figure("what the worst matching gets of it", SHARE, lead=True)
+    samples: int = figure("matchings", lead=True)
+    shares: Floats = unseen()
 
-    @property
-    def samples(self) -> int:
-        """Drawings."""
-        return len(self.shares)
 
-    @property
-    def least(self) -> float:
-        """The mean of the worst drawing."""
-        return float(self.shares.min())
+class Shifts(Figures):
+    """What shifts of the hosts load: host i sends to host i + d, modulo their number.
+
+    Attributes
+    ----------
+    count
+        The shifts.
+    max, mean
+        Paths on the busiest channel between routers. Expected ones where pairs have several paths.
+    worst
+        The d of the shift that takes longest.
+    distance
+        int64[shifts], d.
+    largest_load
+        Paths on the busiest channel between routers, of each.
+    longest_time
+        float64[shifts], the same over bandwidth.
+    total_load
+        Paths on every channel of the network, of all these shifts together.
+    """
+
+    count: int = figure("shifts", lead=True)
+    max: Number = figure("paths on the busiest channel, worst shift", lead=True, key=True)
+    mean: float = figure("paths on the busiest channel, mean of all shifts", lead=True, key=True)
+    worst: int = figure("the worst shift is by", lead=True)
+    distance: Ints = unseen()
+    largest_load: NDArray[Any] = unseen()
+    longest_time: Floats = unseen()
+    total_load: NDArray[Any] = unseen()
+
+    @classmethod
+    def of(
+        cls, distance: Ints, load: NDArray[Any], time: Floats, total_load: NDArray[Any]
+    ) -> Shifts:
+        """Return that of some shifts."""
+        return cls(
+            count=len(distance),
+            max=load.max().item(),
+            mean=float(load.mean()),
+            worst=int(distance[time.argmax()]),
+            distance=distance,
+            largest_load=load,
+            longest_time=time,
+            total_load=total_load,
+        )
 
 
 def effective_bisection(
@@ -115,7 +157,7 @@ def effective_bisection(
     >>> from netloom.routing import DModK
     >>> from netloom.topology import topology
     >>> found = effective_bisection(topology("leaf-spine:2x1x2"), DModK(), samples=2000)
-    >>> bool(abs(found.mean - 5 / 6) < found.half_width)
+    >>> found.ci[0] < 5 / 6 < found.ci[1]
     True
     """
     from scipy.special import stdtrit
@@ -129,8 +171,13 @@ def effective_bisection(
     shares = np.concatenate([found[2] for found in parts])
     spread = float(shares.std(ddof=1)) if samples > 1 else np.nan
     wide = float(stdtrit(samples - 1, 0.975)) if samples > 1 else np.nan
+    mean, half_width = float(shares.mean()), wide * spread / float(np.sqrt(samples))
     return EffectiveBisection(
-        mean=float(shares.mean()), half_width=wide * spread / float(np.sqrt(samples)), shares=shares
+        mean=mean,
+        ci=(mean - half_width, mean + half_width) if samples > 1 else None,
+        least=float(shares.min()),
+        samples=samples,
+        shares=shares,
     )
 
 
@@ -143,29 +190,6 @@ def _matchings(hosts: Ints, samples: int, rng: np.random.Generator) -> Iterator[
         drawn = np.array([rng.permutation(hosts)[: 2 * half] for _ in range(many)])
         firsts = np.arange(many + 1, dtype=np.int64) * half
         yield drawn[:, :half].ravel(), drawn[:, half:].ravel(), firsts
-
-
-@dataclass(frozen=True, eq=False)
-class Shifts:
-    """What shifts of the hosts load: host i sends to host i + d, modulo their number.
-
-    Attributes
-    ----------
-    distance
-        int64[shifts], d.
-    largest_load
-        Paths on the busiest channel between routers, of each. Expected ones where pairs have
-        several paths.
-    longest_time
-        float64[shifts], the same over bandwidth.
-    total_load
-        Paths on every channel of the network, of all these shifts together.
-    """
-
-    distance: Ints
-    largest_load: NDArray[Any]
-    longest_time: Floats
-    total_load: NDArray[Any]
 
 
 def shift_loads(
@@ -219,7 +243,7 @@ def shift_loads(
         return _expected_shifts(topology, routing, taking, ahead)
     parts, total = _counted(topology, routing, _shifted(taking, ahead), DEFAULT_SEED, reached)
     loads, times, _ = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Shifts(ahead, loads, times, total)
+    return Shifts.of(ahead, loads, times, total)
 
 
 def _shifted(hosts: Ints, ahead: Ints) -> Iterator[Block]:
@@ -269,4 +293,4 @@ def _expected_shifts(topology: Topology, routing: Routing, hosts: Ints, ahead: I
         total += load
         both = np.stack([load, load / topology.channel_bandwidth])[:, :between]
         largest[:, number] = both.max(axis=1, initial=0.0)
-    return Shifts(ahead, largest[0], largest[1], total)
+    return Shifts.of(ahead, largest[0], largest[1], total)

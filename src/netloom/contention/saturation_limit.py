@@ -69,8 +69,9 @@ class Saturation:
         float64[num_nodes]: the node's traffic as a multiple of the average sending node's.
     mean_weight
         B̄, the weight that the average sending node injects.
-    lemma_3
-        What lemma 3 says of the average node, even if that is above the upper bound.
+    lemma_3, lemma_4
+        What these say of the average node and of the most delayed one, even if that is above the
+        upper bound.
     """
 
     average_node: float
@@ -81,6 +82,7 @@ class Saturation:
     node_share: Floats
     mean_weight: float
     lemma_3: float
+    lemma_4: float = np.nan
 
     @property
     def estimated(self) -> bool:
@@ -162,6 +164,7 @@ def saturation(
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
         lemma_3=lemma_3,
+        lemma_4=worst_node,
     )
 
 
@@ -437,14 +440,12 @@ class Verdict(Figures):
     affected: tuple[str, ...] = ()
 
 
-def verdict(
-    limit: Saturation, offered: float | None, *, paths_meet: bool | None, hosted: bool = False
-) -> Verdict:
+def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool | None) -> Verdict:
     """Return the verdict on a mapping with these limits.
 
     ``offered`` is the traffic of the average sending node, as a fraction of a channel's bandwidth.
-    ``paths_meet`` is whether any two paths share a channel, or None if nobody counted. If hosts
-    have channels of their own (``hosted``), only channels between routers count.
+    ``paths_meet`` is whether any two paths share a channel between routers, or None if nobody
+    counted.
 
     Examples
     --------
@@ -465,8 +466,7 @@ def verdict(
     # 1 / the load at which the node is delayed, or at the latest if nothing estimates it
     pressure = limit.node_share / (limit.node_estimate if limit.estimated else limit.node_bound)
     if offered is None:
-        never = limit.worst_node >= limit.upper_bound if hosted else limit.worst_node > 1
-        if never:
+        if limit.lemma_4 > 1:  # what no node sends
             return found(level="good-enough")
         return found(level="depends-on-load", affected_nodes=_largest(pressure, FIRST))
     delayed = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.base.words import counted, number
+from netloom.base.words import counted, number, percent
 from netloom.drawing.axes import Axis
+from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.colours import BEST, OTHERS, REFERENCE
 from netloom.drawing.frame import layered, room
 from netloom.drawing.names import width_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.topology import Topology
 
 FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""
@@ -41,6 +43,12 @@ NUMBERED = 20.0
 WAYS = {"sends": BEST, "receives": OTHERS[0]}
 SWITCH_OPACITY = 0.22
 WIDTH, LEAST_ROW, MOST_ROW, HEIGHT = 1000.0, 5.0, 22.0, 760.0
+
+MOST_CHANNELS = 20_000
+"""Most channels of a map, of all phases together."""
+
+MAP_COLUMNS, MAP_SIDE = 6, 210.0
+"""Phases side by side, and how wide each is."""
 
 NAME_ROW = 15.0
 """Pixels of a row whose name can be read. Of lower ones some are named."""
@@ -224,3 +232,64 @@ class PhasesInTime:
             .encode(x="middle:Q", y=alt.value(0), text="phase:O")
         )
         return [bands, numbers]
+
+
+def switching(clocks: float, moves: float, phases: int) -> alt.LayerChart:
+    """Return how much of the time goes to context switches, and how much to moving words."""
+    switches, said = clocks - moves, "There is nothing to send"
+    parts = ("switching", switches, REFERENCE), ("moving words", moves, BEST)
+    if clocks:
+        said = f"{percent(1 - moves / clocks)} of {counted(number(clocks), 'clock')} "
+        said += f"without latency is switching between {counted(phases, 'phase')}"
+    rows = [
+        Bar(name, took, percent(took / clocks) if clocks else "", colour)
+        for name, took, colour in parts
+    ]
+    return stacked(rows, said, "clocks", width=WIDTH, empty="nothing")
+
+
+def phase_maps(
+    network: Topology | None, busy: Floats, makespan: Floats
+) -> tuple[alt.VConcatChart, int, float]:
+    """Return the first phases on the network, how many they are, and how busy channels are in all.
+
+    Parameters
+    ----------
+    network
+        The network. None if it is not known.
+    busy
+        float64[num_phases, num_channels], clocks for which each channel works in each phase.
+    makespan
+        float64[num_phases], how long each phase lasts, in clocks.
+    """
+    import altair as alt
+
+    from netloom.drawing.networks.chart import USE, network_chart
+
+    used, maps = np.zeros_like(busy), list[Any]()
+    lasting = makespan[:, None]
+    np.divide(busy, lasting, out=used, where=lasting > 0)
+    shown = min(len(used), max(1, MOST_CHANNELS // max(1, used.shape[1])))
+    for phase, each in enumerate(used[:shown]):
+        drawn = network_chart(network, each, USE, width=MAP_SIDE)
+        if isinstance(drawn, alt.Chart):  # the loads of an unknown network in falling order
+            height = MAP_SIDE * float(drawn.height) / float(drawn.width)
+            drawn = drawn.properties(width=MAP_SIDE, height=height)
+        title = alt.TitleParams(
+            f"phase {phase}: {number(makespan[phase])} clocks",
+            subtitle=f"channels used {percent(float(each.mean()) if each.size else 0.0)}",
+        )
+        maps.append(drawn.properties(title=title))
+    rows = [
+        alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(
+            color="shared", stroke="shared"
+        )
+        for first in range(0, len(maps), MAP_COLUMNS)
+    ]
+    whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(
+        color="shared", stroke="shared"
+    )
+    mean = 0.0
+    if makespan.sum() and used.size:
+        mean = float(np.average(used.mean(axis=1), weights=makespan))
+    return whole, shown, mean

@@ -15,8 +15,7 @@ from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze import Analysis
 from netloom.questions.fabric import LOAD
 from netloom.questions.map import ProgramMapping
-from netloom.questions.named import entering
-from netloom.questions.network_chart import network_again
+from netloom.questions.named import entering, network_again
 from netloom.questions.register import command_line
 from netloom.questions.shown import IN_ORDER, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows

@@ -14,7 +14,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.base.words import counted
+from netloom.base.words import counted, listed, number, percent
 from netloom.bounds import bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
@@ -42,6 +42,9 @@ MOST_BUSIEST = 10
 
 PROVED = 1 + 1e-6
 """Times the bound up to which a busiest channel is as good as can be."""
+
+EVEN = 1.1
+"""Times its share, or its bound, up to which a channel carries no more than others."""
 
 Way: TypeAlias = Literal["up", "down", "across"]
 """Whether a channel leads away from hosts, towards them, or neither."""
@@ -137,6 +140,19 @@ class FabricSize(Figures):
         hosts = f"{counted(self.hosts, 'host', ',')}{inside}"
         switches, cables = counted(self.switches, "switch", ","), counted(self.cables, "cable", ",")
         return f"{hosts}, {switches}, {cables}"
+
+    @property
+    def ports(self) -> str:
+        """Which of a host's ports are looked at, where any host has ports on several routers."""
+        many = self.several_switches
+        if not many:
+            return ""
+        have = "has" if many == 1 else "have"
+        return (
+            f"{counted(many, 'host', ',')} {have} ports on several switches: loads count each pair "
+            "of hosts on the ports with the fewest hops between them, loops are looked for between "
+            "all ports"
+        )
 
 
 def fabric_size(topology: Topology, hosts: Ints | None = None) -> FabricSize:
@@ -609,6 +625,58 @@ class Cause(Figures):
     as_usual: int = figure()
     mended_ratio: float | None = figure()
     hosts: tuple[LedTo, ...] = figure()
+
+    def said(self, source: str, target: str, *, paths: float, ratio: float) -> str:
+        """Return it in words.
+
+        Parameters
+        ----------
+        source, target
+            The ends of the channel.
+        paths, ratio
+            What it carries, and how many times its bound that is.
+        """
+        said = {
+            "down": f"one of {self.beside} cables down into {target}",
+            "up": f"one of {self.beside} uplinks of {source}",
+            "across": f"one of {self.beside} cables from {source} to other switches",
+        }[self.way]
+        if self.mended_ratio is not None:
+            said += f"; {self._slow(self.mended_ratio, ratio)}"
+            if self.share * self.beside <= EVEN:
+                return f"{said}."
+        other, carry = self.beside - 1, number(self.least)
+        if self.least != self.most:
+            carry += f" to {number(self.most)}"
+        rest = f"the other {other} carry {carry}" if other > 1 else f"the other carries {carry}"
+        share = "all" if self.share == 1 else percent(self.share)
+        said += f", with {share} of their paths ({rest})."
+        if self.alike < self.usual and self.way != "across":
+            only = "The only cable" if self.alike == 1 else f"One of {self.alike} cables"
+            said += f" {only} between the two switches, where most have {self.usual}."
+        return said + self._destinations(paths)
+
+    def _slow(self, mended: float, ratio: float) -> str:
+        """Return how slow the channel is, and what the busiest carries once it is mended."""
+        unit = f"\u00a0{self.rate_unit}" * bool(self.rate_unit)
+        said = f"it runs at {number(self.rate)}{unit} beside {self.as_usual} of "
+        said += f"{number(self.usual_rate)}{unit}: mended"
+        stays = mended * PROVED >= ratio
+        return f"{said}{' alone' * stays}, the busiest {'stays at' if stays else 'falls to'} " + (
+            f"{number(mended)}× what it must"
+        )
+
+    def _destinations(self, total: float) -> str:
+        """Say of how many hosts most of the paths are, where these are few."""
+        if self.destinations < 2:
+            return f" All its paths lead to {self.hosts[0].name}." if self.hosts else ""
+        so_far = 0.0
+        for many, each in enumerate(self.hosts[:4], start=1):
+            so_far += each.paths
+            if so_far >= 0.5 * total and many < self.destinations:
+                names = listed([host.name for host in self.hosts[:many]])
+                return f" {percent(so_far / total)} of its paths lead to {names}."
+        return ""
 
 
 def cause_of(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.figures import SHARE, Figures, derived, figure
+from netloom.base.words import counted, number, percent
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
 from netloom.fabrics.program import Flows, program_times
 
@@ -88,9 +89,9 @@ def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -
     (array([2., 2.]), np.int64(0))
     """
     times = np.zeros((len(jobs), topology.num_channels))
-    for number, flows in enumerate(jobs):
+    for place, flows in enumerate(jobs):
         if len(flows.source):
-            times[number] = program_times(topology, table, flows)
+            times[place] = program_times(topology, table, flows)
     alone = times.max(axis=1, initial=0.0)
     use = times / np.maximum(alone, 1e-300)[:, None]
     together = np.where(use > 0, use.sum(axis=0), 0.0)
@@ -114,6 +115,11 @@ class SharedCable(Figures):
     cable: Cable = figure(at=".")
     jobs: tuple[JobUse, ...] = figure()
 
+    @property
+    def users(self) -> str:
+        """The jobs that use it, and the time of each."""
+        return ", ".join(f"{job.name} {job.use:.2g}" for job in self.jobs)
+
 
 class JobCost(Figures):
     """A job, and what the others cost it."""
@@ -134,6 +140,26 @@ class JobCost(Figures):
     def delay(self) -> float:
         """As a share of what it takes alone."""
         return self.slowdown - 1
+
+    @property
+    def words(self) -> str:
+        """What it is, and what the others cost it."""
+        size = f"{counted(self.nodes, 'node', ',')}, {counted(self.hosts, 'host', ',')}"
+        who = f"Job {self.name} ({size}, {self.program})"
+        if not self.alone:
+            return f"{who} sends nothing between nodes."
+        rest = ""
+        if self.inside > 0.0005:
+            rest = f" {percent(self.inside)} of its traffic stays inside nodes, without a cable."
+        if self.unrouted:
+            have = "has" if self.unrouted == 1 else "have"
+            rest += f" {counted(self.unrouted, 'pair', ',')} of its hosts {have} no path."
+        if self.shared is None:
+            return f"{who} shares no cable that is busy for it.{rest}"
+        return (
+            f"{who} takes up to {number(self.slowdown)} times as long as alone: it shares "
+            f"{self.shared.words} with {', '.join(self.shared_with)}.{rest}"
+        )
 
 
 class JobCosts(NamedTuple):

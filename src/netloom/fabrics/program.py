@@ -401,7 +401,9 @@ class ProgramCost(Figures):
     """
 
     name: str = figure("busiest cable of", lead=True)
-    before: float | None = figure("busiest cable before", "bytes", head="installed", lead=True)
+    before: float | None = figure(
+        "busiest cable before", "bytes", head="installed", lead=True, none="no path"
+    )
     after: float = figure("busiest cable after", "bytes", head="new", lead=True)
     floor: float = figure("least that any table can have", "bytes", head="limit", lead=True)
     hosts: float = figure("busiest adapter", "bytes", lead=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import partial
 from os.path import isfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import real_number
 from netloom.base.textfiles import file_kind, read_lines
+from netloom.base.words import counted
 from netloom.mapping.layouts.catalogue import find_layout, gray, layout_table
 from netloom.mapping.placements import (
     check_capacity,
@@ -543,3 +545,24 @@ def mapping_with_distance(
         found = f"{distance:g} hops, where swaps lead no nearer than to {nearest:.4g}"
         raise InputError("distance", found, "an average distance that a mapping can have")
     return usable[place[: graph.num_tasks]].astype(np.int32)
+
+
+def hosts_but(patterns: str | None, network: Topology) -> Ints:
+    """Return the hosts that no pattern names."""
+    hosts = working_nodes(network)
+    for pattern in [] if patterns is None else patterns.split(","):
+        nodes = network.node_of_host[hosts].tolist()
+        names = zip(
+            map(network.name_of, hosts.tolist()), map(network.computer_name, nodes), strict=True
+        )
+        named = np.array(
+            [any(fnmatchcase(name, pattern.strip()) for name in both) for both in names], np.bool_
+        )
+        if not named.any():
+            raise InputError(
+                "without_hosts", f"'{pattern}', which no host is called", "a name such as storage*"
+            )
+        hosts = hosts[~named]
+    if len(hosts) < 2:
+        raise InputError(network.name, counted(len(hosts), "host"), "at least two that take part")
+    return hosts

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves
-from netloom.contention.mapped import LOADS, MappedFigures
+from netloom.base.words import counted, number, percent, rounded
+from netloom.contention.mapped import LOADS, MappedFigures, carried
+from netloom.mapping.search.objectives import hosts_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.mapping.search.generations import FoundMapping
+    from netloom.mapping.search.objectives import Measure
+    from netloom.topology import Topology
 
 Kind: TypeAlias = Literal["bound", "better", "none", "worse"]
 
@@ -21,6 +25,9 @@ CLOSE = 1e-9
 
 WORTH = 0.01
 """Share of an objective, or of hop-bytes, from which on less of it is a gain."""
+
+NOTHING_KNOWN = 0.005
+"""A bound below this share of rank order is shown as a gain of 100 %, and says nothing."""
 
 WORST, LATENCY = "worst-node share", "packet latency"
 """What pairs of runs are compared by."""
@@ -158,6 +165,145 @@ def paired(before: Sequence[SimulatedRun], after: Sequence[SimulatedRun]) -> Pai
         difference=difference,
         half_width=half_width,
     )
+
+
+class Objective(Figures):
+    """What was minimized: its value in rank order and with the mapping, and its bound.
+
+    ``timed``: it is of more than loads between routers: of times, or of hosts. ``hosts``: hosts'
+    own channels count. ``scale``: what each of several was divided by.
+    """
+
+    name: str
+    before: float
+    after: float
+    bound: float
+    timed: bool
+    hosts: bool
+    scale: dict[str, float]
+
+    @classmethod
+    def of(cls, found: FoundMapping, value_of: Measure, network: Topology) -> Self:
+        """Return that of a search. ``value_of``: what measured mappings."""
+        hosts = hosts_count(network, value_of.tasks_per_node)
+        return cls(
+            name=found.objective,
+            before=found.starts["identity"],
+            after=found.value,
+            bound=found.bound,
+            timed=hosts or bool((network.routers.channel_bandwidth != 1).any()),
+            hosts=hosts,
+            scale={} if value_of.objective.single else dict(value_of.scale),
+        )
+
+    @property
+    def values(self) -> tuple[float, float, float]:
+        """Those of rank order and of the mapping, and the bound, as people count them."""
+        found = self.before, self.after, self.bound
+        if self.name == "path-contention":  # the rest of it ranks what meets as many
+            return int(found[0]), int(found[1]), int(found[2])
+        return found
+
+    @derived("how much it changes", SHARE)
+    def changed(self) -> float | None:
+        """As a share of rank order, without its sign."""
+        return relative_change(*self.values[:2])
+
+    @derived("how much more a node may send", SHARE)
+    def more(self) -> float | None:
+        """Of an objective that is less where nodes may send more."""
+        known = self.name == "saturation" and self.after
+        return self.before / self.after - 1 if known else None
+
+    @derived("how much less it may be", SHARE)
+    def possible(self) -> float | None:
+        """The largest gain over rank order that the bound leaves. None where it is not known."""
+        first, _, bound = self.values
+        return relative_change(first, bound) if bound > first * NOTHING_KNOWN else None
+
+    @derived("times as much that a node may send at most", "times")
+    def most(self) -> float | None:
+        """Of an objective that is less where nodes may send more."""
+        known = self.name == "saturation" and self.bound and self.before
+        return self.before / self.bound if known else None
+
+    def busiest(self, between: str) -> str:
+        """Return what the busiest channel is called, of those that it counts."""
+        return "the busiest channel" + between * (not self.hosts)
+
+    @property
+    def times(self) -> bool:
+        """Whether it is of times, or of hosts' channels, too."""
+        return self.timed and "max-channel-load" in self.name
+
+    def gain_said(self, unit: str, between: str, fewer_met: float | None) -> str:
+        """Say how much better it is than in rank order.
+
+        Parameters
+        ----------
+        unit
+            What loads are counted in.
+        between
+            What says that hosts' own channels are not meant.
+        fewer_met
+            How many fewer paths are met on average, as a share.
+        """
+        (first, last, _), name = self.values, self.name
+        less = f"{percent(self.changed, 2)} less than in rank order"
+        if name == "max-channel-load" and self.timed:
+            return f"{self.busiest(between)} works {less}"
+        if name == "max-channel-load":
+            return f"{self.busiest(between)} carries {less} ({_from_to(unit, first, last)})"
+        if name == "hop-bytes":
+            return f"hop-bytes are {less} ({number(first)} → {number(last)})"
+        if name == "saturation":
+            more = "∞" if self.more is None else rounded(100 * self.more)
+            return f"the worst node may send {more}\u00a0% more than in rank order"
+        if name == "path-contention" and last < first:
+            met = f"the path that meets most others meets {counted(int(last), 'other')}"
+            return f"{met}, {int(first)} in rank order ({percent(self.changed, 2)} less)"
+        if name == "path-contention":
+            fewer = percent(fewer_met, 2)
+            return f"paths meet {fewer} fewer others on average than in rank order"
+        return f"the mixed objective is {less}"
+
+    def noun(self, between: str) -> str:
+        """Return what it is, as a noun."""
+        busiest = self.busiest(between)
+        of = f"the load of {busiest}" if " between " in busiest else f"{busiest}'s load"
+        return {
+            "max-channel-load": of,
+            "hop-bytes": "the number of hop-bytes",
+            "path-contention": "the most paths that one meets",
+            "saturation": "the worst node's limit",
+        }.get(self.name, "the mixed objective")
+
+    def value_said(self, unit: str) -> str:
+        """Return it in rank order with its unit. "" if it has none that people know."""
+        if self.name == "max-channel-load" and not self.timed:
+            return carried(unit, self.before)
+        if self.name == "path-contention":
+            return counted(int(self.before), "path")
+        return ""
+
+    def possible_said(self) -> str:
+        """Return the largest gain over rank order that the bound leaves. "" if not known."""
+        first, _, bound = self.values
+        if not bound or not first:
+            return ""
+        if self.most is not None:
+            return f"{rounded(self.most)}×"
+        return "" if self.possible is None else percent(self.possible, 2)
+
+
+def _from_to(unit: str, first: float, last: float) -> str:
+    """Return two amounts of traffic, and their unit once if it is the same."""
+    before, after = carried(unit, first), carried(unit, last)
+    (value, first_unit), last_unit = before.rsplit(" ", 1), after.rpartition(" ")[2]
+    alike = first_unit.rstrip("s") == last_unit.rstrip("s")
+    if not last:  # in the unit of what it was
+        return f"{value} → 0 {last_unit if alike else first_unit}"
+    return f"{value if alike else before} → {after}"
 
 
 class Gain(Figures):

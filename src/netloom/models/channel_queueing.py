@@ -57,7 +57,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -114,6 +114,13 @@ class Flows:
     pair: Ints
     num_nodes: int
     num_channels: int
+
+    @property
+    def layers(self) -> int:
+        """In how many layers of VCs paths are that could deadlock, or 1 if in none."""
+        used = np.unique(self.vc_share, axis=0)
+        disjoint = len(used) > 1 and ((used > 0).sum(axis=0) <= 1).all()
+        return len(used) if disjoint else 1
 
 
 def follow_flows(
@@ -333,6 +340,22 @@ class ChannelRouter:
     credit_cycles: int = 2
     head_cycles: int = 1
     entry_loop_cycles: int = 4
+
+    @classmethod
+    def of(cls, router: Any) -> Self:
+        """Return those of a simulator's router."""
+        times = router.timing()
+        head = times.head_wait + (0 if router.speculative else 1)
+        return cls(
+            vcs=router.vcs,
+            buffer_flits=router.buffer_flits,
+            switching=router.switching,
+            hop_cycles=head + times.flit,
+            end_cycles=head + times.injection + times.ejection,
+            credit_cycles=times.credit,
+            head_cycles=head,
+            entry_loop_cycles=times.injection + times.injection_credit,
+        )
 
     def __post_init__(self) -> None:
         for name in ("vcs", "buffer_flits", "hop_cycles"):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure
 from netloom.base.words import percent
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
 from netloom.phases.plan.plans import ranks
@@ -514,50 +515,39 @@ def plan_break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts)
     return float((saved[winning] / lost[winning]).max(initial=0.0))
 
 
-def predicted_clocks(
-    plan: Plan, costs: ConSetCosts, passing: MessageCosts
-) -> dict[str, float | None]:
-    """Return clocks of phases and of messages by formulas in which no channel is shared.
+class Predicted(Figures):
+    """Clocks by the formulas of ``models.messages``, in which no channel is shared."""
 
-    With them goes ``break_even_words``, which is None without connections as well.
-    """
+    conset: float = figure("phases", "clocks", lead=True)
+    message_passing: float = figure("messages", "clocks", lead=True)
+    break_even_words: float | None = figure("phases pay up to so many words of a connection")
+
+
+def predicted_clocks(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> Predicted:
+    """Return clocks of phases and of messages. Nothing breaks even without connections."""
     given = plan.connections
     words = given.words.astype(np.float64)
     busiest = processor_words(plan, words, both_ways=costs.both_ways).max(axis=1, initial=0.0)
-    return {
-        "conset": conset_clocks(busiest * costs.clocks_per_word, costs),
-        "message_passing": pattern_message_passing_clocks(
+    return Predicted(
+        conset=conset_clocks(busiest * costs.clocks_per_word, costs),
+        message_passing=pattern_message_passing_clocks(
             given.source, given.target, words, passing, both_ways=costs.both_ways
         ),
-        "break_even_words": plan_break_even_words(plan, costs, passing) if len(given) else None,
-    }
+        break_even_words=plan_break_even_words(plan, costs, passing) if len(given) else None,
+    )
 
 
-def sums_of_phases(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> dict[str, Any]:
-    """Return columns of what each phase has: contents, busiest parts, and clocks without switch."""
-    words = plan.connections.words.astype(np.float64)
-    at_nodes = processor_words(plan, words, both_ways=costs.both_ways)
-    on_channels = channel_words(plan) * costs.channel_clocks_per_word
-    return {
-        "phase": np.arange(plan.num_phases),
-        "connections": np.bincount(plan.phase, minlength=plan.num_phases),
-        "words": np.bincount(plan.phase, words, plan.num_phases),
-        "channels_used": plan.use().max(axis=1, initial=0),
-        "processor_clocks": at_nodes.max(axis=1, initial=0.0) * costs.clocks_per_word,
-        "channel_clocks": on_channels.max(axis=1, initial=0.0),
-        "makespan": timetable.makespan,
-        "lower_bound": timetable.lower_bound,
-    }
+class Limit(Figures):
+    """What keeps phases from being faster.
 
+    ``kind`` is ``switches`` if they take half of the time or more, ``turns`` if connections wait
+    for each other longer than processors and channels have to work, ``channels`` if the busiest of
+    a phase has more to do than any processor. Of ``processors`` all they do is send and receive.
+    ``sentence`` says which, where and how much.
+    """
 
-class Limit(NamedTuple):
-    """What keeps phases from being faster."""
-
-    # ``switches``: they take half of the time or more. ``turns``: connections wait for each other
-    # longer than processors and channels have to work. ``channels``: the busiest of a phase has
-    # more to do than any processor. ``processors``: all they do is send and receive.
-    kind: Literal["switches", "turns", "channels", "processors"]
-    sentence: str  # which, where and how much
+    kind: str = figure()
+    sentence: str = figure()
 
 
 def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
@@ -566,7 +556,7 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
     lasting = float(timetable.makespan.sum())
     share = f"{percent(switches / max(switches + lasting, 1e-300))} of the time"
     if switches >= lasting:
-        return Limit("switches", f"Switching between phases takes {share}.")
+        return Limit(kind="switches", sentence=f"Switching between phases takes {share}.")
     words = plan.connections.words.astype(np.float64)
     at_nodes = processor_words(plan, words, both_ways=costs.both_ways) * costs.clocks_per_word
     on_channels = channel_words(plan) * costs.channel_clocks_per_word
@@ -579,7 +569,7 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
             f"Connections wait for each other: processors and channels work for"
             f" {least.sum():,.0f} of {lasting:,.0f} clocks."
         )
-        return Limit("turns", f"{why} {rest}")
+        return Limit(kind="turns", sentence=f"{why} {rest}")
     busiest, fullest = at_nodes.max(axis=1), on_channels.max(axis=1)
     if least.sum() > SHARED * busiest.sum():
         phase = int(np.argmax(fullest - busiest))
@@ -588,14 +578,14 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
             f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, channel {name} is busy"
             f" for {fullest[phase]:,.0f}, and no processor for more than {busiest[phase]:,.0f}."
         )
-        return Limit("channels", f"{why} {rest}")
+        return Limit(kind="channels", sentence=f"{why} {rest}")
     phase = int(np.argmax(busiest))
     name = plan.topology.name_of(int(np.argmax(at_nodes[phase])))
     why = (
         f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, the processor of node"
         f" {name} is busy for {busiest[phase]:,.0f}."
     )
-    return Limit("processors", f"{why} {rest}")
+    return Limit(kind="processors", sentence=f"{why} {rest}")
 
 
 def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Floats:

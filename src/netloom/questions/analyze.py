@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,8 +13,9 @@ from netloom.base.errors import InputError
 from netloom.base.figures import FLITS, SHARE, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds, size
-from netloom.base.words import counted, folded, listed, load_share, number, percent, rounded, shares
-from netloom.bounds import Bounds, Taper, bounds_of, tapers
+from netloom.base.words import counted, folded, load_share, number, percent, rounded, shares
+from netloom.bounds import Taper, bounds_of, tapers
+from netloom.bounds.cuts import CLOSE, Bounds
 from netloom.contention import (
     Verdict as Standing,
     offered_by_program,
@@ -28,8 +29,6 @@ from netloom.contention.busiest import (
     BusiestRouter,
     Causes,
     ShiftLoad,
-    Uplinks,
-    Users,
     causes_of,
     followed,
     shift_by_shift,
@@ -43,6 +42,7 @@ from netloom.contention.mapped import (
     MeanMessage,
     Slowdown,
     Spread,
+    carried,
     channels_of,
     contention_counts,
     counted_contention,
@@ -56,6 +56,7 @@ from netloom.machines import Machine, machine_names
 from netloom.mapping.allocation import place_program
 from netloom.mapping.at_random import (
     MOST_RANDOM,
+    OfRandom,
     RandomMapping,
     RandomMappings,
     all_alike,
@@ -77,26 +78,28 @@ from netloom.questions.fields import (
     ProgramFile,
     ProgramOnNetwork,
     Seeded,
+    routing_option,
 )
 from netloom.questions.named import (
     mapping_name,
+    network_again,
     network_of,
     num_places,
     placed,
     placing,
     program_on,
     provenance_of,
+    routing_of,
 )
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, subject
 from netloom.questions.terminal import table as terminal_table
 from netloom.questions.verdicts import Measure, Verdict
-from netloom.routing import Routing, find_deadlock, parse_routing, routes_by
-from netloom.topology.names import short_switch_name
+from netloom.routing import Routing, find_deadlock, routes_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -107,21 +110,19 @@ if TYPE_CHECKING:
 
 LOAD = "Offered load (said at most one way)"
 
+_LOAD = partial(option, default=None, gt=0, le=MOST, panel=LOAD)
+
 
 class AnalyzeQuestion(
     HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
 ):
     """Where a mapped program contends, and what limits it."""
 
-    routing: OnePathOrFunction = option(
+    routing: OnePathOrFunction = routing_option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
         "minimal-group, valiant-group. In Python: functions. All: netloom routings.",
-        default="default",
-        panel="Network",
-        flags=("--routing", "--routes"),
-        file=True,
     )
     random_mappings: int | None = option(
         "Random mappings to compare with; none with given routes.",
@@ -130,35 +131,19 @@ class AnalyzeQuestion(
         le=100_000,
         shown_default="25, fewer if large",
     )
-    offered: float | None = option(
+    offered: float | None = _LOAD(
         "Offered load per sending node, a fraction of a channel.",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
-    run_seconds: float | None = option(
+    run_seconds: float | None = _LOAD(
         "Time of the recorded run on a machine without contention.",
         unit="seconds",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
-    instructions_per_message: float | None = option(
+    instructions_per_message: float | None = _LOAD(
         "Instructions per task between two messages (on a machine).",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
-    mips: float | None = option(
+    mips: float | None = _LOAD(
         "Speed of a task, with instructions_per_message.",
         unit="million instructions per second",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=LOAD,
     )
 
     @model_validator(mode="after")
@@ -186,21 +171,6 @@ TOO_MANY = (
 )
 """Why figures may be left out."""
 
-CLOSE = 1.005
-"""Times the bound up to which a channel works for no longer than it must."""
-
-LESS = 0.95
-"""The busiest channel would carry at most this part of its load, were a cause removed."""
-
-MOST_OF_IT = 0.5
-"""Share of a channel's load from which on a task or a few pairs make most of it."""
-
-STRONG = 1.5
-"""Times their even share that a few pairs put on a channel."""
-
-UNEVENLY = 1.25
-"""Times its fair share that a channel carries if paths are spread unevenly."""
-
 LONG = 1.1
 """Times those of random mappings that paths are long."""
 
@@ -212,24 +182,6 @@ FEW = 3
 
 PERCENT_MEANT = 2
 """A load from which on a share was probably given in per cent."""
-
-SAME = "the same as"
-
-PARTS = {
-    "host": "what host {name} {sends} over its own channels",
-    "router": "what {leaves} {name} {to} other routers",
-    "half": "what {leaves} {name} {to} the other half of the hosts",
-}
-"""What a cut is, in words. All others: what leaves a part, or enters it."""
-
-WAYS = {
-    "out": {"sends": "sends", "leaves": "leaves", "to": "for"},
-    "in": {"sends": "receives", "leaves": "enters", "to": "from"},
-}
-"""Words for both ways over a cut."""
-
-INSIDE = {"coordinates": "this part", "half": "each half"}
-"""What keeps more inside, if a cut's load is to fall. All others: the kind of the cut."""
 
 
 class Analysis(Answer):
@@ -443,68 +395,39 @@ class Analysis(Answer):
 
     def _causes(self) -> Iterator[str]:
         """Yield causes, the strongest kind first. Of many busiest channels those of the first."""
-        known, channel, random = self.causes, self.busiest_channel, self.random_mapping.figures
-        it, load = "it", "that load"
-        if channel.together:
-            it = arrow(channel.name)
-            load = f"the load of {it}"
-        half, groups = known.half_way, known.groups
-        if half and half.split_load <= LESS * channel.load:
-            part = percent(half.share, 2)
-            yield f"{part} of the traffic goes half-way round a ring, all of it in the + direction"
-        if groups and groups.share > MOST_OF_IT:
-            goes = f"from group {groups.source} to group {groups.target}"
-            over = counted(groups.channels, "channel")
-            yield f"{percent(groups.share, 2)} of {load} goes {goes}, over {over}"
-        if known.uplinks:
-            yield from self._shared(known.uplinks, it)
-        if known.users and channel.kind != "injection":
-            yield from _made_by(known.users, load)
+        channel, random = self.busiest_channel, self.random_mapping.figures
+        better = self.bounds is not None and self.bounds.ratio > CLOSE
+        yield from self.causes.said(channel, arrow(channel.name), self.load_unit, better=better)
         own, mean = self.own.dilation, random.dilation.mean if random.dilation else None
         if own is not None and mean and own >= LONG * mean:
             hops, times = map(rounded, (own, own / mean))
             many = f"{times}× as many as under random mappings"
             yield f"bytes travel {hops} hops on average, {many}"
 
-    def _shared(self, links: Uplinks, it: str) -> Iterator[str]:
-        """Say that a channel is slow, paths are uneven, or hosts share too few channels."""
-        channel = self.busiest_channel
-        named = counted(links.channels, "uplink" if links.way == "up" else "downlink")
-        whose = f"the {named} of {short_switch_name(links.router)}"
-        better = self.bounds is not None and self.bounds.ratio > CLOSE
-        if better and channel.load >= UNEVENLY * links.fair_load:
-            fair = carried(self.load_unit, links.fair_load)
-            rates = links.rates or ()
-            if len(rates) < 2:
-                yield f"paths are spread unevenly: {whose} carry {fair} each on average"
-                return
-            usual = max(rates, key=lambda each: (each.channels, each.rate))
-            said = f"of {whose}, its share by bandwidth is {fair}"
-            if channel.bandwidth < usual.rate:
-                beside = f"{usual.channels} of {number(usual.rate)}"
-                slow = f"{it} runs at bandwidth {number(channel.bandwidth)} beside {beside}"
-                yield f"{slow}: {said}"
-            else:
-                yield f"paths are spread unevenly: {said}"
-        elif links.oversubscription > 1 and (links.hosts or 0) > 1:
-            ratio = rounded(links.oversubscription)
-            verb = "is" if links.channels == 1 else "are"
-            yield f"{links.hosts} hosts share {it}: {whose} {verb} oversubscribed {ratio}:1"
+    @property
+    def _judged_by(self) -> tuple[float | None, OfRandom | None]:
+        """What the sentence is about: of this mapping, and of random ones."""
+        limits, random = self.own.saturation, self.random_mapping.figures
+        if limits.worst_node is not None:
+            return limits.worst_node, random.saturation_worst_node
+        return limits.upper_bound, random.saturation_upper_bound
+
+    @property
+    def _as_any(self) -> bool:
+        """Whether all mappings that are known are as good as this one."""
+        own, found = self._judged_by
+        if not self.random_mapping.mappings:
+            return bool(self.random_mapping.alike)
+        return found is not None and found.min == found.max == own
 
     def _rank(self) -> str:
         """Say how many random mappings this one beats, by what the sentence is about."""
-        random, limits = self.random_mapping, self.own.saturation
-        own, found = limits.worst_node, random.figures.saturation_worst_node
-        if own is None:
-            own, found = limits.upper_bound, random.figures.saturation_upper_bound
-        if not random.mappings and random.alike:
-            return f"{SAME} every mapping"
-        if not random.mappings or found is None or own is None:
+        many, (own, found) = self.random_mapping.mappings, self._judged_by
+        several, mappings = many > 1, counted(many, "random mapping")
+        if self._as_any:
+            return f"the same as {'each of ' * several}{mappings if many else 'every mapping'}"
+        if not many or found is None or own is None:
             return ""
-        several = random.mappings > 1
-        mappings = counted(random.mappings, "random mapping")
-        if found.min == found.max == own:
-            return f"{SAME} {'each of ' * several}{mappings}"
         if not found.beaten and own < found.min:
             return f"worse than {'all ' * several}{mappings}"
         return f"better than {number(found.beaten)} of {mappings}"
@@ -531,7 +454,7 @@ class Analysis(Answer):
             return self.again(**named, offered=self.meant)
         own_routes = str(self.asked["routing"]).startswith("routes:")
         movable = self.busiest_channel.kind == "network" and not own_routes
-        if movable and not self._rank().startswith(SAME) and mark != "unknown":
+        if movable and not self._as_any and mark != "unknown":
             return self.again("map", **named, rankfile="ranks.txt")
         if self.offered is None:
             return self.again("simulate.saturation", **named)
@@ -605,13 +528,14 @@ class Analysis(Answer):
         many = counted(number(channel.paths), "path")
         yield f"Busiest channel: {arrow(channel.name)}, {many}{busy}."
         if self.bounds is not None:
-            yield self._of_bounds(self.bounds)
+            yield self.bounds.said(self.load_unit)
         if affected := self.standing.affected:
             others = len(affected) - FEW
             more = f" and {number(others)} more" if others > 0 else ""
             what = "Delayed first" if self.offered is None else "Delayed"
             yield f"{what}: {', '.join(affected[:FEW])}{more}."
-        if self.mean_message and self.mean_message.hops is not None and self._counts_messages():
+        counted_too = self.graph is not None and bool((self.graph.messages > 1).any())
+        if counted_too and self.mean_message and self.mean_message.hops is not None:
             yield self._of_message(self.mean_message)
         yield from self._of_random()
         if self.local_edges:
@@ -627,26 +551,6 @@ class Analysis(Answer):
             first = arrow(self.deadlock_cycle[0])
             many = counted(len(self.deadlock_cycle), "channel")
             yield f"Needs virtual channels: without them {many} can deadlock, the first {first}."
-
-    def _of_bounds(self, bounds: Bounds) -> str:
-        """Say which cut is the limit, and what would help."""
-        cut, name = bounds.limit, short_switch_name(bounds.limit.name)
-        part = PARTS.get(cut.kind, "what {leaves} {name}").format(name=name, **WAYS[cut.way])
-        over = f"{carried(self.load_unit, cut.weight)} over bandwidth {number(cut.bandwidth)}"
-        bound = f"The bound is {part}: {over}."
-        if bounds.ratio > CLOSE:
-            better = "A routing that spreads paths more evenly, or another mapping,"
-            return f"{bound} {better} may come nearer."
-        helps = "less traffic of this host, or more bandwidth at it,"
-        if cut.kind != "host":
-            more = "between them" if cut.kind == "half" else "from it"
-            inside = INSIDE.get(cut.kind, f"the {cut.kind}")
-            helps = f"a mapping that keeps more inside {inside}, or more channels {more}"
-        return f"{bound} No routing can do better; {helps} would help."
-
-    def _counts_messages(self) -> bool:
-        """Return whether the program says how many messages it sends."""
-        return self.graph is not None and bool((self.graph.messages > 1).any())
 
     def _of_message(self, mean: MeanMessage) -> str:
         took = f"{number(mean.cycles)} cycles"
@@ -674,21 +578,6 @@ class Analysis(Answer):
                 )
 
     # Tables.
-
-    def slowdown_by_path(self) -> Floats:
-        """Return the estimated slow-down of each path (``contention.slowdown``).
-
-        Raises
-        ------
-        InputError
-            If offered traffic is not known, or nothing estimates slow-down on this network.
-        """
-        if self.offered is None:
-            raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
-        if self.slowdowns is None:
-            wanted = "one path per pair, on channels of one bandwidth"
-            raise InputError("slow-down", f"no estimates ({self.left_out})", wanted)
-        return self.slowdowns
 
     def paths(self) -> pl.DataFrame:
         """Return one row per path: tasks, nodes, weights, contention, and slow-down if known."""
@@ -743,7 +632,7 @@ class Analysis(Answer):
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
         from netloom.drawing.networks import Delays
-        from netloom.questions.network_chart import LOAD, ON, loaded_chart, network_again
+        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
 
         channels, limits, known = self.channels(), self.own.saturation, self.delays_from
         net = network_again(self.network, self.asked, channels)
@@ -767,7 +656,7 @@ class Analysis(Answer):
 
     def channel_loads(self) -> tuple[str, Floats]:
         """Return what channels carry, over bandwidth where that differs, and in which unit."""
-        from netloom.questions.network_chart import times_of
+        from netloom.drawing.networks.chart import times_of
 
         return self.load_unit, times_of(self.channels())
 
@@ -789,17 +678,6 @@ class Analysis(Answer):
         return begins / at, full / at, at
 
 
-def carried(unit: str, amount: float) -> str:
-    """Return an amount of traffic with its unit, such as ``load_unit`` names.
-
-    Examples
-    --------
-    >>> carried("bytes", 12_299_755), carried("messages", 1), carried("paths", 2.5)
-    ('12.3 MB', '1 message', '2.5 paths')
-    """
-    return size(amount) if unit == "bytes" else counted(number(amount), unit[:-1])
-
-
 def _times(ratio: float) -> str:
     """Return a ratio to two digits, or more where these are 1, or more than half as a part."""
     if 0.995 <= ratio <= CLOSE:
@@ -807,28 +685,6 @@ def _times(ratio: float) -> str:
     if ratio >= 0.995:
         return f"{rounded(ratio, 2 if ratio >= 1.05 else 3)}×"
     return f"{number(round(100 * ratio))}\u00a0% of"
-
-
-def _made_by(users: Users, load: str) -> Iterator[str]:
-    """Say which pairs, or which sender or receiver, make most of the load."""
-    pairs = users.pairs
-    if users.count == 1:
-        yield f"one pair of ranks, {pairs[0].source}→{pairs[0].target}, makes all of {load}"
-        return
-    sums = list(accumulate(each.share for each in pairs))
-    few = next((many for many, made in enumerate(sums, start=1) if made > MOST_OF_IT), None)
-    if few is not None and sums[few - 1] >= STRONG * few / users.count:
-        named = [(f"{each.source}→{each.target}", percent(each.share, 2)) for each in pairs[:few]]
-        if few == 1:
-            yield f"ranks {named[0][0]} make {named[0][1]} of {load}"
-            return
-        yield f"ranks {listed([f'{ends} ({part})' for ends, part in named])} make most of {load}"
-        return
-    for user, said, way in ((users.sender, "sends", "to"), (users.receiver, "receives", "from")):
-        if user.share > MOST_OF_IT and user.pairs > 1:
-            partners = counted(user.pairs, "rank")
-            yield f"rank {user.task} {said} {percent(user.share, 2)} of {load}, {way} {partners}"
-            return
 
 
 @dataclass(frozen=True, eq=False)
@@ -857,17 +713,10 @@ def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
     network, on_machine = network_of(question)
     graph = program_on(question, network)
-    routing = _routing(question.routing, network)
+    asked = question.routing
+    routing = routes_by(network, asked) if callable(asked) else routing_of(asked, network)
     node_of = placed(question, graph, network)
     return MappedNetwork(graph, network, on_machine, routing, node_of)
-
-
-def _routing(
-    routing: str | Routing | Callable[[Topology, int, int], Iterable[int | str]], network: Topology
-) -> Routing:
-    if isinstance(routing, str):
-        return parse_routing(routing, network)
-    return routes_by(network, routing) if callable(routing) else routing
 
 
 @asks(
@@ -899,7 +748,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         mapped = ready.measured(question.weight)
     loads, limit, own = mapped.contention, mapped.limit, mapped.figures()
     offered = _offered(question, mapped, on)
-    standing = standing_of(limit, offered, paths_meet=mapped.paths_meet, hosted=not network.direct)
+    standing = standing_of(limit, offered, paths_meet=mapped.paths_meet)
     names = tuple(network.name_of(node) for node in standing.affected_nodes)
     slowdowns = None
     if offered is not None and mapped.by_path is not None and limit.estimated:

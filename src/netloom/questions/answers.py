@@ -51,6 +51,8 @@ class Answer(Figures):
         The table whose key columns lists of answers and pages show.
     PART_TITLES
         What parts of its picture are called that have no title of their own.
+    ABOVE
+        Whether the parts of its picture stand above each other.
     provenance
         Version, question and seed.
     kept
@@ -60,6 +62,7 @@ class Answer(Figures):
     ROWS: ClassVar[type[Figures] | None] = None
     KEY_TABLE: ClassVar[str] = "table"
     PART_TITLES: ClassVar[Mapping[str, str]] = {}
+    ABOVE: ClassVar[bool] = False
 
     provenance: Provenance = unseen()
     kept: Mapping[str, pl.DataFrame] | None = unseen(default=None)
@@ -95,7 +98,10 @@ class Answer(Figures):
 
     def arranged(self) -> list[Any]:
         """Return the parts as they stand side by side."""
-        return list(self.parts().values())
+        from netloom.drawing.frame import column
+
+        drawn = list(self.parts().values())
+        return [column(*drawn)] if self.ABOVE else drawn
 
     def footer(self) -> list[str]:
         """Return what stands below its picture in small letters."""

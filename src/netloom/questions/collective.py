@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, pairwise
-from math import exp, log
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.programs import happened_to, timeline_of
+from netloom.machines.clocks import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.collectives.synthesis import SYNTHESISED
@@ -25,9 +27,7 @@ from netloom.questions.collective_prepared import (
     CollectiveQuestion,
     PreparedCollective,
     prepare,
-    size_ranges,
 )
-from netloom.questions.fields import ASSUMED, assumed
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import (
     PLOT,
@@ -42,15 +42,16 @@ from netloom.questions.register import asks
 from netloom.questions.shown import arrow, ended, order_named, size_of, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
 from netloom.questions.verdicts import Grade, Verdict
-from netloom.simulation.collectives import MOST_LISTED, Algorithm, Runner, Timed
+from netloom.simulation.collectives import MOST_LISTED, Algorithm, Timed
 from netloom.simulation.crossed import crossed_links
-from netloom.simulation.flow import FlowLaw
+from netloom.simulation.crossings import Crossing, Winner, crossing_points, winners_of
 from netloom.workload import ProcessGraph, ring
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 from netloom.workload.programs.collectives.sent import rounds_of, write_goal
+from netloom.workload.programs.collectives.sizes import size_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from netloom.base.arrays import Ints
@@ -67,9 +68,6 @@ GIVEN, FOUND = "given", "found"
 
 MOSTLY = 0.5
 """The part of a time from which on a channel or latencies hold an algorithm back."""
-
-EQUAL = 1e-9
-"""Times that differ by less are equal."""
 
 LONGER = 1.005
 """The factor from which on words say that one takes longer than another."""
@@ -142,27 +140,6 @@ class Bound(Figures):
     steps: int = figure()
     alpha_seconds: float = figure(unit=SECONDS)
     steps_seconds: float = figure(unit=SECONDS)
-
-
-class Winner(Figures):
-    """The fastest algorithm between two sizes. None for no end."""
-
-    algorithm: str = figure()
-    from_size: float | None = figure(unit=BYTES)
-    to_size: float | None = figure(unit=BYTES)
-
-
-class Crossing(Figures):
-    """Where two algorithms take equally long. Interpolated between sizes, both logarithmic.
-
-    ``below`` is the faster of the two at smaller sizes. ``leads``: no other is faster there.
-    """
-
-    size: float = figure(unit=BYTES)
-    seconds: float = figure(unit=SECONDS)
-    below: str = figure()
-    above: str = figure()
-    leads: bool = figure()
 
 
 class Phases(Figures):
@@ -287,7 +264,10 @@ class CollectiveTimes(Answer):
     def judged(self) -> Verdict:
         """Return which algorithm to use at which sizes, what limits it, what could be better."""
         last, *others = self.at(self.sizes[-1])
-        sentence = self._of_sizes(last) if len(self.sizes) > 1 else _of_one(last)
+        what = f" for {units.size(last.size)}" if last.size else ""
+        sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
+        if len(self.sizes) > 1:
+            sentence = self._of_sizes(last)
         lines = {"why": f"{last.algorithm}: {last.why}"}
         if self.whole is not None:
             took = self.whole.at(last.size)
@@ -383,7 +363,9 @@ class CollectiveTimes(Answer):
                 seconds=first.seconds,
                 bus_bandwidth=first.bus_bandwidth,
                 ratio=first.ratio,
-                next=_behind(first, *others[:1]),
+                next="".join(
+                    f"{each.algorithm} ×{each.seconds / first.seconds:.3g}" for each in others[:1]
+                ),
             )
             rows.append(row)
         if len(rows) > 1:
@@ -446,8 +428,7 @@ class CollectiveTimes(Answer):
     def fastest(self) -> tuple[Point, Algorithm]:
         """The fastest algorithm at the largest size."""
         best = self.at(self.sizes[-1])[0]
-        (algorithm,) = (each for each in self._ready.algorithms if each.name == best.algorithm)
-        return best, algorithm
+        return best, self._ready.named(best.algorithm)
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went, by rank.
@@ -528,16 +509,6 @@ def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> l
     return sorted(some, key=lambda point: point.seconds)
 
 
-def _behind(first: Point, second: Point | None = None) -> str:
-    """Return who comes next, and how many times as long that takes. "" for nobody."""
-    return f"{second.algorithm} ×{second.seconds / first.seconds:.3g}" if second else ""
-
-
-def _of_one(first: Point) -> str:
-    what = f" for {units.size(first.size)}" if first.size else ""
-    return f"Use {first.algorithm}{what}: {units.seconds(first.seconds)}{_near(first)}."
-
-
 def _near(point: Point) -> str:
     """Return how many times the least possible time something takes.
 
@@ -573,69 +544,6 @@ def _order(found: Reordered) -> str:
         return f"no better rank order was found for {what} ({given} as given)"
     saved = percent(1 - found.found_seconds / found.given_seconds)
     return f"{what} takes {saved} less in a better rank order ({given} → {better})"
-
-
-def crossing_points(
-    sizes: Sequence[float], curves: Mapping[str, list[float]], one: str, other: str
-) -> Iterator[Crossing]:
-    """Yield where the curves of two algorithms cross.
-
-    Examples
-    --------
-    >>> curves = {"a": [1.0, 1.0, 4.0], "b": [2.0, 2.0, 2.0], "c": [3.0, 3.0, 3.0]}
-    >>> [found] = crossing_points([1.0, 4.0, 16.0], curves, "a", "b")
-    >>> round(found.size, 6), round(found.seconds, 6), found.below, found.above, found.leads
-    (8.0, 2.0, 'a', 'b', True)
-    """
-    apart = [
-        0.0 if abs(a - b) <= EQUAL * b else log(a / b)
-        for a, b in zip(curves[one], curves[other], strict=True)
-    ]
-    known = [place for place, each in enumerate(apart) if each]
-    for here, there in pairwise(known):
-        if apart[here] * apart[there] > 0:
-            continue
-        part = apart[here] / (apart[here] - apart[there])
-
-        def between(
-            values: Sequence[float], here: int = here, there: int = there, part: float = part
-        ) -> float:
-            return exp(log(values[here]) + part * log(values[there] / values[here]))
-
-        seconds = between(curves[one])
-        below, above = (one, other) if apart[here] < 0 else (other, one)
-        yield Crossing(
-            size=between(sizes),
-            seconds=seconds,
-            below=below,
-            above=above,
-            leads=all(between(times) >= seconds * (1 - EQUAL) for times in curves.values()),
-        )
-
-
-def winners_of(
-    sizes: Sequence[float], curves: Mapping[str, list[float]], crossings: Iterable[Crossing]
-) -> Iterator[Winner]:
-    """Yield the fastest algorithm from size to size. One stays the winner while none is faster."""
-    fastest = list[str]()
-    for place in range(len(sizes)):
-        times = {name: curve[place] for name, curve in curves.items()}
-        least = min(times.values()) * (1 + EQUAL)
-        best = [name for name, took in times.items() if took <= least]
-        stays = fastest and fastest[-1] in best
-        fastest.append(fastest[-1] if stays else min(best, key=lambda name: times[name]))
-    begin: float | None = None
-    for (one, low), (other, high) in pairwise(zip(fastest, sizes, strict=True)):
-        if one != other:
-            met = (
-                each.size
-                for each in crossings
-                if {each.below, each.above} == {one, other} and low <= each.size <= high
-            )
-            place_ = next(met, high)
-            yield Winner(algorithm=one, from_size=begin, to_size=place_)
-            begin = place_
-    yield Winner(algorithm=fastest[-1], from_size=begin, to_size=None)
 
 
 def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | None) -> None:
@@ -706,7 +614,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         points += _phased(question, ready, bound)
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
-    (algorithm,) = (each for each in ready.algorithms if each.name == best.algorithm)
+    algorithm = ready.named(best.algorithm)
     better: Reordered | None = None
     if question.reorder:
         runner = ready.runner(ready.host_of)
@@ -722,11 +630,15 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         (each for pair in pairs for each in crossing_points(ready.sizes, curves, *pair)),
         key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
     )
-    program, inside = ready.program, ready.node_of_host is not None
+    program, inside, flows = ready.program, ready.node_of_host is not None, OnFlows.of(ready.flows)
+    if program is not None:  # whose messages do not share channels
+        flows = replace(
+            flows, clock=ready.clock, sharing=None, injection="in-order", tolerance=None
+        )
     notes = _notes(ready, best if inside else None, curves)
     return CollectiveTimes(
         setup=OnSimulated.of_network(ready.shown),
-        flows=_flows(ready),
+        flows=flows,
         router=program.router_fields if program else None,
         packet_flits=program.packet_flits if program else None,
         flit_bytes=program.flit_bytes if program else None,
@@ -768,47 +680,29 @@ def _timed(
     what = f"{algorithms[0].collective} on {ready.network.name}"
     with counting(len(algorithms) * steps, what) as tell:
         for place, each in enumerate(algorithms):
-
-            def told(done: int, before: int = place * steps) -> None:
-                tell(before + done)
-
+            tell(place * steps)
+            points = list[Point]()
             try:
-                found += _points(runner, ready, each, bound, order, told)
+                own, empty = each.outline(), runner.empty(each)
+                told = {
+                    "algorithm": each.name,
+                    "order": order,
+                    "empty_seconds": empty,
+                    "steps": own.num_steps,
+                    "num_messages": own.num_messages,
+                    "inside_share": runner.inside_share(each),
+                    "at_once": ready.program is None and not each.law.in_order,
+                }
+                for done, size in enumerate(ready.sizes, start=1):
+                    tell(place * steps + done)
+                    run = runner.timed(each, size, empty)
+                    points.append(_point(ready, bound, size, run, told))
             except DeadlockError:
                 if stuck is None or (not found and place == len(algorithms) - 1):
                     raise
                 stuck[each.name] = "it deadlocks; name it to see where"
-    return found
-
-
-def _points(
-    runner: Runner,
-    ready: PreparedCollective,
-    algorithm: Algorithm,
-    bound: LeastTime,
-    order: str,
-    tell: Callable[[int], None],
-) -> list[Point]:
-    """Return what an algorithm takes at each size."""
-    tell(0)
-    own, empty = algorithm.outline(), runner.empty(algorithm)
-    found = list[Point]()
-    for place, size in enumerate(ready.sizes):
-        tell(place + 1)
-        point = _point(
-            ready,
-            runner.timed(algorithm, size, empty),
-            bound.seconds(size),
-            name=algorithm.name,
-            order=order,
-            size=size,
-            empty_seconds=empty,
-            steps=own.num_steps,
-            messages=own.num_messages,
-            inside_share=runner.inside_share(algorithm),
-            at_once=ready.program is None and not algorithm.law.in_order,
-        )
-        found.append(point)
+            else:
+                found += points
     return found
 
 
@@ -832,68 +726,48 @@ def _phased(
         )
     found = list[Point]()
     for size in ready.sizes:
-        best = min(plans, key=lambda each: each.seconds(size))
-        point = _point(
-            ready,
-            best.timed(size),
-            bound.seconds(size),
-            name=PHASES,
-            order=GIVEN,
-            size=size,
-            empty_seconds=best.seconds(0.0),
-            steps=best.plan.num_phases,
-            messages=len(ready.exchange),
-            inside_share=None,
-            at_once=False,
-        )
-        found.append(point)
+        best = min(plans, key=methodcaller("seconds", size))
+        told = {
+            "algorithm": PHASES,
+            "order": GIVEN,
+            "empty_seconds": best.seconds(0.0),
+            "steps": best.plan.num_phases,
+            "num_messages": len(ready.exchange),
+            "inside_share": None,
+            "at_once": False,
+        }
+        found.append(_point(ready, bound, size, best.timed(size), told))
     return found
 
 
 def _point(
-    ready: PreparedCollective,
-    run: Timed,
-    bound: float,
-    *,
-    name: str,
-    order: str,
-    size: float,
-    empty_seconds: float,
-    steps: int,
-    messages: int,
-    inside_share: float | None,
-    at_once: bool,
+    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, told: dict[str, Any]
 ) -> Point:
-    speed = size / run.seconds if size else None
+    """Return what one run comes to. ``told``: figures of what was run."""
+    speed, least = size / run.seconds if size else None, bound.seconds(size)
     (algorithm, *_), ranks = ready.algorithms, len(ready.host_of)
     bus = None if speed is None else speed * bus_factor(algorithm.collective, ranks)
     busy = run.link_seconds / run.seconds if run.seconds else 0.0
     held_by = "channel" if busy >= MOSTLY else "waiting"
-    if empty_seconds >= MOSTLY * run.seconds:
-        held_by = "switches" if name == PHASES else "latency"
+    if told["empty_seconds"] >= MOSTLY * run.seconds:
+        held_by = "switches" if told["algorithm"] == PHASES else "latency"
     return Point(
-        algorithm=name,
-        order=order,
         size=size,
         seconds=run.seconds,
         bus_bandwidth=bus,
         algorithm_bandwidth=speed,
-        bound_seconds=bound,
-        ratio=run.seconds / bound if bound else None,
-        bound_bus_bandwidth=(bus and bus * run.seconds / bound) if bound else None,
+        bound_seconds=least,
+        ratio=run.seconds / least if least else None,
+        bound_bus_bandwidth=(bus and bus * run.seconds / least) if least else None,
         busiest_channel=Busiest(
             name=ready.flows.links.link_name(run.link),
             bytes=run.link_bytes,
             seconds=run.link_seconds,
         ),
-        empty_seconds=empty_seconds,
         held_by=held_by,
         chunks=run.chunks,
         chunks_capped=run.capped,
-        steps=steps,
-        num_messages=messages,
-        inside_share=inside_share,
-        at_once=at_once,
+        **told,
     )
 
 
@@ -906,17 +780,6 @@ def _curves(points: Iterable[Point], sizes: Sequence[float]) -> dict[str, list[f
     }
     names = dict.fromkeys(name for name, _ in took)
     return {name: [took[name, size] for size in sizes] for name in names}
-
-
-def _flows(ready: PreparedCollective) -> OnFlows:
-    """Return how messages share channels. In cycles they do not."""
-    cycles = ready.program is not None
-    law = FlowLaw(sharing=None, tolerance=None) if cycles else ready.flows.law
-    return OnFlows(
-        **vars(law),
-        end_channels=ready.flows.links.end_channels,
-        clock=ready.clock.figures(),
-    )
 
 
 def _least(ready: PreparedCollective, bound: LeastTime) -> Bound:
@@ -1007,7 +870,7 @@ def _how(ready: PreparedCollective, points: Iterable[Point]) -> Iterator[str]:
     if program is not None:
         cycle = units.seconds((program.cycle_us or 0.0) * 1e-6)
         flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
-        how += f"; {flits}; {ready.clock.words(ready.network)}"
+        how += f"; {flits}; {ready.clock.words}"
     posted = [each.algorithm for each in points if each.at_once]
     if posted and ready.flows.law.in_order:
         how += f"; {posted[0]} posts all at once"
@@ -1022,7 +885,7 @@ def _notes(
     if ready.program is not None and ready.flit_source == ASSUMED:
         flits = counted(ready.program.flit_bytes or 0, "byte", "g")
         more.append((f"flits of {flits}", "--flit-bytes"))
-    if said := assumed(ready.clock, *more):
+    if said := ready.clock.assumed(*more):
         yield said
     if inside is not None:
         yield (

@@ -10,17 +10,16 @@ from pydantic import Field, SkipValidation
 
 from netloom.base import units
 from netloom.base.errors import InputError
-from netloom.base.spec import MAX_ELEMENTS, real_number
-from netloom.base.units import parse_bytes, parse_seconds
+from netloom.base.spec import MAX_ELEMENTS
+from netloom.base.units import parse_seconds
 from netloom.base.words import listed
-from netloom.machines.links import with_channels
+from netloom.machines.clocks import ASSUMED, clock_of, clock_of_engine, with_latencies
 from netloom.mapping.allocation import place_program
 from netloom.phases.collectives.least_time import least_time
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import (
-    ASSUMED,
     BrokenParts,
     HostNames,
     OnNetwork,
@@ -31,7 +30,6 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
     asked_router,
-    assumed_clock,
     refuse,
 )
 from netloom.questions.named import check_apart, computing, network_of, num_places
@@ -47,35 +45,35 @@ from netloom.questions.simulate.engines import (
     timed_links,
 )
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.routing import paths
 from netloom.simulation.collectives import (
     AT_ONCE,
     Algorithm,
     CycleRunner,
     Runner,
     alike,
-    graph_of,
+    fits_of,
     refusal,
 )
 from netloom.simulation.flow.engine import FlowLaw, Injection
-from netloom.simulation.network.routers import Router
-from netloom.topology import Cube, Topology
+from netloom.simulation.network.routers import Router  # noqa: TC001 (pydantic reads it)
+from netloom.topology import Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
     MOST_RANKS,
     ROOTED,
     algorithms_of,
 )
+from netloom.workload.programs.collectives.sizes import parse_sizes
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from netloom.base.arrays import Ints
     from netloom.machines import Machine
+    from netloom.machines.clocks import Clock
     from netloom.phases import Connections
     from netloom.phases.collectives.least_time import LeastTime
-    from netloom.questions.fields import Clock
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
 """Fields of a question that say something of flits and cycles only."""
@@ -88,9 +86,6 @@ MOST_WORK = 5e8
 
 MOST_ROWS = 2**21
 """Most messages of all runs of a question."""
-
-MOST_LATENCY = 512
-"""Most cycles of a channel: its buffers hold as many flits."""
 
 if TYPE_CHECKING:
     EngineName: TypeAlias = str
@@ -263,6 +258,10 @@ class PreparedCollective:
         """The network."""
         return self.shown.topology
 
+    def named(self, name: str) -> Algorithm:
+        """Return the algorithm of a name that is run."""
+        return next(each for each in self.algorithms if each.name == name)
+
     def runner(self, host_of: Ints) -> Runner:
         """Return what runs algorithms with ranks on these hosts."""
         runner = _of_flows(self.flows, host_of, self.node_of_host)
@@ -350,14 +349,22 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     where = computing(question, flows.topology)
     host_of = place_program(question.mapping, ring(ranks), flows.topology, **where)
     check_apart(flows.topology, host_of)
-    owner = _node_of_host(question, flows.topology)
+    alone = flows.topology.num_nodes == flows.topology.num_hosts
+    owner = None if question.count_inside_nodes or alone else flows.topology.local_group
     algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
     program, flit_source, clock = None, "", flows.clock
     assert clock is not None
     if question.engine != "flow":
         runner = _of_flows(flows, host_of, owner)
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
-        clock = _clock(program, clock)
+        clock = clock_of_engine(
+            clock,
+            program.topology,
+            program.router,
+            cycle=_cycle_seconds(program),
+            flit_bytes=float(program.flit_bytes or 1),
+            engine=program.engine_name,
+        )
     return PreparedCollective(
         flows=flows,
         program=program,
@@ -370,11 +377,6 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         left_out=left_out,
         exchange=_exchange(question, flows, host_of, owner, sizes[-1], left_out),
     )
-
-
-def _node_of_host(question: CollectiveQuestion, topology: Topology) -> Ints | None:
-    alone = topology.num_nodes == topology.num_hosts
-    return None if question.count_inside_nodes or alone else topology.local_group
 
 
 def _exchange(
@@ -415,7 +417,7 @@ def names_of(algorithm: str) -> list[str]:
 def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:
     topology, machine = network_of(question, switches=True)
     routing = flow_routing(question.routing, topology)
-    clock = assumed_clock(question, topology, machine)
+    clock = clock_of(question, topology, machine, assume=True)
     at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
     flows = PreparedFlows(
         topology=topology,
@@ -446,11 +448,7 @@ def _algorithms(
         more = f", {PHASES}" * (question.collective in OF_PHASES)
         wanted = f"for {question.collective}: all, {', '.join(known)}{more}"
         raise InputError("algorithm", f"'{unknown[0]}'", wanted)
-    fits: dict[str, Any] = {
-        "root": question.root,
-        "torus": _torus(topology, host_of),
-        "ranks_per_node": _ranks_per_node(topology, host_of),
-    }
+    fits = {"root": question.root} | fits_of(topology, host_of)
     found, left_out = list[Algorithm](), dict[str, str]()
     posted: Injection
     for name in names:
@@ -478,25 +476,6 @@ def _algorithms(
             "algorithm", f"none that can be run ({why})", "fewer ranks, or one by name"
         )
     return tuple(found), left_out
-
-
-def _torus(topology: Topology, host_of: Ints) -> tuple[int, ...] | None:
-    """Return the sides of the torus on which ranks are numbered row by row. None if not so."""
-    cube, router = topology.whole.routers, topology.whole.injection_router
-    if not isinstance(cube, Cube) or not len(host_of) == len(router) == topology.num_hosts:
-        return None
-    wraps = all(wrap or side <= 2 for side, wrap in zip(cube.sides, cube.wraps, strict=True))
-    in_order = np.array_equal(router[host_of], np.arange(cube.num_routers))
-    return tuple(map(int, cube.sides)) if wraps and in_order else None
-
-
-def _ranks_per_node(topology: Topology, host_of: Ints) -> int | None:
-    """Return how many ranks follow each other on each computer. None if that differs."""
-    owner = topology.node_of_host[host_of]
-    blocks = np.flatnonzero(np.diff(owner, prepend=-1))
-    lengths = np.diff(blocks, append=len(owner))
-    alike_ = (lengths == lengths[0]).all() and len(np.unique(owner[blocks])) == len(blocks)
-    return int(lengths[0]) if alike_ else None
 
 
 def _in_cycles(
@@ -540,11 +519,10 @@ def _in_cycles(
     if flits and limited:
         ends = {"injection_channels": question.end_channels}
         asked = asked.model_copy(update=ends | {"ejection_channels": question.end_channels})
-    own = clock.latency_source not in ("", ASSUMED) and machine is None and flits
-    if own:
+    if clock.says_latency and machine is None and flits:
         cycle = flit_bytes / clock.bytes_per_second
         chosen = asked_router(RouterFields(router=question.router), None)[1]
-        topology = _with_latencies(topology, clock, cycle, chosen)
+        topology = with_latencies(topology, clock, cycle, chosen)
         asked = asked.model_copy(update={"fill_channels": True, "channel_cycles": 1})
     largest = max(each.largest() for each in algorithms)
     longest = int(np.ceil(max(sizes) * largest / flit_bytes))
@@ -575,16 +553,7 @@ def _check_work(
     """
     per_byte, messages = 0.0, 0
     for each in algorithms:
-        graph = graph_of(each.outline(1))
-        sent = ~runner.inside(graph.source, graph.target)
-        ends = [runner.host_of[end[sent]] for end in (graph.source, graph.target)]
-        network = runner.links.topology
-        found = paths(network, runner.routing, *ends).whole(network)
-        weight = graph.bytes[sent]
-        weight = weight if found.pair is None else weight[found.pair]
-        if found.probability is not None:
-            weight = weight * found.probability
-        per_byte += float((weight * found.lengths).sum()) / flit_bytes
+        per_byte += runner.crossed(each) / flit_bytes
         messages += each.outline().num_messages
     rows = messages * (len(sizes) + 1)
     runs = f"{len(algorithms)} algorithms at {len(sizes)} sizes"
@@ -603,138 +572,3 @@ def _check_work(
             " fewer algorithms, larger flit_bytes, or engine flow"
         )
         raise InputError("size", found_, wanted)
-
-
-def _with_latencies(topology: Topology, clock: Clock, cycle: float, router: Router) -> Topology:
-    """Return a network whose channels, with the routers that they leave, take a clock's latencies.
-
-    Raises
-    ------
-    InputError
-        If a latency is less than that of its router, or too many cycles.
-    """
-    whole = topology.whole
-    taken = np.rint(clock.latency_seconds * topology.channel_cycles / cycle)
-    cycles = taken - _cycles_of_routers(topology, router)
-    least, most = int(cycles.min(initial=1)), int(cycles.max(initial=1))
-    if least < 1 or most > MOST_LATENCY:
-        odd = int(np.argmin(cycles) if least < 1 else np.argmax(cycles))
-        took = clock.latency_seconds * topology.channel_cycles
-        found = f"{units.seconds(float(took[odd]))}, {taken[odd]:.0f} cycles of a flit"
-        wanted = f"{router.router_cycles + 1} to {MOST_LATENCY + router.router_cycles} cycles: "
-        said = "smaller flit_bytes or another router" if least < 1 else "larger flit_bytes"
-        raise InputError("latency", found, wanted + said)
-    full = np.ones(whole.num_channels, np.int32)
-    full[topology.whole_channel] = cycles
-    return with_channels(topology, whole.channel_bandwidth, full)
-
-
-def _cycles_of_routers(topology: Topology, router: Router) -> Ints:
-    """Return int64[num_channels], cycles in the router that each leaves. Hosts take none."""
-    port = np.arange(topology.num_channels) - topology.num_network_channels
-    return np.where((port >= 0) & (port < topology.num_ports), 0, router.router_cycles)
-
-
-def _clock(network: PreparedNetwork, clock: Clock) -> Clock:
-    """Return a clock with what a header takes for each channel in the engine, and the router."""
-    topology, router = network.topology, network.router
-    cycle = _cycle_seconds(network)
-    cycles = topology.channel_cycles.astype(np.float64)
-    if isinstance(router, Router):
-        cycles[: topology.num_network_channels] *= router.channel_cycles
-        cycles += _cycles_of_routers(topology, router)
-    latency = cycles * cycle / np.maximum(topology.channel_cycles, 1)
-    given = clock.latency_source not in ("", ASSUMED)
-    source = clock.latency_source if given else f"engine {network.engine_name}"
-    return replace(
-        clock,
-        bytes_per_second=float(network.flit_bytes or 1) / cycle,
-        latency_seconds=latency,
-        latency_source=source,
-        overhead_seconds=float(np.rint(clock.overhead_seconds / cycle) * cycle),
-        network=topology,
-    )
-
-
-FACTOR = 4.0
-"""Between the sizes of a range that says none."""
-
-MOST_SIZES = 64
-
-WANTED = "a size (64MB), several (1KB,1MB), or a range (1KB:1GB, by 4; 1KB:1GB:2, by 2)"
-
-
-def parse_sizes(given: Any) -> tuple[float, ...]:
-    """Return sizes in bytes, rising, none twice.
-
-    Raises
-    ------
-    InputError
-        If one is none or 0, a range falls or its factor is not above 1, or there are too many.
-
-    Examples
-    --------
-    >>> parse_sizes("1KB:64KB"), parse_sizes("1MB,8"), parse_sizes("1:10:3")
-    ((1000.0, 4000.0, 16000.0, 64000.0), (8.0, 1000000.0), (1.0, 3.0, 9.0, 10.0))
-    """
-    some = given.split(",") if isinstance(given, str) else given
-    some = list(some) if isinstance(some, list | tuple) else [some]
-    found: set[float] = set()
-    for each in some:
-        for size in _range_of(each) if isinstance(each, str) and ":" in each else [_size(each)]:
-            found.add(size)
-            if len(found) > MOST_SIZES:
-                raise InputError("size", f"more than {MOST_SIZES} sizes", WANTED)
-    if not found:
-        raise InputError("size", "none", WANTED)
-    return tuple(sorted(found))
-
-
-def _size(given: Any) -> float:
-    size = parse_bytes(given, where="size")
-    if not size:
-        raise InputError("size", "0", WANTED)
-    return size
-
-
-def _range_of(given: str) -> Iterator[float]:
-    """Yield the sizes of a range: those by its factor, and its end."""
-    parts = given.split(":")
-    if len(parts) > 3:
-        raise InputError("size", f"'{given}'", WANTED)
-    size, end = _size(parts[0]), _size(parts[1])
-    factor = real_number(parts[2], where="size") if len(parts) == 3 else FACTOR
-    if not size <= end:
-        raise InputError("size", f"'{given}', which falls", WANTED)
-    if not factor > 1:
-        raise InputError("size", f"'{given}', by {factor:g}", "a factor above 1")
-    while size < end * (1 - 1e-9):
-        yield size
-        size *= factor
-    yield end
-
-
-def size_ranges(sizes: list[float], some: list[float]) -> str:
-    """Return in words at which of all sizes something holds.
-
-    Examples
-    --------
-    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3])
-    ('from 10 kB', 'at 1 kB')
-    >>> size_ranges([1.0], [1.0])
-    'at 1 B'
-    >>> size_ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
-    'at 1 B and 3 B'
-    """
-    if len(some) == 1:
-        return f"at {units.size(some[0])}"
-    if some == sizes:
-        return "at all sizes"
-    first, last = sizes.index(some[0]), sizes.index(some[-1])
-    if some != sizes[first : last + 1]:
-        return f"at {listed([units.size(each) for each in some])}"
-    if last == len(sizes) - 1:
-        return f"from {units.size(some[0])}"
-    if first == 0:
-        return f"up to {units.size(some[-1])}"
-    return f"from {units.size(some[0])} to {units.size(some[-1])}"

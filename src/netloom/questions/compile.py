@@ -21,11 +21,35 @@ from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
 from netloom.drawing.save import check_writable, make_folder
 from netloom.phases.plan.plans import MOST_WORDS
+from netloom.phases.plan_tables import (
+    Channel,
+    Connection,
+    Node,
+    Phase,
+    sums_of_channels,
+    sums_of_connections,
+    sums_of_nodes,
+    sums_of_phases,
+)
+from netloom.phases.timetables import (
+    Limit,
+    Predicted,
+    expected_makespan,
+    limit_of,
+    predicted_clocks,
+)
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table as table_of
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import entering, network_of, placed, provenance_of, read_program
+from netloom.questions.named import (
+    entering,
+    network_again,
+    network_of,
+    placed,
+    provenance_of,
+    read_program,
+)
 from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
@@ -36,7 +60,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from netloom.base.arrays import Floats
     from netloom.drawing.frame import Part
     from netloom.drawing.timelines import Timeline
     from netloom.drawing.timetables import PhasesInTime
@@ -54,12 +77,6 @@ CLOCKS = "clocks"
 
 MOST_ROWS = 12
 """Most phases that are shown one by one. If there are more, the longest are shown."""
-
-MOST_CHANNELS = 20_000
-"""Most channels of a map, of all phases together."""
-
-MAP_COLUMNS, MAP_SIDE = 6, 210.0
-"""Phases side by side, and how wide each is."""
 
 USED = {"out": "plan.json", "programs": "nodes/"}
 """What writes a plan, so that it can be used."""
@@ -131,65 +148,6 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
     receive_clocks: float = _CLOCKS("Overhead to receive a message.", default=400.0)
 
 
-class Connection(Figures):
-    """A connection, and its clocks since its phase began, without the switch."""
-
-    connection: int = figure()
-    source_task: int = figure()
-    target_task: int = figure()
-    source: int = figure("from node")
-    target: int = figure("to node")
-    words: int = figure()
-    phase: int = figure()
-    hops: int = figure()
-    start: float = figure(unit=CLOCKS)
-    end: float = figure(unit=CLOCKS)
-    simulated_start: float | None = figure(unit=CLOCKS, optional=True)
-    simulated_end: float | None = figure(unit=CLOCKS, optional=True)
-
-
-class Phase(Figures):
-    """A phase: its contents, its busiest parts, and how long it takes without the switch."""
-
-    phase: int = figure(key=True, lead=True)
-    connections: int = figure(key=True, lead=True)
-    words: float = figure()
-    channels_used: int = figure(head="virtual channels", key=True, lead=True)
-    processor_clocks: float = figure("busiest processor", CLOCKS, lead=True)
-    channel_clocks: float = figure("busiest channel", CLOCKS, lead=True)
-    makespan: float = figure(unit=CLOCKS, head="lasts", key=True, lead=True)
-    lower_bound: float = figure(unit=CLOCKS, head="at least", key=True, lead=True)
-    simulated: float | None = figure(unit=CLOCKS, optional=True, lead=True)
-
-
-class Channel(Figures):
-    """A channel that is used in a phase: its nodes, and its words."""
-
-    phase: int = figure()
-    channel: int = figure()
-    source_node: int = figure()
-    target_node: int = figure()
-    words: float = figure()
-
-
-class Node(Figures):
-    """The words that the processor of a node moves in all phases.
-
-    If it sends and receives at the same time, the larger of both counts in each phase.
-    """
-
-    node: int = figure()
-    words: float = figure()
-
-
-class Predicted(Figures):
-    """Clocks by the formulas of ``models.messages``, in which no channel is shared."""
-
-    conset: float = figure("phases", CLOCKS, lead=True)
-    message_passing: float = figure("messages", CLOCKS, lead=True)
-    break_even_words: float | None = figure("phases pay up to so many words of a connection")
-
-
 class Simulated(Figures):
     """What simulation made of phases, and of messages. None where it did not come to it.
 
@@ -203,13 +161,6 @@ class Simulated(Figures):
     note: str | None = figure(table=False)
     execution: Execution | None = unseen(default=None)
     interrupted: bool = unseen(default=False)
-
-
-class Limit(Figures):
-    """What keeps phases from being faster. See ``phases.timetables.Limit``."""
-
-    kind: str = figure()
-    sentence: str = figure()
 
 
 class Outcome(Figures):
@@ -459,8 +410,6 @@ class CompiledPhases(Answer):
     @table_of(Phase)
     def phases(self) -> dict[str, Any]:
         """Return one row per phase. ``simulated`` where phases were simulated."""
-        from netloom.phases.timetables import sums_of_phases
-
         run = self.simulated.phases if self.simulated else None
         simulated = {} if run is None else {"simulated": run}
         return sums_of_phases(self.plan, self.timetable, self.costs) | simulated
@@ -468,65 +417,37 @@ class CompiledPhases(Answer):
     @table_of(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per phase and channel that is used in it."""
-        from netloom.phases.timetables import channel_words
-
-        words, network = channel_words(self.plan), self.plan.topology
-        phase, channel = np.nonzero(words)
-        return {
-            "phase": phase,
-            "channel": channel,
-            "source_node": network.source_end[channel],
-            "target_node": network.target_end[channel],
-            "words": words[phase, channel],
-        }
+        return sums_of_channels(self.plan)
 
     @table_of(Node)
     def nodes(self) -> dict[str, Any]:
         """Return one row per node: the words that its processor moves."""
-        from netloom.phases.timetables import processor_words
-
-        words = self.plan.connections.words.astype(np.float64)
-        moved = processor_words(self.plan, words, both_ways=self.costs.both_ways).sum(axis=0)
-        return {"node": np.arange(len(moved)), "words": moved}
+        return sums_of_nodes(self.plan, self.costs)
 
     @table_of(Connection)
     def table(self) -> dict[str, Any]:
         """Return one row per connection. If phases were simulated, with those times, too."""
-        given, run = self.plan.connections, self.simulated.execution if self.simulated else None
-        simulated = {} if run is None else {"simulated_start": run.start, "simulated_end": run.end}
-        return {
-            "connection": np.arange(len(given)),
-            "source_task": given.source_task,
-            "target_task": given.target_task,
-            "source": given.source,
-            "target": given.target,
-            "words": given.words,
-            "phase": self.plan.phase,
-            "hops": self.plan.routes.lengths,
-            "start": self.timetable.start,
-            "end": self.timetable.end,
-        } | simulated
+        run = self.simulated.execution if self.simulated else None
+        return sums_of_connections(self.plan, self.timetable, run)
 
     @property
     def network(self) -> Topology | None:
         """The network, made again from the question where it is not at hand."""
-        from netloom.questions.network_chart import network_again
-
         return network_again(self.net, self.asked, self.channels())
 
     def parts(self) -> dict[str, Part]:
         """Return where the time goes, the timetable, and the phases on the network, by name."""
         return {
-            "time": self._time(),
+            "time": self._time,
             "timetable": self._in_time().chart(),
-            "phases": self._maps()[0],
+            "phases": self._maps[0],
         }
 
     def arranged(self) -> list[Part]:
         """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""
         from netloom.drawing.frame import column
 
-        return [column(self._time(), self._in_time().chart(), spacing=20)]
+        return [column(self._time, self._in_time().chart(), spacing=20)]
 
     def footer(self) -> list[str]:
         """Return the pattern and its phases, and what bars of the timetable are."""
@@ -540,22 +461,22 @@ class CompiledPhases(Answer):
         bound = ", the lower bound" if self.num_phases == least else f" (at least {least})"
         return f"{self.app} on {self.topology}: {counted(self.num_phases, 'phase')}{bound}"
 
+    @property
     def _time(self) -> Part:
-        """Return how much of the time goes to context switches, and how much to moving words."""
-        from netloom.drawing.bars import Bar, stacked
-        from netloom.drawing.colours import BEST, REFERENCE
+        from netloom.drawing.timetables import switching
 
-        moves = sum(self.makespan)
-        switches, said = self.clocks - moves, "There is nothing to send"
-        parts = ("switching", switches, REFERENCE), ("moving words", moves, BEST)
-        if self.clocks:
-            said = f"{percent(self.switch_share)} of {counted(number(self.clocks), 'clock')} "
-            said += f"without latency is switching between {counted(self.num_phases, 'phase')}"
-        rows = [
-            Bar(name, clocks, percent(clocks / self.clocks) if self.clocks else "", colour)
-            for name, clocks, colour in parts
-        ]
-        return stacked(rows, said, CLOCKS, width=1000.0, empty="nothing")
+        return switching(self.clocks, sum(self.makespan), self.num_phases)
+
+    @property
+    def _maps(self) -> tuple[Part, int, float]:
+        """The first phases on the network, how many they are, and how busy channels are in all."""
+        from netloom.drawing.timetables import phase_maps
+
+        crossed = self.channels()
+        words = np.zeros((self.num_phases, self.network_channels))
+        places = crossed["phase"].to_numpy(), crossed["channel"].to_numpy()
+        words[places] = self.phase_costs["channel_clocks_per_word"] * crossed["words"].to_numpy()
+        return phase_maps(self.network, words, np.array(self.makespan))
 
     def _in_time(self) -> PhasesInTime:
         from netloom.drawing.timetables import PhasesInTime
@@ -571,53 +492,11 @@ class CompiledPhases(Answer):
             str if network is None else network.name_of,
         )
 
-    def _used(self) -> Floats:
-        """Return float64[num_phases, num_network_channels], how much of a phase each works."""
-        crossed, clocks = self.channels(), np.array(self.makespan)[:, None]
-        words = np.zeros((self.num_phases, self.network_channels))
-        places = crossed["phase"].to_numpy(), crossed["channel"].to_numpy()
-        words[places] = self.phase_costs["channel_clocks_per_word"] * crossed["words"].to_numpy()
-        np.divide(words, clocks, out=words, where=clocks > 0)
-        return words
-
-    def _maps(self) -> tuple[Part, int]:
-        """Return the first phases on the network, and how many they are."""
-        import altair as alt
-
-        from netloom.questions.network_chart import USE, network_chart
-
-        network, maps = self.network, list[Any]()
-        shown = min(self.num_phases, max(1, MOST_CHANNELS // max(1, self.network_channels)))
-        for phase, used in enumerate(self._used()[:shown]):
-            drawn = network_chart(network, used, USE, width=MAP_SIDE)
-            if isinstance(drawn, alt.Chart):  # the loads of an unknown network in falling order
-                height = MAP_SIDE * float(drawn.height) / float(drawn.width)
-                drawn = drawn.properties(width=MAP_SIDE, height=height)
-            title = alt.TitleParams(
-                f"phase {phase}: {number(self.makespan[phase])} clocks",
-                subtitle=f"channels used {percent(float(used.mean()) if used.size else 0.0)}",
-            )
-            maps.append(drawn.properties(title=title))
-        rows = [
-            alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(
-                color="shared", stroke="shared"
-            )
-            for first in range(0, len(maps), MAP_COLUMNS)
-        ]
-        whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(
-            color="shared", stroke="shared"
-        )
-        return whole, shown
-
     def phase_map(self) -> Part:
         """Return every phase on the network, channels by the share of the phase that they work."""
         from netloom.drawing.frame import framed
 
-        maps, shown = self._maps()
-        used, clocks, mean = self._used(), np.array(self.makespan), 0.0
-        if clocks.sum() and used.size:
-            mean = float(np.average(used.mean(axis=1), weights=clocks))
-        many = counted(self.num_phases, "phase")
+        (maps, shown, mean), many = self._maps, counted(self.num_phases, "phase")
         said = f"Channels carry words {percent(mean)} of the time of {many}, without switches."
         part = f"; the first {shown} of {many}" if shown < self.num_phases else ""
         words = f"every channel by the share of each phase in which it carries words{part}"
@@ -725,7 +604,6 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     """
     from netloom.models import ConSetCosts, MessageCosts, conset_clocks
     from netloom.phases import Capacity, least_clocks, least_phases, partition, schedule, verify
-    from netloom.phases.timetables import expected_makespan, limit_of, predicted_clocks
 
     costs = ConSetCosts(
         sync_clocks=question.sync_clocks,
@@ -760,7 +638,6 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     simulated = _simulated(question, plan, timetable, costs, passing) if question.execute else None
     bound = least_phases(given, network, capacity)
     least_word_clocks = least_clocks(given, network, costs) if len(given) else 0.0
-    limit = limit_of(plan, timetable, costs) if plan.num_phases else None
     return CompiledPhases(
         inside_nodes=ready.inside_nodes,
         app=ready.graph.name,
@@ -786,9 +663,9 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         expected_clocks=conset_clocks(expected_makespan(plan, timetable, costs), costs),
         makespan=tuple(timetable.makespan.tolist()),
         lower_bound=tuple(timetable.lower_bound.tolist()),
-        predicted=Predicted.from_json(predicted_clocks(plan, costs, passing)),
+        predicted=predicted_clocks(plan, costs, passing),
         simulated=simulated,
-        limit=None if limit is None else Limit(kind=limit.kind, sentence=limit.sentence),
+        limit=limit_of(plan, timetable, costs) if plan.num_phases else None,
         seconds=took,
         interrupted=simulated is not None and simulated.interrupted,
         plan=plan,

@@ -11,11 +11,22 @@ from pydantic import Field
 
 from netloom.base import units
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, derived, figure, leaves, unseen
+from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
+from netloom.machines.clocks import Clock, clock_of
+from netloom.phases.collectives.figures import (
+    NEAR,
+    Channel,
+    FewSteps,
+    Point,
+    ScheduleSpeed,
+    Use,
+    channels_of,
+    use_of,
+)
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import Question, argument, option
@@ -27,13 +38,12 @@ from netloom.questions.fields import (
     OnNetwork,
     Seeded,
     Timing,
-    assumed,
-    assumed_clock,
     refuse,
+    routing_option,
 )
-from netloom.questions.named import check_apart, network_of, provenance_of
+from netloom.questions.named import allocated, check_apart, network_of, provenance_of, routing_of
 from netloom.questions.outputs import PERFETTO, PLOT, Output
-from netloom.questions.plans import NEAR, ScheduleSpeed, part_of, plan_output, schedule_timeline
+from netloom.questions.plans import part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
 from netloom.questions.shown import size_of, subject
 from netloom.questions.verdicts import Verdict
@@ -46,25 +56,14 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.drawing.frame import Part
     from netloom.drawing.timelines import Timeline
-    from netloom.phases.collectives.few_steps import InSteps
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.pipelines import Timed
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.questions.fields import Clock
     from netloom.routing import Routing
     from netloom.topology import Topology
 
-MOST_LINES = 40
-"""Longest proof that is printed."""
-
 LATENCY = 0.1
 """Part of the time from which on latencies are said."""
-
-BINS = 200
-"""Parts of the time for which the use of channels is told."""
-
-MOST_CHANNELS = 24
-"""Busiest channels whose use is told."""
 
 MOST_RANKS = 4096
 """Most ranks of a schedule."""
@@ -107,13 +106,10 @@ class WhichSchedule(Question, panel="Collective"):
         le=LONGEST_SECONDS,
         shown_default="until more chunks are no better",
     )
-    routing: OnePath | None = option(
+    routing: OnePath | None = routing_option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
         default=None,
         shown_default="any routes",
-        file=True,
-        flags=("--routing", "--routes"),
-        panel="Network",
     )
 
 
@@ -121,141 +117,6 @@ class CompileCollectiveQuestion(
     HostNames, Seeded, Timing, NodeList, BrokenParts, OnNetwork, WhichSchedule
 ):
     """A collective, and the network that a schedule is made for."""
-
-
-class Point(Figures):
-    """A schedule of few steps that none with as few steps and chunks beats."""
-
-    steps: int = figure(key=True, lead=True)
-    rounds: int = figure(key=True, lead=True)
-    chunks: int = figure("chunks per rank", head="chunks", key=True, lead=True)
-    rounds_per_chunk: str = figure(key=True, lead=True, optional=True)
-    least_rounds_per_chunk: str = figure("at least", key=True, lead=True)
-    proven: bool = figure("proven fewest", key=True, lead=True)
-    finish_seconds: float = figure("time", "seconds", key=True, lead=True, optional=True)
-    fastest: bool = figure(key=True, lead=True, optional=True)
-
-
-class StepsBound(Figures):
-    """The least rounds per chunk of a number of steps, and its proof in whole numbers.
-
-    ``price``, ``worth`` and ``forwarding`` as ``StepProof`` has them. ``lines`` say it in words.
-    """
-
-    steps: int = figure()
-    least_rounds_per_chunk: str = figure()
-    by: str = figure()
-    proven_by_prices: str = figure()
-    whole: int = figure()
-    price: tuple[tuple[int, ...], ...] = figure()
-    worth: tuple[tuple[int, ...], ...] = figure()
-    forwarding: tuple[tuple[int, ...], ...] = figure()
-    lines: tuple[str, ...] = figure()
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers prove it."""
-        return len(self.price) + len(self.worth) + len(self.forwarding)
-
-
-class FewSteps(Figures):
-    """Schedules of few steps: all that matter, and what is proven of any.
-
-    Attributes
-    ----------
-    best
-        The fastest.
-    unlimited_seconds
-        The time of a schedule of any number of steps.
-    formula
-        What times are made of.
-    undecided
-        Steps, rounds and chunks for whose search the time did not suffice.
-    """
-
-    best: Point = figure(at=".")
-    rounds_of_step: tuple[int, ...] = figure()
-    round_bytes_per_second: float = figure(unit="bytes/s")
-    unlimited_seconds: float = figure(unit="seconds")
-    formula: str | None = figure()
-    frontier: tuple[Point, ...] = figure()
-    bounds: tuple[StepsBound, ...] = figure()
-    undecided: tuple[tuple[int, ...], ...] = figure()
-
-    @property
-    def proof(self) -> tuple[str, ...]:
-        """The proof of the fastest, in lines of text: the first one alone if there are many."""
-        bound = next(each for each in self.bounds if each.steps == self.best.steps)
-        if bound.by != "prices":
-            least = bound.least_rounds_per_chunk
-            return (f"The bottleneck cut bounds the rounds per chunk: {least}.",)
-        if len(bound.lines) <= MOST_LINES:
-            return bound.lines
-        many = counted(bound.numbers, "number", ",")
-        return (f"{many} prove the rounds per chunk: --json and --out list them.",)
-
-    @classmethod
-    def of(cls, found: InSteps, unlimited_seconds: float) -> FewSteps:
-        """Return what is known of schedules of few steps."""
-        frontier = found.frontier
-        best = frontier.points[found.best]
-        points = tuple(
-            Point(
-                steps=point.steps,
-                rounds=point.rounds,
-                chunks=point.chunks,
-                rounds_per_chunk=str(point.rounds_per_chunk),
-                least_rounds_per_chunk=str(frontier.bound(point.steps).rounds_per_chunk),
-                proven=frontier.proven(point),
-                finish_seconds=timed.finish_seconds,
-                fastest=point is best,
-            )
-            for point, timed in zip(frontier.points, found.timed, strict=True)
-        )
-        bounds = tuple(
-            StepsBound(
-                steps=proof.steps,
-                least_rounds_per_chunk=str(bound.rounds_per_chunk),
-                by=bound.by,
-                proven_by_prices=str(bound.prices.bound),
-                whole=bound.prices.whole,
-                price=proof.price.tolist(),
-                worth=proof.worth.tolist(),
-                forwarding=proof.forwarding.tolist(),
-                lines=tuple(found.proof_lines(bound)),
-            )
-            for bound in frontier.bounds
-            for proof in (bound.prices.proof,)
-        )
-        return cls(
-            best=points[found.best],
-            rounds_of_step=best.rounds_of_step.tolist(),
-            round_bytes_per_second=found.round_rate,
-            unlimited_seconds=unlimited_seconds,
-            formula=found.formula,
-            frontier=points,
-            bounds=bounds,
-            undecided=tuple((each.steps, each.rounds, each.chunks) for each in frontier.undecided),
-        )
-
-
-class Channel(Figures):
-    """What crosses a channel."""
-
-    channel: str = figure(key=True)
-    bytes: float = figure(unit="bytes", key=True)
-    messages: int = figure(key=True)
-    rate: float = figure(unit="bytes/s", key=True)
-    utilisation: float = figure("used until the end", SHARE, key=True)
-
-
-class Use(Figures):
-    """How much of the rate of a channel is used in a part of the time."""
-
-    channel: str = figure()
-    begin: float = figure(unit="seconds")
-    end: float = figure(unit="seconds")
-    use: float = figure("used of its rate", SHARE)
 
 
 class CollectiveSchedule(Answer):
@@ -282,14 +143,13 @@ class CollectiveSchedule(Answer):
     inside_nodes
         The part of all bytes sent that goes from host to host inside nodes, at no cost. None if
         that counts.
-    schedule, network, clock
-        The messages, their times and routes, and the network that they were made for, in bytes and
-        seconds.
+    schedule, network
+        The messages, their times and routes, and the network that they were made for.
     """
 
     topology: str = figure(table=False)
     failures: dict[str, object] | None = figure(table=False)
-    rates: dict[str, object] = figure("bytes and seconds", at="clock", table=False)
+    clock: Clock = figure("bytes and seconds", table=False)
     speed: ScheduleSpeed = figure(at=".")
     root: int = figure(table=False)
     padded_size: float = figure("size if chunks are whole bytes", "bytes")
@@ -302,7 +162,6 @@ class CollectiveSchedule(Answer):
     inside_nodes: float | None = figure("bytes that stay inside nodes", SHARE)
     schedule: Schedule = unseen()
     network: RankNetwork | None = unseen()
-    clock: Clock | None = unseen()
 
     @derived("time over bound")
     def ratio(self) -> float:
@@ -408,9 +267,9 @@ class CollectiveSchedule(Answer):
 
     def remarks(self) -> Iterator[str]:
         """Yield the network, what the schedule is made of, and what else holds of few steps."""
-        if self.network and self.clock:
+        if self.network:
             topology = self.network.topology
-            yield f"{size_of(topology)}; {self.clock.words(topology)}"
+            yield f"{size_of(topology)}; {self.clock.words}"
         yield f"made of {self.method}"
         if (few := self.few_steps) is None:
             return
@@ -445,32 +304,12 @@ class CollectiveSchedule(Answer):
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return what crosses each channel, the busiest first."""
-        network, sent = self.schedule.network, self.schedule.carried
-        used = sent / network.rate / self.speed.finish_seconds
-        order = np.argsort(-used, kind="stable")
-        return {
-            "channel": [network.channel_name(channel) for channel in order.tolist()],
-            "bytes": sent[order],
-            "messages": np.bincount(self.schedule.routes.values, minlength=len(sent))[order],
-            "rate": network.rate[order],
-            "utilisation": used[order],
-        }
+        return channels_of(self.schedule)
 
     @table(Use)
     def use(self) -> dict[str, Any]:
         """Return how much of the busiest channels is used in each part of the time."""
-        schedule, network = self.schedule, self.schedule.network
-        lasting = schedule.carried / network.rate
-        busiest = np.argsort(-lasting, kind="stable")[:MOST_CHANNELS]
-        edges = np.linspace(0, self.speed.finish_seconds, BINS + 1)
-        busiest = busiest[lasting[busiest] > 0].tolist()
-        names = [network.channel_name(channel) for channel in busiest]
-        return {
-            "channel": [name for name in names for _ in range(BINS)],
-            "begin": np.tile(edges[:-1], len(names)),
-            "end": np.tile(edges[1:], len(names)),
-            "use": np.concatenate([schedule.use(channel, edges) for channel in busiest]),
-        }
+        return use_of(self.schedule)
 
     def footer(self) -> list[str]:
         """Return how near the bound the schedule is, and what limits it."""
@@ -532,7 +371,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
         raise InputError("size", f"{question.size}", "above 0, such as 1GB")
     topology, machine = network_of(question, switches=True)
     refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
-    clock = assumed_clock(question, topology, machine)
+    clock = clock_of(question, topology, machine, assume=True)
     hosts = _hosts(question, topology)
     network = rank_network(
         topology,
@@ -560,8 +399,6 @@ def _free_inside(question: CompileCollectiveQuestion, topology: Topology, hosts:
 
 
 def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing | None:
-    from netloom.routing import parse_routing
-
     asked = question.routing
     if asked is None:
         return None
@@ -570,18 +407,12 @@ def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing
     if question.collective not in ("all-gather", "reduce-scatter"):
         wanted = "all-gather or reduce-scatter, or no routing"
         raise InputError("routing", f"one for {question.collective}", wanted)
-    return parse_routing(asked, topology) if isinstance(asked, str) else asked
+    return routing_of(asked, topology)
 
 
 def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
     """Return the host of each rank: those of the nodes that run tasks, in their order."""
-    from netloom.mapping.allocation import allocated_hosts
-    from netloom.mapping.placements import read_hosts
-
-    names = None if question.hosts is None else read_hosts(str(question.hosts))
-    hosts = allocated_hosts(question.nodes, topology, names)
-    if question.nodes is None:
-        hosts = np.setdiff1d(hosts, topology.switches)
+    hosts = allocated(question, topology)
     if question.ranks is None:
         return hosts
     if question.ranks > len(hosts):
@@ -652,7 +483,7 @@ def compile_collective(
     return CollectiveSchedule(
         topology=topology.name,
         failures=broken_parts(topology),
-        rates=ready.clock.to_dict(),
+        clock=ready.clock,
         speed=ScheduleSpeed.of(schedule, judged),
         root=schedule.program.root,
         padded_size=schedule.padded_bytes,
@@ -665,7 +496,6 @@ def compile_collective(
         inside_nodes=timed.inside_nodes,
         schedule=schedule,
         network=network,
-        clock=ready.clock,
         provenance=provenance_of(question, "compile_collective", topology),
     )
 
@@ -709,7 +539,7 @@ def _proof(method: str, schedule: Schedule) -> str:
 
 def _note(ready: PreparedSchedule, schedule: Schedule, inside: float | None) -> str | None:
     """Return what was assumed, and what size chunks of whole bytes need. None if nothing."""
-    said, topology = assumed(ready.clock), ready.network.topology
+    said, topology = ready.clock.assumed(), ready.network.topology
     words = [f"{said}."] if said else []
     if inside is not None:
         words.append(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from os.path import isfile
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,6 +14,7 @@ from netloom.base.figures import Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import begun, counted, listed, number, percent
 from netloom.fabrics.figures import (
+    EVEN,
     PROVED,
     Cable,
     Cause,
@@ -34,19 +34,20 @@ from netloom.fabrics.figures import (
 )
 from netloom.fabrics.jobs import Job, JobCost, SharedCable, shared_by
 from netloom.fabrics.program import flows_of
+from netloom.mapping.allocation import hosts_but
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode, refuse
-from netloom.questions.named import network_of, provenance_of
+from netloom.questions.named import network_again, network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import ended, short_name
 from netloom.questions.verdicts import MARKS, Grade, Mark, Measure, Verdict
-from netloom.routing.forwarding.engines import ENGINES, would_fall_back
+from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle
-from netloom.routing.forwarding.tables import ForwardingTable, table_problems
-from netloom.topology.faults import working_nodes
+from netloom.routing.forwarding.lfts import named_table
+from netloom.routing.forwarding.tables import Fault, ForwardingTable, table_problems
 from netloom.topology.subnets.shapes import shape_words
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.topology import Topology
 
-LOAD = Grade("times that the busiest cable, or a job, takes of the least", fine=1.1, act=1.5)
+LOAD = Grade("times that the busiest cable, or a job, takes of the least", fine=EVEN, act=1.5)
 
 CLOSE = 1.03
 """Times its bound up to which a busiest cable leaves nothing that is worth looking for."""
@@ -97,15 +98,6 @@ class FabricQuestion(Seeded, TasksPerNode, BrokenParts, OnFabric):
     samples: int = option(
         "Number of random matchings of random halves (0: none).", default=1000, ge=0, le=10**6
     )
-
-
-class Problem(Figures):
-    """What is wrong with the tables."""
-
-    kind: str = figure()
-    pairs: int = figure()
-    destinations: int = figure()
-    sentence: str = figure()
 
 
 class Channel(Figures):
@@ -164,6 +156,7 @@ class FabricCheck(Answer):
         A circle once aggregation nodes and the like send, too. None where no table leads there.
     """
 
+    ABOVE: ClassVar = True
     PART_TITLES: ClassVar[Mapping[str, str]] = {
         "cables": "Paths on each channel",
         "jobs": "What jobs cost each other",
@@ -184,7 +177,7 @@ class FabricCheck(Answer):
     others_circle: tuple[HeldCable, ...] | None = figure("the same of all end points")
     cause: Cause | None = figure()
     ways: tuple[WayPaths, ...] = figure("paths by where channels lead")
-    problems: tuple[Problem, ...] = figure()
+    problems: tuple[Fault, ...] = figure()
     missing: tuple[str, ...] = figure()
     jobs: tuple[JobCost, ...] = figure()
     most_shared: tuple[SharedCable, ...] = figure(at="shared_cables")
@@ -231,7 +224,7 @@ class FabricCheck(Answer):
             lost, pairs = number(self.figures.unrouted), number(self.size.pairs)
             have, whose = ("has", "its") if self.figures.unrouted == 1 else ("have", "their")
             said = f"{lost} of {pairs} pairs of hosts {have} no path: {whose} packets are lost."
-            why = ". ".join(each.sentence.rstrip(".") for each in self.problems[:2])
+            why = ". ".join(each.words.rstrip(".") for each in self.problems[:2])
             lines = {"why": self.plainly(why)}
         elif self.level == "loop":
             many = counted(len(self.circle or ()), "channel")
@@ -289,47 +282,15 @@ class FabricCheck(Answer):
         limits = {"limits": self.plainly(least.why)}
         if (least.ratio or 0) <= PROVED:
             return limits
-        return {"where": self._where(), "why": self._why()} | limits
+        busy, why = self.figures.busiest[0], ""
+        if self.cause is not None and self.cause.beside > 1:
+            ends = self.plainly(busy.cable.source), self.plainly(busy.cable.target)
+            why = self.cause.said(*ends, paths=busy.paths, ratio=least.ratio or 0.0)
+        return {"where": self._where(), "why": why} | limits
 
     def _where(self) -> str:
         """Return both ends of the busiest cable."""
         return self.plainly(self.figures.busiest[0].cable.words)
-
-    def _why(self) -> str:
-        """Return why the busiest cable is as busy. "" where that is not known."""
-        cause, busy = self.cause, self.figures.busiest[0]
-        if cause is None or cause.beside < 2:
-            return ""
-        source, target = self.plainly(busy.cable.source), self.plainly(busy.cable.target)
-        said = {
-            "down": f"one of {cause.beside} cables down into {target}",
-            "up": f"one of {cause.beside} uplinks of {source}",
-            "across": f"one of {cause.beside} cables from {source} to other switches",
-        }[cause.way]
-        if cause.mended_ratio is not None:
-            said += f"; {self._slow(cause, cause.mended_ratio)}"
-            if cause.share * cause.beside <= LOAD.fine:
-                return f"{said}."
-        other, carry = cause.beside - 1, number(cause.least)
-        if cause.least != cause.most:
-            carry += f" to {number(cause.most)}"
-        rest = f"the other {other} carry {carry}" if other > 1 else f"the other carries {carry}"
-        share = "all" if cause.share == 1 else percent(cause.share)
-        said += f", with {share} of their paths ({rest})."
-        if cause.alike < cause.usual and cause.way != "across":
-            only = "The only cable" if cause.alike == 1 else f"One of {cause.alike} cables"
-            said += f" {only} between the two switches, where most have {cause.usual}."
-        return said + _destinations(cause, busy.paths)
-
-    def _slow(self, cause: Cause, mended: float) -> str:
-        """Return how slow the busiest cable is, and what the busiest carries once it is mended."""
-        unit = f"\u00a0{cause.rate_unit}" * bool(cause.rate_unit)
-        said = f"it runs at {number(cause.rate)}{unit} beside {cause.as_usual} of "
-        said += f"{number(cause.usual_rate)}{unit}: mended"
-        stays = mended * PROVED >= (self.figures.least.ratio or 0)
-        return f"{said}{' alone' * stays}, the busiest {'stays at' if stays else 'falls to'} " + (
-            f"{number(mended)}× what it must"
-        )
 
     def _looked_at(self) -> dict[str, str]:
         """Return what else was looked at: circles, ports, and tables that OpenSM would not make."""
@@ -346,7 +307,7 @@ class FabricCheck(Answer):
         if self.fallback:
             asked = self.asked["routing"]
             lines["care"] = f"OpenSM, asked for {asked}, falls back to minhop: {self.fallback}"
-        return lines | {"ports": ports_line(self.size)}
+        return lines | {"ports": self.size.ports}
 
     def _circle(self, circle: Sequence[HeldCable]) -> str:
         """Return a circle of channels as the names of the switches that it goes round."""
@@ -376,7 +337,7 @@ class FabricCheck(Answer):
             for each in self.figures.busiest[:MOST_BUSIEST]
         ]
         shared = [
-            Listed(time=each.use, cable=f"{self.plainly(each.cable.words)}: {_users(each)}")
+            Listed(time=each.use, cable=f"{self.plainly(each.cable.words)}: {each.users}")
             for each in self.most_shared[:MOST_BUSIEST]
         ]
         found = super().figure_lines(width)
@@ -393,7 +354,7 @@ class FabricCheck(Answer):
         if self.level in ("lost", "loop") and ratio is not None:
             yield f"{MARKS[LOAD.mark(ratio)]} {self._busiest(ratio)} {self._where()}."
         for each in self.jobs:
-            yield f"{MARKS[LOAD.mark(each.slowdown)]} {self.plainly(_job_said(each))}"
+            yield f"{MARKS[LOAD.mark(each.slowdown)]} {self.plainly(each.words)}"
         yield from map(self.plainly, self.missing[:MOST_MISSING])
         if len(self.missing) > MOST_MISSING:
             more = len(self.missing) - MOST_MISSING
@@ -415,7 +376,7 @@ class FabricCheck(Answer):
                 f"In random matchings pairs of hosts get {percent(half.mean)} of a host's "
                 f"bandwidth on average; no tables give more than {percent(half.bound)}"
             )
-        told += [*self.missing, *map(_job_said, self.jobs)]
+        told += [*self.missing, *(each.words for each in self.jobs)]
         return [ended(begun(each)) for each in told if each]
 
     @table(Channel)
@@ -468,7 +429,6 @@ class FabricCheck(Answer):
     def parts(self) -> dict[str, Any]:
         """Return the network, what jobs cost each other, and the paths of each channel."""
         from netloom.drawing.fabrics import by_way, ranked, slowdowns
-        from netloom.questions.network_chart import network_again
 
         channels, found, drawn = self.channels(), self.figures, dict[str, Any]()
         net = network_again(self.network, self.asked, channels)
@@ -488,17 +448,11 @@ class FabricCheck(Answer):
         drawn["cables"] = ranked(*by_way(channels), said, bound=bound, busiest=busiest)
         return drawn
 
-    def arranged(self) -> list[Any]:
-        """Return the parts above each other."""
-        from netloom.drawing.frame import column
-
-        return [column(*self.parts().values())]
-
     def _drawn(self, net: Topology) -> Any:
         """Return the network and what the answer is about: a circle, cables of jobs, or paths."""
         from netloom.drawing.fabrics import circle_marked, shared_marked
         from netloom.drawing.networks import Tips
-        from netloom.questions.network_chart import PATHS, network_chart
+        from netloom.drawing.networks.chart import PATHS, network_chart
 
         channels, uses = self.channels(), dict[int, dict[str, float]]()
         shared = self.shared_cables()
@@ -521,56 +475,6 @@ class FabricCheck(Answer):
         time = np.zeros(count)
         time[[*uses]] = [sum(jobs.values()) for jobs in uses.values()]
         return network_chart(net, time, "", marked=marked, tips=tips)
-
-
-def ports_line(size: FabricSize) -> str:
-    """Return which of a host's ports are looked at, where any host has ports on several routers."""
-    many = size.several_switches
-    if not many:
-        return ""
-    have = "has" if many == 1 else "have"
-    return (
-        f"{counted(many, 'host', ',')} {have} ports on several switches: loads count each pair of "
-        "hosts on the ports with the fewest hops between them, loops are looked for between all "
-        "ports"
-    )
-
-
-def _destinations(cause: Cause, total: float) -> str:
-    """Say of how many hosts most of the paths are, where these are few."""
-    if cause.destinations < 2:
-        return f" All its paths lead to {cause.hosts[0].name}." if cause.hosts else ""
-    so_far = 0.0
-    for many, each in enumerate(cause.hosts[:4], start=1):
-        so_far += each.paths
-        if so_far >= 0.5 * total and many < cause.destinations:
-            names = listed([host.name for host in cause.hosts[:many]])
-            return f" {percent(so_far / total)} of its paths lead to {names}."
-    return ""
-
-
-def _users(cable: SharedCable) -> str:
-    return ", ".join(f"{job.name} {job.use:.2g}" for job in cable.jobs)
-
-
-def _job_said(job: JobCost) -> str:
-    """Return what a job is, and what the others cost it."""
-    size = f"{counted(job.nodes, 'node', ',')}, {counted(job.hosts, 'host', ',')}"
-    who = f"Job {job.name} ({size}, {job.program})"
-    if not job.alone:
-        return f"{who} sends nothing between nodes."
-    rest = ""
-    if job.inside > 0.0005:
-        rest = f" {percent(job.inside)} of its traffic stays inside nodes, without a cable."
-    if job.unrouted:
-        have = "has" if job.unrouted == 1 else "have"
-        rest += f" {counted(job.unrouted, 'pair', ',')} of its hosts {have} no path."
-    if job.shared is None:
-        return f"{who} shares no cable that is busy for it.{rest}"
-    return (
-        f"{who} takes up to {number(job.slowdown)} times as long as alone: it shares "
-        f"{job.shared.words} with {', '.join(job.shared_with)}.{rest}"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -597,68 +501,14 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
     network, _ = network_of(question)
     if not network.num_network_channels:
         raise InputError(network.name, "no cable between switches", "two switches at least")
-    hosts = _taking(question.without_hosts, network)
+    hosts = hosts_but(question.without_hosts, network)
     if not question.jobs:
         refuse(
             question, ("tasks_per_node", "count_inside_nodes"), "job, which this says something of"
         )
     jobs = _jobs(question, network)
-    found, fallback = tables_of(question.routing, network)
+    found, fallback = named_table(question.routing, network)
     return ReadyFabric(network, found, hosts, jobs, fallback)
-
-
-def tables_of(
-    routing: str | ForwardingTable, network: Topology, *, gone: bool = False
-) -> tuple[ForwardingTable, str]:
-    """Return the forwarding table that a question names, and why OpenSM would fall back to minhop.
-
-    ``gone``: a file may tell of switches and hosts that the network has no more.
-
-    Raises
-    ------
-    InputError
-        If it is no forwarding table.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> tables_of("updn", topology("torus:3x3"))[0].name
-    'minhop'
-    """
-    from netloom.routing.forwarding.lfts import read_lfts
-
-    wanted = f"lfts:FILE, or one of {', '.join(ENGINES)}"
-    if isinstance(routing, ForwardingTable):
-        if routing.choices is not None:
-            raise InputError("routing", f"the table {routing} of a function", wanted)
-        return routing, ""
-    if isfile(routing) or routing.startswith("lfts:"):  # noqa: PTH113 (too long for a path)
-        return read_lfts(network, routing.removeprefix("lfts:"), gone=gone), ""
-    if routing not in ENGINES:
-        raise InputError("routing", f"'{routing}'", wanted)
-    why = would_fall_back(network, routing)
-    return ENGINES["minhop" if why else routing](network), why
-
-
-def _taking(patterns: str | None, network: Topology) -> Ints:
-    """Return the hosts that no pattern names."""
-    hosts = working_nodes(network)
-    for pattern in [] if patterns is None else patterns.split(","):
-        nodes = network.node_of_host[hosts].tolist()
-        names = zip(
-            map(network.name_of, hosts.tolist()), map(network.computer_name, nodes), strict=True
-        )
-        named = np.array(
-            [any(fnmatchcase(name, pattern.strip()) for name in both) for both in names], np.bool_
-        )
-        if not named.any():
-            raise InputError(
-                "without_hosts", f"'{pattern}', which no host is called", "a name such as storage*"
-            )
-        hosts = hosts[~named]
-    if len(hosts) < 2:
-        raise InputError(network.name, counted(len(hosts), "host"), "at least two that take part")
-    return hosts
 
 
 def _jobs(question: FabricQuestion, network: Topology) -> list[Job]:
@@ -768,15 +618,7 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
         others_circle=held_cables(network, others),
         cause=None if busiest is None else cause_of(network, tables, found, busiest),
         ways=paths_by_way(network, found.paths),
-        problems=tuple(
-            Problem(
-                kind=each.kind,
-                pairs=each.pairs,
-                destinations=each.destinations,
-                sentence=each.words,
-            )
-            for each in table_problems(network, tables).faults
-        ),
+        problems=table_problems(network, tables).faults,
         missing=missing_parts(network),
         jobs=costs.jobs,
         most_shared=costs.shared[:MOST_SHARED],
@@ -804,7 +646,7 @@ def _short(answer: FabricCheck, network: Topology) -> dict[str, str]:
         for each in some
     ]
     named += [each for job in answer.jobs for each in (job.busiest, job.shared) if each]
-    told = [answer.figures.least.why, *(each.sentence for each in answer.problems)]
+    told = [answer.figures.least.why, *(each.words for each in answer.problems)]
     said = "\n".join([*told, *answer.missing, *(each.words for each in named)])
     names = short_names(network.routers.labels)
     return {label: name for label, name in names.items() if label in said}

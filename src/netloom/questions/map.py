@@ -14,12 +14,13 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, frame, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
-from netloom.base.words import counted, folded, load_share, number, percent, rounded, shares
+from netloom.base.words import counted, folded, load_share, number, percent, shares
 from netloom.contention import load_to_compare
 from netloom.contention.channel_loads import ChannelLoads, split_loads
 from netloom.contention.mapped import (
     ContentionCount,
     MappedChannel,
+    carried,
     channels_of,
     contention_counts,
     counted_contention,
@@ -30,16 +31,16 @@ from netloom.mapping import (
     check_rank_file,
     find_layout,
     rank_file,
-    read_hosts,
     search_mapping as search,
 )
-from netloom.mapping.allocation import allocated_hosts, places_of
+from netloom.mapping.allocation import places_of
 from netloom.mapping.gains import (
     CLOSE,
     LATENCY,
     WORTH,
     ComparedMapping,
     Gain,
+    Objective,
     PairedRuns,
     SimulatedRun,
     clearly_less,
@@ -49,10 +50,10 @@ from netloom.mapping.gains import (
 )
 from netloom.mapping.placements import check_room, ranks_on_computers
 from netloom.mapping.routes import joint_routes, judged_layout, on_chosen_routes, routes_of_layout
-from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, hosts_count, objective_of
+from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
-from netloom.questions.analyze import Analysis, MappedNetwork, carried
+from netloom.questions.analyze import Analysis, MappedNetwork
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import MOST, ask, option
 from netloom.questions.fields import (
@@ -66,12 +67,20 @@ from netloom.questions.fields import (
     Seeded,
     refuse,
 )
-from netloom.questions.named import entering, network_of, provenance_of, read_program
+from netloom.questions.named import (
+    allocated,
+    entering,
+    network_again,
+    network_of,
+    provenance_of,
+    read_program,
+    routing_of,
+)
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
 from netloom.questions.shown import IN_ORDER, short_name, size_of, subject
 from netloom.questions.verdicts import Mark, Measure, Verdict
-from netloom.routing import parse_routing, write_routes
+from netloom.routing import write_routes
 from netloom.routing.rules import layers
 from netloom.topology.faults import check_working
 from netloom.topology.names import vertex_word
@@ -88,9 +97,6 @@ if TYPE_CHECKING:
     from netloom.routing import SourceRoutes
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
-
-NOTHING_KNOWN = 0.005
-"""A bound below this share of rank order is shown as a gain of 100 %, and says nothing."""
 
 LITTLE = 0.2
 """A change from which on a gain is not small."""
@@ -209,53 +215,6 @@ class MappingQuestion(
         panel=CHECK,
         shown_default="what the busiest channel can just carry afterwards",
     )
-
-
-class Objective(Figures):
-    """What was minimized: its value in rank order and with the mapping, and its bound.
-
-    ``timed``: it is of more than loads between routers: of times, or of hosts. ``hosts``: hosts'
-    own channels count. ``scale``: what each of several was divided by.
-    """
-
-    name: str
-    before: float
-    after: float
-    bound: float
-    timed: bool
-    hosts: bool
-    scale: dict[str, float]
-
-    @property
-    def values(self) -> tuple[float, float, float]:
-        """Those of rank order and of the mapping, and the bound, as people count them."""
-        found = self.before, self.after, self.bound
-        if self.name == "path-contention":  # the rest of it ranks what meets as many
-            return int(found[0]), int(found[1]), int(found[2])
-        return found
-
-    @derived("how much it changes", SHARE)
-    def changed(self) -> float | None:
-        """As a share of rank order, without its sign."""
-        return relative_change(*self.values[:2])
-
-    @derived("how much more a node may send", SHARE)
-    def more(self) -> float | None:
-        """Of an objective that is less where nodes may send more."""
-        known = self.name == "saturation" and self.after
-        return self.before / self.after - 1 if known else None
-
-    @derived("how much less it may be", SHARE)
-    def possible(self) -> float | None:
-        """The largest gain over rank order that the bound leaves. None where it is not known."""
-        first, _, bound = self.values
-        return relative_change(first, bound) if bound > first * NOTHING_KNOWN else None
-
-    @derived("times as much that a node may send at most", "times")
-    def most(self) -> float | None:
-        """Of an objective that is less where nodes may send more."""
-        known = self.name == "saturation" and self.bound and self.before
-        return self.before / self.bound if known else None
 
 
 class Between(Figures):
@@ -462,14 +421,9 @@ class ProgramMapping(Answer):
         return " between routers" * hosted
 
     @property
-    def busiest(self) -> str:
-        """What the busiest channel is called, of those that the objective counts."""
-        return "the busiest channel" + self.between * (not self.objective.hosts)
-
-    @property
-    def times(self) -> bool:
-        """Whether the objective is of times, or of hosts' channels, too."""
-        return self.objective.timed and "max-channel-load" in self.objective.name
+    def _gain(self) -> str:
+        """How much better the objective is than in rank order."""
+        return self.objective.gain_said(self.load_unit, self.between, self.fewer_met)
 
     # The verdict.
 
@@ -524,56 +478,16 @@ class ProgramMapping(Answer):
         if self.after is None:
             return "fine", f"{optimal} 0 B cross the network, all traffic is inside nodes."
         if last >= first * (1 - WORTH):
-            return "limited", f"Small gain: {self._noun()} is as in {IN_ORDER}, {self._tie()}."
+            return (
+                "limited",
+                f"Small gain: {objective.noun(self.between)} is as in {IN_ORDER}, {self._tie()}.",
+            )
         if self.gain.kind == "bound":
-            return "fine", f"{optimal} {self._gain()}."
+            return "fine", f"{optimal} {self._gain}."
         saved = first / last - 1 if objective.name == "saturation" else 1 - last / first
         if saved < LITTLE:
-            return "limited", f"Small gain: {self._gain()}."
-        return "fine", f"Found: {self._gain()}."
-
-    def _gain(self) -> str:
-        """Say how much better the objective is than in rank order."""
-        objective = self.objective
-        (first, last, _), name = objective.values, objective.name
-        less = f"{percent(objective.changed, 2)} less than in {IN_ORDER}"
-        if name == "max-channel-load" and objective.timed:
-            return f"{self.busiest} works {less}"
-        if name == "max-channel-load":
-            return f"{self.busiest} carries {less} ({_from_to(self.load_unit, first, last)})"
-        if name == "hop-bytes":
-            return f"hop-bytes are {less} ({number(first)} → {number(last)})"
-        if name == "saturation":
-            more = "∞" if objective.more is None else rounded(100 * objective.more)
-            return f"the worst node may send {more}\u00a0% more than in {IN_ORDER}"
-        if name == "path-contention" and last < first:
-            met = f"the path that meets most others meets {counted(int(last), 'other')}"
-            return f"{met}, {int(first)} in {IN_ORDER} ({percent(objective.changed, 2)} less)"
-        if name == "path-contention":
-            fewer = percent(self.fewer_met, 2)
-            return f"paths meet {fewer} fewer others on average than in {IN_ORDER}"
-        return f"the mixed objective is {less}"
-
-    def _noun(self) -> str:
-        """Return what the objective is, as a noun."""
-        of = f"{self.busiest}'s load"
-        if " between " in self.busiest:
-            of = f"the load of {self.busiest}"
-        return {
-            "max-channel-load": of,
-            "hop-bytes": "the number of hop-bytes",
-            "path-contention": "the most paths that one meets",
-            "saturation": "the worst node's limit",
-        }.get(self.objective.name, "the mixed objective")
-
-    def _value(self) -> str:
-        """Return the objective in rank order with its unit. "" if it has none that people know."""
-        objective = self.objective
-        if objective.name == "max-channel-load" and not objective.timed:
-            return carried(self.load_unit, objective.before)
-        if objective.name == "path-contention":
-            return counted(int(objective.before), "path")
-        return ""
+            return "limited", f"Small gain: {self._gain}."
+        return "fine", f"Found: {self._gain}."
 
     def _tie(self) -> str:
         """Say what is better if the objective is not."""
@@ -593,15 +507,15 @@ class ProgramMapping(Answer):
             return f"{kept} 0 B cross the network, all traffic is inside nodes."
         if last > first * (1 + CLOSE):
             whose = "the layout" if self.layout else "what was found"
-            return f"{kept} with {whose}, {self._noun()} is {changed} worse."
+            return f"{kept} with {whose}, {objective.noun(self.between)} is {changed} worse."
         if last < first * (1 - CLOSE):
-            return f"{kept} what was found gains only {changed} of {self._noun()}."
+            return f"{kept} what was found gains only {changed} of {objective.noun(self.between)}."
         if self.gain.kind == "bound":
-            value = self._value()
+            value = objective.value_said(self.load_unit)
             most = f" ({value})" if value else ", a gain of 0\u00a0% is possible"
-            return f"{kept} proved optimal for {self._noun()}{most}."
+            return f"{kept} proved optimal for {objective.noun(self.between)}{most}."
         most = "how much is possible is unknown"
-        if possible := self._possible():
+        if possible := objective.possible_said():
             most = f"a gain of at most {possible} is possible"
         if self.layout:
             name = short_name(self.layout.name)
@@ -611,27 +525,17 @@ class ProgramMapping(Answer):
             long = f"{number(self.asked['seconds'])} s"
         return f"{kept} no better mapping found in {long} ({most})."
 
-    def _possible(self) -> str:
-        """Return the largest gain over rank order that the bound leaves. "" if not known."""
-        objective = self.objective
-        first, _, bound = objective.values
-        if not bound or not first:
-            return ""
-        if objective.most is not None:
-            return f"{rounded(objective.most)}×"
-        return "" if objective.possible is None else percent(objective.possible, 2)
-
     def _lines(self, *, counted_too: bool) -> Iterator[tuple[str, str]]:
         """Yield what goes with the sentence, by label."""
         objective = self.objective
         if self.before is None or self.after is None:
             return
         if counted_too and objective.after < objective.before * (1 - CLOSE):
-            yield "counted", self._gain()
+            yield "counted", self._gain
         if not self.gains:
             return
         yield "where", self.after.where()
-        if (possible := self._possible()) and self.gain.kind != "bound":
+        if (possible := objective.possible_said()) and self.gain.kind != "bound":
             bound = f"no mapping can save more than {possible}"
             if objective.name == "saturation":
                 bound = f"no mapping allows more than {possible} the load of {IN_ORDER}"
@@ -699,7 +603,7 @@ class ProgramMapping(Answer):
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return all mappings by their figures, and what these are."""
-        alone = not self.objective.scale and not self.times
+        alone = not self.objective.scale and not self.objective.times
         rows = [Row(of=each, objective=None if alone else each.objective) for each in self.starts]
         found = terminal.table(rows, self, width, plainly=lambda name: NAMES.get(name, name))
         return [*found, *folded(self._footnote(), width)]
@@ -730,7 +634,7 @@ class ProgramMapping(Answer):
         if self.layout is None:
             ended = "Interrupted after" if self.interrupted else "Searched for"
             yield f"{ended} {in_seconds(self.seconds, 2)} of processor time."
-        if self.times:
+        if self.objective.times:
             whose = "of all channels, those of hosts included" if objective.hosts else "of channels"
             yield f"max-channel-load is the largest load over bandwidth {whose}."
         if self.inside_nodes:
@@ -814,7 +718,7 @@ class ProgramMapping(Answer):
 
     def channel_loads(self) -> tuple[str, Floats]:
         """Return what channels carry, over bandwidth where that differs, and in which unit."""
-        from netloom.questions.network_chart import times_of
+        from netloom.drawing.networks.chart import times_of
 
         return self.load_unit, times_of(self.channels())
 
@@ -846,7 +750,7 @@ class ProgramMapping(Answer):
 
         The scale is gray up to the lower of both means: so what is busiest afterwards can be seen.
         """
-        from netloom.questions.network_chart import LOAD, ON, loaded_chart, network_again
+        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
 
         channels, title, scale = self.channels(), self.load_unit + ON, None
         both = {when: channels.filter(mapping=when) for when in WHEN}
@@ -867,7 +771,7 @@ class ProgramMapping(Answer):
     def _compared(self) -> dict[str, Any]:
         """Return the figures before and after, and the loads of all channels."""
         from netloom.drawing.mappings import changes, falling
-        from netloom.questions.network_chart import LOAD
+        from netloom.drawing.networks.chart import LOAD
 
         channels = self.channels()
         if "kind" in channels.columns:
@@ -915,16 +819,6 @@ class ProgramMapping(Answer):
             form = load_share if "saturation" in each else form
             said = f"{form(pair[0])} → {form(pair[1])}"
             yield Change(name.format(where=where), *pair, said)
-
-
-def _from_to(unit: str, first: float, last: float) -> str:
-    """Return two amounts of traffic, and their unit once if it is the same."""
-    before, after = carried(unit, first), carried(unit, last)
-    (value, first_unit), last_unit = before.rsplit(" ", 1), after.rpartition(" ")[2]
-    alike = first_unit.rstrip("s") == last_unit.rstrip("s")
-    if not last:  # in the unit of what it was
-        return f"{value} → 0 {last_unit if alike else first_unit}"
-    return f"{value if alike else before} → {after}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -981,17 +875,14 @@ def prepare(question: MappingQuestion) -> MappingTask:
     objective_of(question.objective)
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
     network, machine = network_of(question)
-    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    allocated = allocated_hosts(question.nodes, network, hosts)
-    places = places_of(allocated, network, question.tasks_per_node)
+    places = places_of(allocated(question, network), network, question.tasks_per_node)
     check_room(graph.num_tasks, places.num_groups, question.tasks_per_node, network.name)
     nodes, tasks_per_host = places.each()
-    routing = question.routing
     task = MappingTask(
         graph=graph,
         network=network,
         machine=machine,
-        routing=parse_routing(routing, network) if isinstance(routing, str) else routing,
+        routing=routing_of(question.routing, network),
         node_of=places.at(np.arange(graph.num_tasks)),
         question=question,
         nodes=nodes,
@@ -1256,7 +1147,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         weight=question.weight,
         inside_nodes=entering(task.graph, task.network, applied, question.weight)[1],
         between_nodes=Between(before=value_of.between(identity), after=value_of.between(applied)),
-        objective=_objective(task, found),
+        objective=Objective.of(found, value_of, task.network),
         before=before,
         after=after,
         starts=starts,
@@ -1279,21 +1170,6 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         found=found,
         routes=routes,
         provenance=provenance_of(question, "find_mapping", task.network),
-    )
-
-
-def _objective(task: MappingTask, found: FoundMapping) -> Objective:
-    """Return the value of what was minimized, before and after."""
-    value_of = task.value_of
-    hosts = hosts_count(task.network, value_of.tasks_per_node)
-    return Objective(
-        name=found.objective,
-        before=found.starts["identity"],
-        after=found.value,
-        bound=found.bound,
-        timed=hosts or bool((task.network.routers.channel_bandwidth != 1).any()),
-        hosts=hosts,
-        scale={} if value_of.objective.single else dict(value_of.scale),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict
+from functools import lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,24 +34,20 @@ from netloom.workload import (
     parse_traffic,
 )
 from netloom.workload.programs.shared import among
-from netloom.workload.traffic import pairs, permutation, with_rates
-from netloom.workload.traffic.targets import Fixed, Weighted
+from netloom.workload.traffic.plain import made, plain_traffic, same, traffic_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
 
     from netloom.base.arrays import Ints
     from netloom.questions.base import Question
+    from netloom.routing import Routing
 
-
-MOST_LISTED = 2**16
-"""Most nodes or pairs of nodes that a record lists one by one."""
 
 PLAIN = (str, int, float, list, tuple, dict, np.ndarray, np.generic, PathLike)
 """What ``Question.configuration`` records as it is."""
-
-GIVEN_RATES = " with given rates"
-"""What ``with_rates`` adds to the name of a traffic."""
 
 
 def provenance_of(question: Question, verb: str, network: Topology | None) -> Provenance:
@@ -78,84 +75,6 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
             configuration[name] = plain
     seed = int(configuration["seed"])
     return Provenance(configuration, seed, verb=verb, not_repeatable=tuple(lost))
-
-
-def plain_traffic(traffic: Traffic, network: Topology) -> str | dict[str, Any] | None:
-    """Return the spec or the dict that ``traffic_of`` makes the same traffic from, or None.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> plain_traffic(pairs(4, [0, 3], [1, 2]), mesh(4))
-    {'pairs': [[0, 1, 1.0], [3, 2, 1.0]], 'name': 'pairs'}
-    """
-    spec = traffic.name.removesuffix(GIVEN_RATES)
-    named = _made(lambda: parse_traffic(spec, network))
-    if _same(named, traffic):
-        return spec
-    law, count = traffic.law, traffic.num_nodes
-    size = len(law.target) if isinstance(law, Weighted) else count
-    if size > MOST_LISTED:
-        return None
-    form: dict[str, Any]
-    if isinstance(law, Weighted):
-        source, target, share = law.shares(0, count)
-        weight = share * traffic.rate[source]
-        sends = np.flatnonzero(weight)
-        columns = (values[sends].tolist() for values in (source, target, weight))
-        return {"pairs": [list(pair) for pair in zip(*columns, strict=True)], "name": traffic.name}
-    if isinstance(law, Fixed):
-        form = {"targets": law.targets.tolist()}
-    elif named is not None and _same(named.law, law):
-        form = {"spec": spec}
-    else:
-        return None
-    return form | {"rates": traffic.rate.tolist(), "name": traffic.name}
-
-
-def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
-    """Return the traffic that a dict describes.
-
-    Parameters
-    ----------
-    form
-        One of ``spec`` (see ``workload.parse_traffic``), ``targets`` (one per node, −1: none) and
-        ``pairs`` (source, target, weight). Perhaps ``rates``, one per node, and a ``name``.
-
-    Raises
-    ------
-    InputError
-        If it is no such dict, or describes no traffic.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> traffic_of({"spec": "uniform", "rates": [1, 1, 0, 0]}, mesh(4))
-    <uniform with given rates: 2 of 4 nodes send>
-    """
-    wanted = "one of spec, targets and pairs; perhaps rates and name"
-    kinds = [key for key in form if key not in ("rates", "name")]
-    if len(kinds) != 1 or kinds[0] not in ("spec", "targets", "pairs"):
-        raise InputError("traffic", f"a dict of {', '.join(map(str, form)) or 'nothing'}", wanted)
-    kind, name = kinds[0], str(form.get("name", kinds[0]))
-    try:
-        if kind == "spec":
-            found = parse_traffic(str(form["spec"]), network)
-        elif kind == "targets":
-            found = permutation(form["targets"], to_self=True, name=name)
-        else:
-            source, target, weight = zip(*form["pairs"], strict=True)
-            found = pairs(network.num_hosts, source, target, weights=weight, name=name)
-        if form.get("rates") is not None:
-            found = with_rates(found, form["rates"])
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        shape = {"targets": "a node each", "pairs": "[source, target, weight] each"}.get(kind, "")
-        raise InputError("traffic", f"{kind} or rates of another form", shape or wanted) from None
-    if "name" not in form:
-        return found
-    return Traffic(name, found.num_nodes, found.rate, found.law)
 
 
 def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
@@ -188,7 +107,7 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
     if make is None:
         return lambda: None
     name = str(getattr(value, "name", value))
-    return lambda: name if _same(_made(lambda: make(name)), value) else None
+    return lambda: name if same(made(lambda: make(name)), value) else None
 
 
 def _plain_faulty(network: Topology) -> dict[str, str] | None:
@@ -197,9 +116,9 @@ def _plain_faulty(network: Topology) -> dict[str, str] | None:
     whole = network.whole
     channels = ",".join(channel_words(whole, np.array(broken_channels(network), np.int64)))
     nodes = ",".join(vertex_word(whole, node) for node in network.failed_nodes)
-    again = _made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
+    again = made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
     form = {"on": whole.name, "failed_channels": channels, "failed_nodes": nodes}
-    return form if _same(again, network) else None
+    return form if same(again, network) else None
 
 
 def _programs_of(item: Any) -> list[ProcessGraph]:
@@ -213,7 +132,7 @@ def _plain_programs(value: list[Any]) -> list[Any] | None:
     from netloom.workload import read
 
     graphs = [graph for item in value for graph in _programs_of(item)]
-    if not all(_same(_made(lambda name=graph.name: read(name)), graph) for graph in graphs):  # type: ignore[misc]
+    if not all(same(made(lambda name=graph.name: read(name)), graph) for graph in graphs):  # type: ignore[misc]
         return None
     return [_plain_program(item) for item in value]
 
@@ -231,34 +150,9 @@ def _plain_program(item: Any) -> Any:
 def _machine_spec(value: Machine) -> str | None:
     sides = value.topology.partition(":")[2].replace("w", "")
     for spec in (value.name, f"{value.name}:{sides}"):
-        if _made(lambda spec=spec: machine(spec)) == value:  # type: ignore[misc]
+        if made(lambda spec=spec: machine(spec)) == value:  # type: ignore[misc]
             return spec
     return None
-
-
-def _made(make: Callable[[], Any]) -> Any:
-    """Return what a name makes, None where it is the name of nothing."""
-    try:
-        return make()
-    except (InputError, OSError):
-        return None
-
-
-def _same(first: Any, second: Any) -> bool:
-    """Whether two objects are equal, arrays and all."""
-    if type(first) is not type(second):
-        return False
-    if isinstance(first, Topology):
-        arrays = ("channel_source", "channel_target", "channel_bandwidth", "channel_cycles")
-        alike = all(np.array_equal(getattr(first, each), getattr(second, each)) for each in arrays)
-        return alike and first.num_hosts == second.num_hosts
-    if isinstance(first, np.ndarray):
-        return np.array_equal(first, second)
-    if is_dataclass(first):
-        return all(
-            _same(getattr(first, each.name), getattr(second, each.name)) for each in fields(first)
-        )
-    return bool(first == second)
 
 
 def read_program(
@@ -403,6 +297,60 @@ def find_network(
     return network, on_machine
 
 
+def network_again(
+    net: Topology | None, asked: Mapping[str, Any], channels: pl.DataFrame | None = None
+) -> Topology | None:
+    """Return the network of an answer, made again from its question where it is not at hand.
+
+    None where it cannot be: its file is gone or holds another network, or it was an object that no
+    words stand for.
+
+    Parameters
+    ----------
+    net
+        The network, of an answer that was asked just now.
+    asked
+        The fields of the question.
+    channels
+        A table of some of its channels: their numbers, ``channel``, and their ends. An older
+        release wrote all of them in order, without numbers.
+
+    Examples
+    --------
+    >>> network_again(None, {"on": "mesh:2x2", "failed_channels": "0-1"})
+    <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
+    """
+    if net is not None:
+        return net
+    found = _network(
+        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
+        count_inside_nodes=asked.get("count_inside_nodes", False),
+    )  # fmt: skip
+    if found is None or channels is None or channels.is_empty():
+        return found
+    listed = np.arange(channels.height)  # as the last release had them
+    if "channel" in channels.columns:
+        listed = channels["channel"].to_numpy()
+    same = listed.max() < found.num_channels and all(
+        np.array_equal(channels[name], ends[listed])
+        for name, ends in (("source_node", found.source_end), ("target_node", found.target_end))
+    )
+    return found if same else None
+
+
+@lru_cache(maxsize=16)
+def _network(
+    on: str, failed_channels: str | None, failed_nodes: str | None, *, count_inside_nodes: bool
+) -> Topology | None:
+    try:
+        return find_network(
+            on, failed_channels=failed_channels, failed_nodes=failed_nodes,
+            count_inside_nodes=count_inside_nodes,
+        )[0]  # fmt: skip
+    except (InputError, OSError):
+        return None
+
+
 def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Machine | None]:
     """Return the network that a question names, without its broken parts, and the machine.
 
@@ -417,6 +365,13 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> Ints:
     """Return the host of each task of a program, as a question maps it. See ``place_program``."""
     return place_program(question.mapping, graph, network, **(placing(question) | more))
+
+
+def routing_of(asked: str | Routing, network: Topology) -> Routing:
+    """Return the routing with one path per pair that is asked for, or named, on a network."""
+    from netloom.routing import parse_routing
+
+    return parse_routing(asked, network) if isinstance(asked, str) else asked
 
 
 def entering(
@@ -441,28 +396,37 @@ def entering(
 
 def placing(question: Any) -> dict[str, Any]:
     """Return what a question says of where tasks may run, as ``place_program`` takes it."""
-    named = getattr(question, "hosts", None)
     return {
         "seed": question.seed,
         "tasks_per_node": question.tasks_per_node,
         "nodes": question.nodes,
-        "hosts": None if named is None else read_hosts(str(named)),
+        "hosts": _names(question),
     }
+
+
+def _names(question: Any) -> Sequence[str] | None:
+    """Return the names of hosts that a question's file says. None without one."""
+    named = getattr(question, "hosts", None)
+    return None if named is None else read_hosts(str(named))
 
 
 def computing(question: Any, network: Topology) -> dict[str, Any]:
     """Return what ``placing`` does. By default on all nodes that work and are no switches."""
     found = placing(question)
     if found["nodes"] is None and len(network.switches):
-        found["nodes"] = np.setdiff1d(working_nodes(network), network.switches)
+        found["nodes"] = allocated(question, network)
     return found
+
+
+def allocated(question: Any, network: Topology) -> Ints:
+    """Return the hosts that a question allows: by default all that work and are no switches."""
+    hosts = allocated_hosts(question.nodes, network, _names(question))
+    return hosts if question.nodes is not None else np.setdiff1d(hosts, network.switches)
 
 
 def num_places(question: Any, network: Topology) -> int:
     """Return how many tasks the nodes that a question allows take."""
-    asked = computing(question, network)
-    allocated = allocated_hosts(asked["nodes"], network, asked["hosts"])
-    return places_of(allocated, network, question.tasks_per_node).count
+    return places_of(allocated(question, network), network, question.tasks_per_node).count
 
 
 def check_apart(network: Topology, host_of: Ints) -> None:

@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
+from netloom.base.figures import Figures, Number, derived, figure
 from netloom.base.progress import patience
 from netloom.base.spec import whole_number
 from netloom.base.words import counted, number, percent
+from netloom.contention.permutations import EffectiveBisection, Shifts  # noqa: TC001 (figures)
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
-from netloom.questions.named import network_of, provenance_of
+from netloom.questions.named import network_of, provenance_of, routing_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import short_name
 from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.base.arrays import Ints
-    from netloom.contention import EffectiveBisection, Shifts
     from netloom.routing import Routing
     from netloom.topology import Topology
 
@@ -45,41 +43,6 @@ class PermutationQuestion(Seeded, NodeList, BrokenParts, PathRouting, OnNetwork)
     shifts: str = option(
         "Shifts of the hosts: all, none or distances such as 1,5,17.", default="all"
     )
-
-
-class Bisection(Figures):
-    """What pairs get of a host's bandwidth in random matchings of random halves."""
-
-    mean: float = figure("effective bisection bandwidth, of a host's", SHARE, lead=True, key=True)
-    ci: tuple[float, ...] | None = figure("ends of the 95 % interval of the mean", SHARE)
-    least: float = figure("what the worst matching gets of it", SHARE, lead=True)
-    samples: int = figure("matchings", lead=True)
-
-    @classmethod
-    def of(cls, found: EffectiveBisection) -> Bisection:
-        """Return what is said of matchings. The interval of a single one is not known."""
-        half = found.half_width
-        interval = (found.mean - half, found.mean + half) if found.samples > 1 else None
-        return cls(mean=found.mean, ci=interval, least=found.least, samples=found.samples)
-
-
-class ShiftLoads(Figures):
-    """The busiest channel of the shifts: the worst one, and their mean."""
-
-    count: int = figure("shifts", lead=True)
-    max: Number = figure("paths on the busiest channel, worst shift", lead=True, key=True)
-    mean: float = figure("paths on the busiest channel, mean of all shifts", lead=True, key=True)
-    worst: int = figure("the worst shift is by", lead=True)
-
-    @classmethod
-    def of(cls, found: Shifts) -> ShiftLoads:
-        """Return what is said of shifts. The worst is the one that takes longest."""
-        return cls(
-            count=len(found.distance),
-            max=found.largest_load.max().item(),
-            mean=float(found.largest_load.mean()),
-            worst=int(found.distance[found.longest_time.argmax()]),
-        )
 
 
 class AllToAll(Figures):
@@ -128,12 +91,11 @@ class PermutationAnalysis(Answer):
     channels: int = figure(table=False)
     routing: str = figure(table=False)
     note: str | None = figure(table=False)
-    bisection: Bisection | None = figure(
+    bisection: EffectiveBisection | None = figure(
         at="effective_bisection", flat="effective_bisection_", lead=True, key=True
     )
-    shifts: ShiftLoads | None = figure(flat="shifts_", lead=True, key=True)
+    shifts: Shifts | None = figure(flat="shifts_", lead=True, key=True)
     all_to_all: AllToAll | None = figure(flat="all_to_all_", lead=True, key=True)
-    found: tuple[EffectiveBisection | None, Shifts | None] = unseen(default=(None, None))
 
     @property
     def of(self) -> str:
@@ -179,15 +141,13 @@ class PermutationAnalysis(Answer):
     @table(ShiftRow)
     def shift_table(self) -> dict[str, Any]:
         """Return one row per shift: its distance, and what it loads."""
-        _, shifts = self.found
         names = ("distance", "largest_load", "longest_time")
-        return {name: [] if shifts is None else getattr(shifts, name) for name in names}
+        return {name: getattr(self.shifts, name) if self.shifts else [] for name in names}
 
     @table(Matching)
     def matchings(self) -> dict[str, Any]:
         """Return one row per random matching of random halves: what its pairs get on average."""
-        half, _ = self.found
-        shares = np.zeros(0) if half is None else half.shares
+        shares = self.bisection.shares if self.bisection else np.zeros(0)
         return {"matching": np.arange(len(shares)), "share": shares}
 
     def footer(self) -> list[str]:
@@ -197,57 +157,18 @@ class PermutationAnalysis(Answer):
 
     def parts(self) -> dict[str, Any]:
         """Return what pairs get, and what each shift puts on the busiest channel."""
+        from netloom.drawing.permutations import paths_by_shift, shares_of_pairs
+
         drawn: dict[str, Any] = {}
         if self.bisection is not None:
-            drawn["bisection"] = _shares_of_pairs(self.bisection)
+            drawn["bisection"] = shares_of_pairs(self.bisection)
         if self.shifts is not None:
-            drawn["shifts"] = self._paths_by_shift(self.shifts)
+            drawn["shifts"] = paths_by_shift(self.shifts, self.shift_table())
         return drawn
-
-    def _paths_by_shift(self, found: ShiftLoads) -> alt.LayerChart:
-        """Return how many paths each shift puts on the busiest channel between routers."""
-        from netloom.drawing.axes import DASHED, Axis, End, Look, axis, panel
-        from netloom.drawing.colours import REFERENCE, THIS
-
-        table = self.shift_table()
-        loads, places = table["largest_load"], table["distance"].to_list()
-        along = axis("distance", "shift of the hosts", places, whole=True)
-        if len(places) == 1:  # a little to both sides
-            along = Axis("distance", along.title, places[0] - 1, places[0] + 1, whole=True)
-        name = f"mean {number(found.mean)}"
-        high = axis("largest_load", "paths on the busiest channel", [*loads.to_list(), 1])
-        where = panel(along, high, [name], height=240)
-        points = where.chart(table, tooltip=["distance:Q", "largest_load:Q", "longest_time:Q"])
-        equal = int((loads == loads.max()).sum())
-        who = f"The shift by {found.worst:,} has" if equal == 1 else f"{equal:,} shifts have"
-        layers = [
-            *where.across(found.mean, Look(REFERENCE, DASHED)),
-            points.mark_circle(size=20 if table.height > 60 else 42, opacity=1, color=THIS),
-            *where.ends([End(name, where.x.high, found.mean, REFERENCE, DASHED)]),
-        ]
-        return where.drawn(layers, f"{who} {_paths(found.max)} on one channel, the most")
 
 
 def _paths(many: float) -> str:
     return counted(number(many), "path")
-
-
-def _shares_of_pairs(found: Bisection) -> alt.LayerChart:
-    """Return what pairs get of a host's bandwidth: the mean with its interval, and the worst."""
-    from netloom.drawing.bars import Bar, bars
-    from netloom.drawing.colours import REFERENCE, THIS
-
-    mean = said = percent(found.mean)
-    ends = None
-    if found.ci is not None:
-        low, high = ends = (found.ci[0], found.ci[1])
-        said = f"{mean} ({percent(low)} to {percent(high)})"
-    rows = [
-        Bar("mean of all matchings", found.mean, said, THIS, ends),
-        Bar("worst matching", found.least, percent(found.least), REFERENCE),
-    ]
-    title = f"Pairs get {mean} of a host's bandwidth"
-    return bars(rows, title, "share of a host's bandwidth", width=300, share=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,15 +183,12 @@ class RoutedHosts:
 def prepare(question: PermutationQuestion) -> RoutedHosts:
     """Build the network and its routing."""
     from netloom.mapping.allocation import allocated_hosts
-    from netloom.routing import parse_routing
     from netloom.topology.faults import working_nodes
 
     wanted = "none of it: permutations are of all hosts, those of one node too"
     refuse(question, ("count_inside_nodes",), wanted)
     network, _ = network_of(question)
-    routing = question.routing
-    if isinstance(routing, str):
-        routing = parse_routing(routing, network)
+    routing = routing_of(question.routing, network)
     hosts = working_nodes(network)
     if question.nodes is not None:
         hosts = allocated_hosts(question.nodes, network)
@@ -327,10 +245,9 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
         channels=network.num_network_channels,
         routing=str(routing),
         note=left_out,
-        bisection=Bisection.of(half) if half else None,
-        shifts=ShiftLoads.of(shifts) if shifts else None,
+        bisection=half,
+        shifts=shifts,
         all_to_all=_all_to_all(ready, shifts) if shifts else None,
-        found=(half, shifts),
         provenance=provenance_of(question, "analyze_permutations", network),
     )
 

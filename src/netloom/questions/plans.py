@@ -5,20 +5,21 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.base import units
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, derived, figure, unseen
+from netloom.base.figures import Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
 from netloom.base.words import counted
 from netloom.drawing.programs import messages_sent, timeline_of
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import with_phases
+from netloom.phases.collectives.figures import ScheduleSpeed, StepsProven
 from netloom.questions.outputs import Output
 from netloom.questions.register import by_verb
 from netloom.questions.shown import short_name
@@ -30,12 +31,8 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.models import ConSetCosts
     from netloom.phases import Plan, PlanFile, Timetable
-    from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
     from netloom.phases.execute.execution import Execution
-
-NEAR = 0.99
-"""Part of a time from which on it is as good as all of it."""
 
 
 class OfPlan(Figures):
@@ -104,122 +101,6 @@ class VerifiedPlan(Verified):
         run = f"netloom compile run {self.plan}" if runs else ""
         said = f"Verified: {connections} in {many} break no rule."
         return Verdict("fine", said, of_what(self.file.plan), lines, run)
-
-
-class ScheduleSpeed(Figures):
-    """A schedule of a collective that breaks no rule: how fast it is, and what none beats.
-
-    Attributes
-    ----------
-    size
-        As nccl-tests count it.
-    finish_seconds
-        When the last message has arrived.
-    bound_seconds, bound
-        The time that no schedule beats, and why. It leaves latencies out.
-    latency_seconds
-        The latency of the longest way that data has to take.
-    algorithm_bandwidth
-        Size over time.
-    bus_bandwidth
-        The bandwidth at which a rank's link is used, as nccl-tests define it.
-    depth
-        The most messages that data takes one after the other.
-    """
-
-    collective: str = figure(key=True)
-    ranks: int = figure(key=True)
-    size: float = figure(unit="bytes", key=True)
-    finish_seconds: float = figure("time", "seconds", key=True, lead=True, limit="bound_seconds")
-    bound_seconds: float = figure("bound", "seconds", key=True)
-    bound: str = figure(table=False)
-    latency_seconds: float = figure(unit="seconds", table=False)
-    algorithm_bandwidth: float = figure(
-        unit="bytes/s", key=True, lead=True, limit="bound_bandwidth"
-    )
-    bus_bandwidth: float = figure(unit="bytes/s", key=True, lead=True)
-    messages: int = figure(lead=True)
-    chunks: int = figure(lead=True)
-    steps: int = figure(lead=True)
-    depth: int = figure("messages that data takes one after the other", lead=True)
-    busiest: float = figure("busiest channels are used", SHARE, lead=True)
-
-    @derived(unit="bytes/s", table=False)
-    def bound_bandwidth(self) -> float:
-        """Size over the bound: no schedule has more algorithm bandwidth."""
-        return self.size / self.bound_seconds
-
-    @derived("bound over time", SHARE, key=True)
-    def efficiency(self) -> float:
-        """The bound over the time."""
-        return self.bound_seconds / self.finish_seconds
-
-    @derived("latency over time", SHARE, table=False)
-    def latency_share(self) -> float:
-        """At most 1."""
-        return min(self.latency_seconds / self.finish_seconds, 1.0)
-
-    @property
-    def by_latency(self) -> bool:
-        """Whether latencies are why it is far from its bound: they take about all of its time."""
-        return self.efficiency < NEAR <= self.latency_seconds / self.finish_seconds
-
-    @classmethod
-    def of(cls, schedule: Schedule, judged: Judged) -> Self:
-        """Return the figures of a schedule that was judged."""
-        from netloom.phases.collectives.schedules import least_latency
-        from netloom.workload.programs.collectives.costs import bus_factor
-
-        program, seconds = schedule.program, judged.finish_seconds
-        rate, ranks = schedule.size_bytes / seconds, program.num_ranks
-        return cls(
-            collective=program.collective,
-            ranks=ranks,
-            size=schedule.size_bytes,
-            finish_seconds=seconds,
-            bound_seconds=schedule.bound.seconds,
-            bound=schedule.bound.why,
-            latency_seconds=least_latency(schedule.network, program.collective, program.root),
-            algorithm_bandwidth=rate,
-            bus_bandwidth=rate * bus_factor(program.collective, ranks),
-            messages=program.num_messages,
-            chunks=program.num_chunks,
-            steps=program.num_steps,
-            depth=judged.depth,
-            busiest=judged.busiest,
-        )
-
-
-class StepsProven(Figures):
-    """What prices prove of schedules of few steps, exactly.
-
-    ``times_slowest``: the time in which the slowest channel carries the data of a rank, or of the
-    root, so many times. ``numbers``: how many numbers prove it.
-    """
-
-    steps: int = figure()
-    most_steps: int = figure()
-    bound_seconds: float = figure(unit="seconds")
-    bound_seconds_exact: str = figure()
-    times_slowest: str = figure()
-    numbers: int = figure()
-
-    @classmethod
-    def of(cls, schedule: Schedule, judged: Judged) -> Self | None:
-        """Return what the prices of a schedule prove. None if it has none."""
-        few, proven = schedule.few, judged.step_seconds
-        if few is None or proven is None:
-            return None
-        program, slowest = schedule.program, Fraction(float(schedule.network.rate.min()))
-        parts = 1 if program.collective in ("broadcast", "reduce") else program.num_ranks
-        return cls(
-            steps=program.num_steps,
-            most_steps=few.proof.steps,
-            bound_seconds=float(proven),
-            bound_seconds_exact=str(proven),
-            times_slowest=str(proven / (Fraction(schedule.size_bytes) / parts / slowest)),
-            numbers=few.proof.count,
-        )
 
 
 class Replayed(Figures):

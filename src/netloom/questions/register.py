@@ -21,9 +21,7 @@ from typing import (
     NamedTuple,
     ParamSpec,
     TypeAlias,
-    TypedDict,
     TypeVar,
-    Unpack,
     cast,
 )
 
@@ -126,6 +124,11 @@ class Kind:
     repeatable: Callable[[dict[str, Any]], dict[str, Any]] = dict
 
     @property
+    def summary(self) -> str:
+        """What it is for, in a line."""
+        return self.told.partition("\n")[0]
+
+    @property
     def command(self) -> str:
         """The command that asks it, without options: ``netloom predict latency``."""
         return f"netloom {self.words.replace('.', ' ')}"
@@ -169,22 +172,8 @@ OTHERS = "More"
 _DECLARED: dict[str, Kind] = {}
 
 
-class About(TypedDict, total=False):
-    """A question's description. See ``Kind``."""
-
-    words: str
-    title: str
-    example: str
-    page: str
-    sweep: str
-    levels: Levels
-    curve: CurveKind | None
-    outputs: tuple[Output, ...]
-    repeatable: Callable[[dict[str, Any]], dict[str, Any]]
-
-
 def asks(
-    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Unpack[About]
+    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Any
 ) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]:
     """Declare that a function answers a question, given what was made ready for it.
 
@@ -211,7 +200,7 @@ def asks(
                 signature.bind(*values, **fields)
             return made.ask(**given | fields)
 
-        about_it: About = {"words": _words_of(find), **about}
+        about_it = {"words": _words_of(find), **about}
         made = Kind(
             verb=find.__name__,
             told=_split(find.__doc__ or "")[0],
@@ -314,11 +303,14 @@ def heads() -> dict[str, Head]:
     return found
 
 
+def _known() -> dict[str, Listed | Kind]:
+    """Return the questions that netloom has, and those declared since, by their words."""
+    return listed() | _DECLARED | listed()
+
+
 def all_words() -> dict[str, str]:
     """Return what each question is for, by its words: netloom's, and those declared since."""
-    known = {words: each.summary for words, each in listed().items()}
-    more = {words: each.told.partition("\n")[0] for words, each in _DECLARED.items()}
-    return known | {words: told for words, told in more.items() if words not in known}
+    return {words: each.summary for words, each in _known().items()}
 
 
 def kind_of(words: str) -> Kind:
@@ -347,19 +339,15 @@ def by_verb(verb: str) -> Kind:
     >>> by_verb("find_mapping").words
     'map'
     """
-    for words, each in listed().items():
+    for words, each in _known().items():
         if each.verb == verb:
             return kind_of(words)
-    for kind in _DECLARED.values():
-        if kind.verb == verb:
-            return kind
     raise LookupError(f"no question is asked by '{verb}'")
 
 
 def modules() -> dict[str, str]:
     """Return where the Python functions are that ask questions, by their names."""
-    declared = {each.verb: each.module for each in _DECLARED.values()}
-    return {each.verb: each.module for each in listed().values()} | declared
+    return {each.verb: each.module for each in _known().values()}
 
 
 def all_kinds() -> Iterator[Kind]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.base.errors import InputError
@@ -43,10 +44,11 @@ from netloom.fabrics.writing import (
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, option
-from netloom.questions.fabric import CLOSE, ports_line, tables_of
+from netloom.questions.fabric import CLOSE
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
 from netloom.questions.named import (
     entering,
+    network_again,
     network_of,
     num_places,
     placed,
@@ -59,6 +61,7 @@ from netloom.questions.shown import ended, interval, short_name
 from netloom.questions.verdicts import Mark, Verdict
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import MOST_LANES
+from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import ForwardingTable, addressed
 
 if TYPE_CHECKING:
@@ -158,6 +161,7 @@ class RoutedFabric(Answer):
         The tables that are installed, and the new ones.
     """
 
+    ABOVE: ClassVar = True
     PART_TITLES: ClassVar[Mapping[str, str]] = {
         "cables": "Paths on each channel",
         "network": "What changes on each channel",
@@ -345,7 +349,7 @@ class RoutedFabric(Answer):
         if self.after.lanes > 1:
             lines["lanes"] = f"{self.after.lanes} lanes, which OpenSM gives by service level"
             lines["lanes"] += ": -Q -Y qos-policy.conf" * bool(changes)
-        return lines | {"care": self.fallback, "ports": ports_line(self.size)}
+        return lines | {"care": self.fallback, "ports": self.size.ports}
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return both tables, a row each, and what programs keep busy."""
@@ -380,12 +384,17 @@ class RoutedFabric(Answer):
 
     def plainly(self, name: str) -> str:
         """Return words with the names of switches as people see them, where these are known."""
-        from netloom.topology.names import short_names
-
-        labels = self.network.routers.labels if self.network else ()
-        for label, short in short_names(labels).items():
+        for label, short in self._short.items():
             name = name.replace(label, short)
         return name
+
+    @cached_property
+    def _short(self) -> dict[str, str]:
+        """The short names of switches. Of an answer from a store its file may be gone: none."""
+        from netloom.topology.names import short_names
+
+        network = network_again(self.network, self.asked)
+        return short_names(network.routers.labels) if network else {}
 
     def explained(self) -> list[str]:
         """Return the verdict, and what goes with it."""
@@ -418,7 +427,7 @@ class RoutedFabric(Answer):
 
         from netloom.drawing.axes import AFTER, OTHERS
         from netloom.drawing.fabrics import ranked
-        from netloom.questions.network_chart import PATHS, network_again, network_chart
+        from netloom.drawing.networks.chart import PATHS, network_chart
 
         channels, every = self.channel_table(), self.after.all_to_all
         looks = {f"installed: {base_names(self.installed_name)}": OTHERS, "new": AFTER}
@@ -438,12 +447,6 @@ class RoutedFabric(Answer):
             drawn["network"] = network_chart(net, after, PATHS, before=before)
         return drawn
 
-    def arranged(self) -> list[Any]:
-        """Return the curves of all channels above the network of what changes."""
-        from netloom.drawing.frame import column
-
-        return [column(*self.parts().values())]
-
 
 def _least(ratio: float, bound: str) -> str:
     """Return how far the busiest cable is above the least that any tables can have."""
@@ -454,9 +457,9 @@ def _least(ratio: float, bound: str) -> str:
     return f"{number(ratio)}× the least possible ({bound})"
 
 
-def _refuse_unaddressed(_: Any, ready: FabricToRoute, __: Mapping[str, str]) -> None:
-    """Raise InputError before the search if the fabric has no LIDs to write."""
-    addressed(ready.network, "out")
+def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute, __: Mapping[str, str]) -> None:
+    """Raise InputError before the search if the fabric has no LIDs to write. ``name``: the file."""
+    addressed(ready.network, name)
 
 
 def _refuse_no_tree(_: Any, ready: FabricToRoute, __: Mapping[str, str]) -> None:
@@ -491,7 +494,7 @@ def _write_slurm(answer: Any, path: Path, _: Mapping[str, str]) -> str:
 
 
 OUTPUTS = tuple(
-    Output(name, said, write, check_in_folder, refuse=_refuse_unaddressed)
+    Output(name, said, write, check_in_folder, refuse=partial(_refuse_unaddressed, name))
     for name, said, write in (
         ("out", "The tables, as OpenSM dumps and loads them.", _write_tables),
         ("changes", "Entries that differ from the installed tables, .csv.", _write_changes),
@@ -557,12 +560,12 @@ def _installed(question: RouteQuestion, network: Topology) -> tuple[ForwardingTa
     To be repaired, tables may tell of switches and hosts that are gone.
     """
     try:
-        return tables_of(question.installed, network, gone=question.repair)
+        return named_table(question.installed, network, gone=question.repair)
     except InputError as error:
         if question.repair:
             raise
         try:
-            tables_of(question.installed, network, gone=True)
+            named_table(question.installed, network, gone=True)
         except InputError:
             raise error from None
         wanted = f"{error.wanted}; or --repair, if what is not there broke"
@@ -666,7 +669,7 @@ def routed(
     """Return the new table, and the front that it was chosen from."""
     network, seed = ready.network, question.seed
     if question.engine != BALANCED:
-        return tables_of(question.engine, network)[0], ()
+        return named_table(question.engine, network)[0], ()
     if question.repair:
         return repaired(network, ready.installed, seed=seed), ()
     if ready.programs:

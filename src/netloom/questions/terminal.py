@@ -32,7 +32,8 @@ def table(
     r"""Return the leading figures of some records, a row each; in several parts if too wide.
 
     Numbers stand with their points below each other, units in heads. What nobody knows is no
-    column. ``plainly`` returns a name as people know it.
+    column. Each part begins with the columns in which rows differ. ``plainly`` returns a name as
+    people know it.
 
     Examples
     --------
@@ -53,7 +54,9 @@ def table(
     kind = kind or type(records[0])
     columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.lead]
     columns = [each for each in columns if any(cell != "–" for cell in each.cells)] or columns
-    return columns_drawn(columns, width)
+    told = range(1, len(columns))
+    apart = (keys for keys in told if _differ([each.cells for each in columns[:keys]]))
+    return columns_drawn(columns, width, next(apart, 1))
 
 
 def columns_drawn(columns: Sequence[Column], width: int = 80, keys: int = 1) -> list[str]:
@@ -85,6 +88,12 @@ def columns_drawn(columns: Sequence[Column], width: int = 80, keys: int = 1) -> 
     for group in groups:
         found += [""] * bool(found) + _drawn(group, width)
     return found
+
+
+def _differ(columns: Sequence[Sequence[str]]) -> bool:
+    """Return whether no two rows of some columns are the same."""
+    rows = list(zip(*columns, strict=True))
+    return len(set(rows)) == len(rows)
 
 
 class Column(NamedTuple):
@@ -120,7 +129,11 @@ def _column(
     if leaf.told.half:
         halves = [leaf.of(each, leaf.told.half) for each in records]
         values = [give_or_take(*each) for each in zip(values, halves, strict=True)]
-    return column(title, values, unit)
+    found = column(title, values, unit)
+    if not leaf.told.none:
+        return found
+    cells = zip(found.cells, values, strict=True)
+    return found._replace(cells=[leaf.told.none if each is None else cell for cell, each in cells])
 
 
 def _in_lines(unit: str) -> list[str]:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.routing import paths
 from netloom.simulation.flow import run_flows, run_rounds
 from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.traces import run_trace
+from netloom.topology import Cube
 from netloom.workload import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
 from netloom.workload.programs.collectives.sent import rounds_of, trace_of
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from netloom.routing import Routing
     from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun
     from netloom.simulation.program_network import ProgramNetwork
+    from netloom.topology import Topology
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.rounds import RoundProgram
@@ -210,6 +213,18 @@ class Runner:
             total += float(sent.sum())
         return inside / total if total else 0.0
 
+    def crossed(self, algorithm: Algorithm) -> float:
+        """Return the bytes that cross channels, for each byte of an algorithm's size."""
+        graph = graph_of(algorithm.outline(1))
+        sent = ~self.inside(graph.source, graph.target)
+        ends = [self.host_of[end[sent]] for end in (graph.source, graph.target)]
+        found = paths(self.links.topology, self.routing, *ends).whole(self.links.topology)
+        weight = graph.bytes[sent]
+        weight = weight if found.pair is None else weight[found.pair]
+        if found.probability is not None:
+            weight = weight * found.probability
+        return float((weight * found.lengths).sum())
+
     def _grown(self, algorithm: Algorithm, size: float, chunks: int, most: int) -> Timed | None:
         """Return the time of a pipeline that is full long before its end, from shorter ones.
 
@@ -352,6 +367,24 @@ def refusal(program: Outline, sizes: int) -> str:
     if different > MOST_DIFFERENT and listed > 20 * MOST_LISTED:
         return f"{program.num_messages:,} messages at each size; name it to run it"
     return ""
+
+
+def fits_of(topology: Topology, host_of: Ints) -> dict[str, Any]:
+    """Return what outlines take of where ranks are: the torus, and ranks per node.
+
+    ``torus``: the sides of the torus on which ranks are numbered row by row. ``ranks_per_node``:
+    how many ranks follow each other on each computer. None where that is not so.
+    """
+    cube, router, torus = topology.whole.routers, topology.whole.injection_router, None
+    if isinstance(cube, Cube) and len(host_of) == len(router) == topology.num_hosts:
+        wraps = all(wrap or side <= 2 for side, wrap in zip(cube.sides, cube.wraps, strict=True))
+        if wraps and np.array_equal(router[host_of], np.arange(cube.num_routers)):
+            torus = tuple(map(int, cube.sides))
+    owner = topology.node_of_host[host_of]
+    blocks = np.flatnonzero(np.diff(owner, prepend=-1))
+    lengths = np.diff(blocks, append=len(owner))
+    even = (lengths == lengths[0]).all() and len(np.unique(owner[blocks])) == len(blocks)
+    return {"torus": torus, "ranks_per_node": int(lengths[0]) if even else None}
 
 
 def alike(one: Outline, other: Outline) -> bool:

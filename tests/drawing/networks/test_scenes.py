@@ -159,7 +159,7 @@ def test_what_is_broken_is_not_drawn(spec):
 
 
 def test_a_broken_network_has_its_own_channels_where_the_whole_one_had_them():
-    from netloom.questions.network_chart import network_chart
+    from netloom.drawing.networks.chart import network_chart
 
     whole = topology("leaf-spine:4x2x2")
     broken = without(whole, channels="leaf0-spine1")

@@ -13,7 +13,7 @@ from netloom.drawing.colours import CHANGE_COLOURS, HEAT_COLOURS, STYLES
 from netloom.drawing.frame import narrow_page
 from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks import Traffic, drawn, scene_of
-from netloom.questions.network_chart import USE, network_chart
+from netloom.drawing.networks.chart import USE, network_chart
 from netloom.questions.recorded import record
 from netloom.topology import topology
 

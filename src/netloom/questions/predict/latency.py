@@ -14,9 +14,9 @@ from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
+from netloom.contention.channel_uses import USED, ChannelUse, channel_uses
 from netloom.questions.answers import table
 from netloom.questions.base import Numbers, ask, option, parse_rates
-from netloom.questions.channels import USED, ChannelUse, channel_uses
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import (
     ROUTER_FIELDS,
@@ -29,10 +29,12 @@ from netloom.questions.fields import (
     ProgramFile,
     asked_router,
     refuse,
+    routing_option,
 )
 from netloom.questions.named import (
     entering,
     mapping_name,
+    network_again,
     network_of,
     placed,
     program_on,
@@ -58,15 +60,10 @@ from netloom.simulation.capacity import Bound
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats
     from netloom.machines import Machine
     from netloom.models.channel_queueing import (
         Busy,
         ChannelPrediction,
-        ChannelRouter,
-        Flows,
         PreparedChannels,
     )
     from netloom.questions.verdicts import Mark
@@ -100,13 +97,9 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
         panel="Program",
         file=True,
     )
-    routing: AnyPath = option(
+    routing: AnyPath = routing_option(
         "Routing without a choice of channels: default, dimension-order, shortest-"
         "path, layered, up-down or routes:FILE.",
-        default="default",
-        flags=("--routing", "--routes"),
-        panel="Network",
-        file=True,
     )
     offered: Numbers = option(
         f"Offered load of the average sending node: 0.2, several, {RATES}.",
@@ -335,8 +328,8 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         """Return the latency by load, or what one is made of, and the channels."""
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.networks import Delays
-        from netloom.questions.network_chart import USE, loaded_chart, network_again
-        from netloom.questions.predict.drawn import latency_curve, made_of
+        from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.predictions import latency_curve, made_of
 
         left: Any = made_of(self.points[0])
         if self.several:
@@ -652,29 +645,23 @@ def _prepared(
         wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs"
         wanted += "; simulate it" if topology.direct else ""
         raise InputError(topology.name, found, wanted)
-    rates, flits = _rates(traffic), question.packet_flits
+    pairs, flits = traffic.matrix(), question.packet_flits
+    rates = pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
     if topology.direct:
         routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
         flows = model.follow_flows(routing, *rates)
-        prepared = model.prepare_channels(flows, channel_router(router), flits=flits)
+        prepared = model.prepare_channels(flows, model.ChannelRouter.of(router), flits=flits)
         return prepared, throughput_bound(topology, routing, traffic, router), routing.name, 1
     if isinstance(given, str | VirtualChannelRouting):
         found = given if isinstance(given, str) else f"the table {given.name}"
         raise InputError("routing", found, "paths between hosts, such as up-down or routes:FILE")
     flows = model.host_flows(topology, given, *rates, vcs=router.vcs, most_hops=MOST_HOPS)
-    prepared = model.prepare_channels(flows, channel_router(router), flits=flits)
+    prepared = model.prepare_channels(flows, model.ChannelRouter.of(router), flits=flits)
     load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
     fullest = model.Busy(model.LIMITS[0], int(np.argmax(load)), 1.0)
     limit = model.resource_name(fullest, prepared, topology)
     bound = Bound(load=prepared.full_load, what=limit)
-    return prepared, bound, str(given), _layers(flows)
-
-
-def _layers(flows: Flows) -> int:
-    """Return in how many layers of VCs paths are that could deadlock, or 1 if in none."""
-    used = np.unique(flows.vc_share, axis=0)
-    disjoint = len(used) > 1 and ((used > 0).sum(axis=0) <= 1).all()
-    return len(used) if disjoint else 1
+    return prepared, bound, str(given), flows.layers
 
 
 def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traffic) -> None:
@@ -694,12 +681,6 @@ def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traf
     raise InputError("routing", found, wanted)
 
 
-def _rates(traffic: Traffic) -> tuple[NDArray[Any], NDArray[Any], Floats]:
-    """Return the pairs of nodes, and flits per cycle of each if the average sender sends 1."""
-    pairs = traffic.matrix()
-    return pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
-
-
 def _pairs(traffic: Traffic) -> int:
     """Return how many pairs of nodes may communicate, before they are listed."""
     from netloom.workload.traffic.targets import Fixed, Weighted
@@ -707,24 +688,6 @@ def _pairs(traffic: Traffic) -> int:
     if isinstance(traffic.law, Weighted):
         return len(traffic.law.target)
     return traffic.num_nodes if isinstance(traffic.law, Fixed) else traffic.num_nodes**2
-
-
-def channel_router(router: Router) -> ChannelRouter:
-    """Return a router's properties as the model needs them."""
-    from netloom.models.channel_queueing import ChannelRouter
-
-    times = router.timing()
-    head = times.head_wait + (0 if router.speculative else 1)
-    return ChannelRouter(
-        vcs=router.vcs,
-        buffer_flits=router.buffer_flits,
-        switching=router.switching,  # type: ignore[arg-type]
-        hop_cycles=head + times.flit,
-        end_cycles=head + times.injection + times.ejection,
-        credit_cycles=times.credit,
-        head_cycles=head,
-        entry_loop_cycles=times.injection + times.injection_credit,
-    )
 
 
 def _simulated(

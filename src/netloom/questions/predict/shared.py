@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from netloom.questions.fields import Measured, refuse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from netloom.drawing.predictions import Predicted
     from netloom.machines import Machine
     from netloom.topology import Cube, Topology
 
@@ -106,21 +107,6 @@ class Checked(Figures):
         """
         error = None if latency is None or predicted is None else predicted / latency - 1
         return cls(latency=latency, ci95=ci95, stable=stable, error=error)
-
-
-class Predicted(Protocol):
-    """What a model says at one load. Times are None past saturation."""
-
-    @property
-    def latency(self) -> float | None: ...  # noqa: D102
-    @property
-    def network_latency(self) -> float | None: ...  # noqa: D102
-    @property
-    def source_wait(self) -> float | None: ...  # noqa: D102
-    @property
-    def saturated(self) -> bool: ...  # noqa: D102
-    @property
-    def simulated(self) -> Checked | None: ...  # noqa: D102
 
 
 class CurveAnswer(Answer):

@@ -14,7 +14,8 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, Figures, figure
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
-from netloom.questions.fields import ROUTER_FIELDS, Rates, asked_router, refuse
+from netloom.machines.clocks import Clock
+from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.questions.base import Question
-    from netloom.questions.fields import Clock
     from netloom.routing import Routing
     from netloom.simulation.flow import GivenPaths
     from netloom.simulation.program_network import Rules
@@ -225,7 +225,7 @@ class OnFlows(FlowLaw):
     """What answers say of flows: how they share channels, and what bytes and seconds are."""
 
     end_channels: bool = figure(table=False)
-    clock: Rates | None = figure(table=False)
+    clock: Clock | None = figure(table=False)
 
     @classmethod
     def of(cls, flows: PreparedFlows) -> OnFlows:
@@ -233,7 +233,7 @@ class OnFlows(FlowLaw):
         return cls(
             **vars(flows.law),
             end_channels=flows.links.end_channels,
-            clock=flows.clock.figures() if flows.clock else None,
+            clock=flows.clock,
         )
 
     @property

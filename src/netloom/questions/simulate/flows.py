@@ -14,6 +14,7 @@ from netloom.base.figures import SHARE, derived, figure, frame, say, unseen
 from netloom.base.progress import counting
 from netloom.base.units import LARGEST, parse_bytes
 from netloom.base.words import counted, number, percent
+from netloom.machines.clocks import clock_of
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.fields import (
@@ -25,7 +26,6 @@ from netloom.questions.fields import (
     Program,
     ProgramFile,
     Seeded,
-    clock_of,
 )
 from netloom.questions.named import (
     entering,

@@ -14,12 +14,12 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, FLITS, Figures, figure, unseen
 from netloom.base.progress import counting, counting_runs, patience
 from netloom.base.words import begun, counted, listed, number
+from netloom.contention.channel_uses import ChannelUse, channel_uses
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
-from netloom.questions.channels import ChannelUse, channel_uses
 from netloom.questions.curves import Axes, CurveKind
-from netloom.questions.named import provenance_of
+from netloom.questions.named import network_again, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import around, arrow, rough
@@ -392,7 +392,7 @@ class Simulation(LoadAnswer):
             idle = [e.zero_load_latency for e in self.points if e.packet_latency_mean is not None]
             return self.curves(self.saturation_intervals(), idle)
         from netloom.drawing.load_curves import accepted_by_node, latencies
-        from netloom.questions.network_chart import USE, loaded_chart, network_again
+        from netloom.drawing.networks.chart import USE, loaded_chart
 
         channels, point = self.channels(), self.points[0]
         at_hand = self.network.topology if self.kept is None else None

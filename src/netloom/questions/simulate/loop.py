@@ -13,12 +13,12 @@ from netloom.base.figures import FLITS, Figures, figure, known, unseen
 from netloom.base.progress import counting
 from netloom.base.words import counted, number
 from netloom.contention import loop_saturation
+from netloom.contention.channel_uses import ChannelUse, channel_uses
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
-from netloom.questions.channels import ChannelUse, channel_uses
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
-from netloom.questions.named import mapping_name, provenance_of
+from netloom.questions.named import mapping_name, network_again, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
 from netloom.questions.shown import order_named, rough, subject
@@ -214,7 +214,7 @@ class LoopSimulation(Answer):
     def parts(self) -> dict[str, Any]:
         """Return what share of the traffic gets through by load, and the channels at the last."""
         from netloom.drawing.load_curves import applied_shares
-        from netloom.questions.network_chart import USE, loaded_chart, network_again
+        from netloom.drawing.networks.chart import USE, loaded_chart
 
         limit, limits = self.saturation, None
         if limit is not None:

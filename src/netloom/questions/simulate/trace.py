@@ -17,10 +17,17 @@ from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, parse_bytes, parse_seconds
 from netloom.base.words import counted, listed, percent
+from netloom.machines.clocks import Clock, clock_of, known_clock
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import Placed, Seconds, clock_of, known_clock, refuse
-from netloom.questions.named import computing, mapping_name, network_of, provenance_of
+from netloom.questions.fields import Placed, Seconds, refuse
+from netloom.questions.named import (
+    computing,
+    mapping_name,
+    network_again,
+    network_of,
+    provenance_of,
+)
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.shown import arrow, order_named, subject
@@ -63,7 +70,6 @@ if TYPE_CHECKING:
     from netloom.drawing.timelines import Timeline
     from netloom.machines import Machine
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.questions.fields import Clock
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.routing import Paths
     from netloom.simulation.crossed import Crossed
@@ -473,8 +479,8 @@ class TraceReplay(Answer):
 
         from netloom.drawing.bars import Bar, bars
         from netloom.drawing.colours import REFERENCE, THIS
+        from netloom.drawing.networks.chart import loaded_chart
         from netloom.drawing.over_time import channels_over_time, nodes_over_time
-        from netloom.questions.network_chart import loaded_chart, network_again
 
         unit, messages, links = self.time_unit, self.messages(), self.critical_entries()
         busy = self.busy_channels()

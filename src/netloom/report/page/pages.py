@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.base.errors import InputError
 from netloom.base.figures import head_of
 from netloom.base.words import counted, listed, load_share, number, percent, rounded
+from netloom.drawing.networks.chart import one_scale
 from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
-from netloom.questions.network_chart import one_scale
 from netloom.questions.recorded import Recorded, key_columns
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import ended, short_name
@@ -430,7 +430,8 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
     facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
-    with one_scale(each.record for each in asked):
+    loads = (each.record.answer.channel_loads() for each in asked)
+    with one_scale(filter(None, loads)):
         sections = tuple(sections_of(asked))
     return Page(
         title=title or _title(live, found),

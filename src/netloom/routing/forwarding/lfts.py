@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from os.path import isfile
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text
+from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
     MOST_LID,
@@ -584,3 +586,34 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
         undelivered=undelivered if undelivered.any() else None,
         astray=astray if len(astray) else None,
     )  # fmt: skip
+
+
+def named_table(
+    routing: str | ForwardingTable, network: Topology, *, gone: bool = False
+) -> tuple[ForwardingTable, str]:
+    """Return the forwarding table that a question names, and why OpenSM would fall back to minhop.
+
+    ``gone``: a file may tell of switches and hosts that the network has no more.
+
+    Raises
+    ------
+    InputError
+        If it is no forwarding table.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> named_table("updn", topology("torus:3x3"))[0].name
+    'minhop'
+    """
+    wanted = f"lfts:FILE, or one of {', '.join(ENGINES)}"
+    if isinstance(routing, ForwardingTable):
+        if routing.choices is not None:
+            raise InputError("routing", f"the table {routing} of a function", wanted)
+        return routing, ""
+    if isfile(routing) or routing.startswith("lfts:"):  # noqa: PTH113 (too long for a path)
+        return read_lfts(network, routing.removeprefix("lfts:"), gone=gone), ""
+    if routing not in ENGINES:
+        raise InputError("routing", f"'{routing}'", wanted)
+    why = would_fall_back(network, routing)
+    return ENGINES["minhop" if why else routing](network), why

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure, unseen
 from netloom.routing.hosted import legs, legs_between
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology.core import port_numbers
@@ -466,8 +467,7 @@ _Cause = tuple[Kind, tuple[int, ...], int]
 """A fault's kind, routers and port."""
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(Figures):
     """One thing that is wrong, and whom it hurts.
 
     Attributes
@@ -490,13 +490,13 @@ class Fault:
         All that in a sentence, without its full stop.
     """
 
-    kind: Kind
-    routers: tuple[int, ...]
-    port: int
-    pairs: int
-    destinations: int
-    first: str
-    words: str
+    kind: str = figure()
+    pairs: int = figure()
+    destinations: int = figure()
+    words: str = figure("sentence", at="sentence")
+    routers: tuple[int, ...] = unseen(())
+    port: int = unseen(-1)
+    first: str = unseen("")
 
 
 @dataclass(frozen=True)
@@ -624,4 +624,7 @@ def _fault(
     else:
         words = f"{names[0]} sends packets to {whom} to the wrong end, by port {port}"
     pairs = sum(pairs for _, pairs in rows)
-    return Fault(kind, routers, port, pairs, len(rows), named, words)
+    return Fault(
+        kind=kind, routers=routers, port=port, pairs=pairs, destinations=len(rows), first=named,
+        words=words,
+    )  # fmt: skip

@@ -427,7 +427,7 @@ class LocalityPrediction(Answer):
 
         from netloom.drawing.axes import AFTER, DASHES, Axis, Look, axis, looks_of
         from netloom.drawing.colours import REFERENCE
-        from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
+        from netloom.drawing.predictions import lines_by, nodes_axis, ratio_axis
 
         table = self.table()
         names = table["mapping"].unique(maintain_order=True).to_list()

@@ -311,7 +311,7 @@ class TorusBroadcastPrediction(CurveAnswer):
         from netloom.drawing.axes import axis
         from netloom.drawing.bars import Bar, bars
         from netloom.drawing.colours import THIS
-        from netloom.questions.predict.drawn import latency_curve, made_of
+        from netloom.drawing.predictions import latency_curve, made_of
 
         if not self.several:
             (point,) = self.points

@@ -202,7 +202,7 @@ class WiringPrediction(Answer):
         import polars as pl
 
         from netloom.drawing.axes import DASHED, DOTTED, SOLID, looks_of
-        from netloom.questions.predict.drawn import lines_by, nodes_axis, ratio_axis
+        from netloom.drawing.predictions import lines_by, nodes_axis, ratio_axis
 
         def headers(length: float) -> str:
             return counted(number(length), "header")

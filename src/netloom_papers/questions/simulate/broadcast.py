@@ -11,13 +11,13 @@ from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known,
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
+from netloom.contention.channel_uses import USED, ChannelUse, channel_uses
 from netloom.drawing.colours import BEST, THIS
 from netloom.questions.answers import Answer, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
-from netloom.questions.channels import USED, ChannelUse, channel_uses
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
-from netloom.questions.named import network_of, provenance_of, read_traffic
+from netloom.questions.named import network_again, network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.shown import rough
@@ -280,7 +280,7 @@ class BroadcastSimulation(Answer):
         import polars as pl
 
         from netloom.drawing.axes import DASHED, Look, axis, panel
-        from netloom.questions.network_chart import USE, loaded_chart, network_again
+        from netloom.drawing.networks.chart import USE, loaded_chart
 
         last = "broadcast, last target"
         looks = {"unicast": Look(BEST, DASHED), last: Look(THIS)}

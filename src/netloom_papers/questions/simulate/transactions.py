@@ -12,12 +12,12 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted, number, percent
+from netloom.contention.channel_uses import ChannelUse, channel_uses
 from netloom.drawing.colours import BEST, THIS
 from netloom.questions.answers import Answer, table
 from netloom.questions.base import InstanceOf, Question, option
-from netloom.questions.channels import ChannelUse, channel_uses
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
-from netloom.questions.named import entering, placed, program_on, provenance_of
+from netloom.questions.named import entering, network_again, placed, program_on, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
 from netloom.questions.shown import rough, subject
@@ -215,7 +215,7 @@ class TransactionSimulation(Answer):
     def parts(self) -> dict[str, Any]:
         """Return where a context's time goes between transactions, and the channels."""
         from netloom.drawing.bars import Bar, stacked
-        from netloom.questions.network_chart import USE, loaded_chart, network_again
+        from netloom.drawing.networks.chart import USE, loaded_chart
 
         run, waits = self.run_cycles, self.measured.transaction_latency
         said = f"A context waits {percent(waits / (run + waits))} of its time for transactions"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.axes import Axis, Panel
-    from netloom.questions.predict.shared import Predicted
 
 WIDTH, HEIGHT = 430, 320
 
@@ -110,6 +109,21 @@ def _saturates(
         layers += where.rule(limit)
         said[f"limit {number(limit)}"] = (limit, limit)
     return [*layers, *where.above(said)]
+
+
+class Predicted(Protocol):
+    """What a model says at one load. Times are None past saturation."""
+
+    @property
+    def latency(self) -> float | None: ...  # noqa: D102
+    @property
+    def network_latency(self) -> float | None: ...  # noqa: D102
+    @property
+    def source_wait(self) -> float | None: ...  # noqa: D102
+    @property
+    def saturated(self) -> bool: ...  # noqa: D102
+    @property
+    def simulated(self) -> Any: ...  # noqa: D102
 
 
 def made_of(point: Predicted, startup_cycles: float = 0.0) -> alt.LayerChart:

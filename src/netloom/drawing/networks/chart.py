@@ -1,11 +1,10 @@
-"""A network drawn with its channels colored by load, and found again from a record."""
+"""A network drawn with its channels colored by load."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,19 +12,16 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.base.errors import InputError
+from netloom.contention.channel_uses import USED
 from netloom.drawing.colours import COLOURS, HEAT_COLOURS
 from netloom.drawing.frame import room
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
-from netloom.questions.channels import USED
-from netloom.questions.named import find_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Delays, Shown
-    from netloom.questions.recorded import Recorded
     from netloom.topology import Topology
 
     NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
@@ -51,19 +47,17 @@ _SCALES: ContextVar[Mapping[str, tuple[float, float]]] = ContextVar(
 
 
 @contextmanager
-def one_scale(records: Iterable[Recorded]) -> Iterator[None]:
+def one_scale(shown: Iterable[tuple[str, Floats]]) -> Iterator[None]:
     """Have all networks that show loads in one unit share its scale meanwhile.
 
     Parameters
     ----------
-    records
-        The answers that stand on one page. Those with ``channel_loads`` count.
+    shown
+        The loads of each picture on one page, with their unit.
     """
     found: dict[str, list[Floats]] = {}
-    for record in records:
-        if (told := record.answer.channel_loads()) is not None:
-            unit, loads = told
-            found.setdefault(unit + ON, []).append(loads)
+    for unit, loads in shown:
+        found.setdefault(unit + ON, []).append(loads)
     joined = {title: np.concatenate(each) for title, each in found.items() if len(each) > 1}
     before = _SCALES.set({
         title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0)
@@ -82,60 +76,6 @@ def times_of(channels: pl.DataFrame) -> Floats:
         return loads
     rate = channels["bandwidth"].to_numpy()
     return loads if (rate == rate[:1]).all() else loads / rate
-
-
-def network_again(
-    net: Topology | None, asked: Mapping[str, Any], channels: pl.DataFrame | None = None
-) -> Topology | None:
-    """Return the network of an answer, made again from its question where it is not at hand.
-
-    None where it cannot be: its file is gone or holds another network, or it was an object that no
-    words stand for.
-
-    Parameters
-    ----------
-    net
-        The network, of an answer that was asked just now.
-    asked
-        The fields of the question.
-    channels
-        A table of some of its channels: their numbers, ``channel``, and their ends. An older
-        release wrote all of them in order, without numbers.
-
-    Examples
-    --------
-    >>> network_again(None, {"on": "mesh:2x2", "failed_channels": "0-1"})
-    <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
-    """
-    if net is not None:
-        return net
-    found = _network(
-        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
-        count_inside_nodes=asked.get("count_inside_nodes", False),
-    )  # fmt: skip
-    if found is None or channels is None or channels.is_empty():
-        return found
-    listed = np.arange(channels.height)  # as the last release had them
-    if "channel" in channels.columns:
-        listed = channels["channel"].to_numpy()
-    same = listed.max() < found.num_channels and all(
-        np.array_equal(channels[name], ends[listed])
-        for name, ends in (("source_node", found.source_end), ("target_node", found.target_end))
-    )
-    return found if same else None
-
-
-@lru_cache(maxsize=16)
-def _network(
-    on: str, failed_channels: str | None, failed_nodes: str | None, *, count_inside_nodes: bool
-) -> Topology | None:
-    try:
-        return find_network(
-            on, failed_channels=failed_channels, failed_nodes=failed_nodes,
-            count_inside_nodes=count_inside_nodes,
-        )[0]  # fmt: skip
-    except (InputError, OSError):
-        return None
 
 
 def loaded_chart(
