@@ -20,7 +20,7 @@ import struct
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import parse_json, read_bytes, read_text, replacing, write_text
@@ -35,8 +35,6 @@ from netloom.workload.programs.training.rank_programs import (
     Pending,
     RankProgram,
     check_group,
-    match_calls,
-    match_sends,
     rank_files,
 )
 
@@ -250,8 +248,6 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     reader = _Reader(Builder(len(paths)), groups)
     for rank, path in enumerate(paths):
         reader.read(rank, path)
-    match_sends(reader.builder, reader.sends, reader.receives)
-    match_calls(reader.builder, reader.calls)
     return reader.builder.program(str(pattern))
 
 
@@ -291,11 +287,6 @@ class _Reader:
 
     def __init__(self, builder: Builder, groups: Mapping[str, tuple[int, ...]]) -> None:
         self.builder, self.groups = builder, groups
-        self.sends: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.receives: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.calls: defaultdict[Any, defaultdict[int, list[Pending]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
         self.dependencies = 0
 
     def read(self, rank: int, path: Path) -> None:
@@ -347,7 +338,7 @@ class _Reader:
         whole = size * len(ranks) if collective in OF_INPUT else size
         operation = add(name, CALL, rank, node.after)
         call = Pending(operation, collective, ranks, whole, ranks.index(root), where)
-        self.calls[key][rank].append(call)
+        self.builder.pending[key][rank].append(call)
         return operation
 
     def _one_end(self, rank: int, node: Node, size: float, where: str) -> int:
@@ -363,7 +354,8 @@ class _Reader:
         kind = SEND if sends else RECEIVE
         name = f"{rank}.{node.id}"
         operation = self.builder.add(name, kind, rank, node.after, peer=peer, size=size)
-        (self.sends if sends else self.receives)[key].append(Ends(operation, size, where))
+        ends = self.builder.sends if sends else self.builder.receives
+        ends[key].append(Ends(operation, size, where))
         return operation
 
     def _group(
