@@ -268,9 +268,11 @@ def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     network, program = found.network, found.program
     routes = Lists(found.routes.offsets.astype(np.int64), found.routes.channels.astype(np.int32))
     shared, route = _servers(found, routes)
-    offsets, before = waits(program, stepwise=False)
-    after = np.repeat(np.arange(program.num_messages), np.diff(offsets))
-    jobs = Jobs(route, program.message_size, program.chunks.values, program.sums, before, after)
+    awaited = waits(program, stepwise=False)
+    jobs = Jobs(
+        route, program.message_size, program.chunks.values, program.sums, awaited.values,
+        awaited.owners(),
+    )  # fmt: skip
     start, end = listed(shared, jobs, program.step, size_bytes)
     lasting = shared.seconds(jobs, size_bytes) + shared.latency[route]
     longest = np.zeros(program.num_steps)

@@ -182,34 +182,22 @@ def messages(
     return checked(Messages(num_nodes, first, **table, after_offsets=offsets, after=waited))
 
 
-def with_overhead(table: Messages, overhead: float) -> Messages:
-    """Return the table with an overhead at both ends of each message that leaves its node.
+def with_costs(table: Messages, *, overhead: float = 0.0, delay: float = 0.0) -> Messages:
+    """Return the table with what each message that leaves its node costs besides.
+
+    ``overhead``: time of the processors at both ends. ``delay``: time without its processor.
 
     Examples
     --------
     >>> table = messages(2, source=0, target=[1, 0], flits=8)
-    >>> with_overhead(table, 1.5).run
-    array([1.5, 0. ])
+    >>> with_costs(table, overhead=1.5).run, with_costs(table, delay=1.5).delay
+    (array([1.5, 0. ]), array([1.5, 0. ]))
     """
-    if not overhead:
-        return table
-    each = np.where((table.flits > 0) & (table.source != table.target), overhead, 0.0)
-    return replace(table, run=table.run + each, receive=table.receive + each)
-
-
-def with_delay(table: Messages, delay: float) -> Messages:
-    """Return the table with a delay of each message that leaves its node, without its processor.
-
-    Examples
-    --------
-    >>> table = messages(2, source=0, target=[1, 0], flits=8)
-    >>> with_delay(table, 1.5).delay
-    array([1.5, 0. ])
-    """
-    if not delay:
-        return table
-    each = np.where((table.flits > 0) & (table.source != table.target), delay, 0.0)
-    return replace(table, delay=table.delay + each)
+    leaves = (table.flits > 0) & (table.source != table.target)
+    work, later = (np.where(leaves, each, 0.0) for each in (overhead, delay))
+    return replace(
+        table, run=table.run + work, receive=table.receive + work, delay=table.delay + later
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import COLUMNS, Given, Lists, Messages, checked, messages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -494,6 +494,31 @@ class Trace:
             found = f"node {nodes[wrong]} for task {wrong}"
             raise NotAMappingError("mapping", found, f"0 to {topology.num_hosts - 1}")
         return _placed(self, topology, nodes, flit_time)
+
+
+def message_trace(
+    name: str,
+    num_tasks: int,
+    ids: Iterable[str],
+    source: Ints,
+    target: Ints,
+    size_bytes: Floats,
+    after: Lists,
+    *,
+    start: ArrayLike = 0.0,
+    work: float = 0.0,
+) -> Trace:
+    """Return a trace in seconds of messages with one target each, in the order of ``after``.
+
+    ``work``: seconds that a message takes the processors at its ends.
+    """
+    count = len(source)
+    begin, each = (np.array(np.broadcast_to(time, count), np.float64) for time in (start, work))
+    targets = Lists(np.arange(count + 1), target.astype(np.int64))
+    return Trace(
+        name, num_tasks, tuple(ids), start=begin, run=each, hold=np.zeros(count), receive=each,
+        source=source, flits=size_bytes, targets=targets, after=after, flit_bytes=1, unit="seconds",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)

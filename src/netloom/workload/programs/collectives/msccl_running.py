@@ -45,12 +45,13 @@ from netloom.workload.programs.collectives.msccl import (
     Step,
 )
 from netloom.workload.programs.messages import lists
-from netloom.workload.programs.traces import MOST_LENGTH, Trace
+from netloom.workload.programs.traces import MOST_LENGTH, message_trace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from netloom.base.arrays import Ints
+    from netloom.workload.programs.traces import Trace
 
 
 SLOTS = 8
@@ -501,24 +502,14 @@ class Execution:
         InputError
             If there is no such size.
         """
-        sent, count = self.sent, len(self.sent)
-        nothing = np.zeros(count)
-        chunk = self.padded_bytes(size_bytes) / self.found.per_loop
-        return Trace(
-            Path(self.found.path).name,
-            self.found.num_gpus,
-            tuple(f"{number} (line {each.line})" for number, each in enumerate(sent)),
-            start=nothing,
-            run=nothing,
-            hold=nothing,
-            receive=nothing,
-            source=np.array([each.source for each in sent], np.int32),
-            flits=np.array([len(each.what) * chunk for each in sent], np.float64),
-            targets=lists([[each.target] for each in sent]),
-            after=lists([list(each.after) for each in sent]),
-            flit_bytes=1,
-            unit="seconds",
-        )
+        sent, chunk = self.sent, self.padded_bytes(size_bytes) / self.found.per_loop
+        ends = np.array([(each.source, each.target) for each in sent], np.int32).reshape(-1, 2)
+        return message_trace(
+            Path(self.found.path).name, self.found.num_gpus,
+            (f"{number} (line {each.line})" for number, each in enumerate(sent)), *ends.T.copy(),
+            np.array([len(each.what) * chunk for each in sent], np.float64),
+            lists(each.after for each in sent),
+        )  # fmt: skip
 
 
 def executed(found: Algorithm) -> Execution:

@@ -96,8 +96,8 @@ def _expanded(call: Call, algorithm: str) -> _Expanded:
     program = collective_program(call.collective, algorithm, num_ranks, root=call.root)
     if call.pair_bytes is not None:
         program, _ = with_pair_sizes(program, call.pair_bytes)
-    offsets, after = waits(program, stepwise=True)
-    waiter = np.repeat(np.arange(program.num_messages), np.diff(offsets))
+    awaited = waits(program, stepwise=True)
+    waiter, after = awaited.owners(), awaited.values
     passed_on = np.zeros(program.num_messages, np.bool_)
     passed_on[after[program.source[waiter] == program.target[after]]] = True
     last = np.full(num_ranks, -1)
@@ -108,7 +108,7 @@ def _expanded(call: Call, algorithm: str) -> _Expanded:
     rows = np.concatenate([sent, got])[np.argsort(rank, kind="stable")]
     counts = np.bincount(rank, minlength=num_ranks)
     ends = Lists(np.append(0, np.cumsum(counts)).astype(np.int64), rows.astype(np.int64))
-    return _Expanded(program, Lists(offsets, after), ends)
+    return _Expanded(program, awaited, ends)
 
 
 def _by_template(
