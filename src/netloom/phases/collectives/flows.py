@@ -34,22 +34,19 @@ from netloom.phases.collectives.least_time import (
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
     FEW_TREES,
-    Jobs,
     Timed,
-    fastest,
-    servers,
+    Tracks,
+    below_roots,
+    pipelined,
     slices_of,
-    timed,
 )
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import Forest, optimum, packed
-from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
+from netloom.workload.programs.collectives.program import EVERYBODY
 from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
@@ -358,93 +355,57 @@ def all_reduce(
            for route in range(len(into.routes.offsets) - 1)],
         np.int32,
     )  # fmt: skip
-    pieces = _pieces(out, into)
-    slices = np.append(slices_of(out), slices_of(into))
-    through = bool((routes.lengths > 1).any())
-    shared = [servers(network, routes)] + [servers(network, routes, slices)] * through
-
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        return _pair_jobs(out, into, pieces, many, number)
-
-    most = 1.5 * CHUNKS[-1] / _chunks_per_root(out, 1)  # about as many of each root as given
+    messages, before, after, multiplicity = _pairs(out, into)
+    every, total = np.full(len(multiplicity), EVERYBODY, np.int32), int(out.trees.sum())
+    tracks = Tracks(
+        network, routes, np.append(slices_of(out), slices_of(into)), "all-reduce", 0,
+        messages, before, after, np.arange(len(routes.lengths)) >= number, multiplicity / total, 1,
+        (every, every.copy()),
+    )  # fmt: skip
+    pairs = total / int((out.trees > 0).sum())  # of a root, of those that have any
+    each = pairs if pairs <= FEW_TREES else 1  # chunks of a root: many of each of few trees, or all
+    most = 1.5 * CHUNKS[-1] / each  # about as many of each root as given
     tried = [many for many in chunks if many <= most] or chunks[:1]
-    jobs, times, program = fastest(shared, cut, tried, size_bytes, bound, until)
-    made = timed(network, routes, jobs, times, program, size_bytes, bound)
+
+    def cut(many: int) -> Floats:
+        return many * each / pairs * multiplicity
+
+    made = pipelined(tracks, cut, tried, size_bytes, bound, until)
     return replace(made, prices=best.prices)
 
 
-def _pieces(out: Forest, into: Forest) -> list[tuple[int, int, int, int]]:
-    """Return root, batch of in-trees, batch of out-trees and multiplicity of each kind of pair."""
-    found = []
+def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
+    """Return the messages of each kind of pair of trees, who waits for whom, and how many pairs.
+
+    Data goes up the in-tree and down the out-tree of the same root. Routes of in-trees have the
+    numbers after those of out-trees.
+    """
+    up_route, ups = below_roots(into)
+    down_route, downs = below_roots(out)
+    first, others = len(out.routes.lengths), ups.shape[1]
+    found: list[tuple[Ints, Ints, Ints, int]] = []
     for root in np.flatnonzero(out.trees).tolist():
-        ups = [[each, int(into.many[each])] for each in np.flatnonzero(into.root == root).tolist()]
-        downs = [[each, int(out.many[each])] for each in np.flatnonzero(out.root == root).tolist()]
-        while ups:
-            most = min(ups[-1][1], downs[-1][1])
-            found.append((root, ups[-1][0], downs[-1][0], most))
-            for rest in (ups, downs):
+        left = [
+            [[each, int(trees.many[each])] for each in np.flatnonzero(trees.root == root).tolist()]
+            for trees in (into, out)
+        ]
+        while left[0]:
+            (up, _), (down, _) = left[0][-1], left[1][-1]
+            most = min(rest[-1][1] for rest in left)
+            for rest in left:
                 rest[-1][1] -= most
                 if not rest[-1][1]:
                     rest.pop()
-    return found
-
-
-def _pairs_per_root(out: Forest) -> float:
-    """Return how many trees a root has on average, of those that have any."""
-    return int(out.trees.sum()) / int((out.trees > 0).sum())
-
-
-def _chunks_per_root(out: Forest, many: int) -> float:
-    """Return how many chunks a root has on average: so many for each of few trees, or in all."""
-    pairs = _pairs_per_root(out)
-    return many * pairs if pairs <= FEW_TREES else many
-
-
-def _pair_jobs(
-    out: Forest, into: Forest, pieces: list[tuple[int, int, int, int]], many: int, first_into: int
-) -> tuple[Jobs, CollectiveProgram, Floats]:
-    """Return the messages of all chunks, up one tree and down another."""
-    ranks, total = len(out.trees), int(out.trees.sum())
-    per_tree = _chunks_per_root(out, many) / _pairs_per_root(out)
-    columns: list[list[NDArray[Any]]] = [[] for _ in range(7)]
-    sizes: list[float] = []
-    first = 0
-    for root, up, down, multiplicity in pieces:
-        parts = max(1, round(per_tree * multiplicity))
-        others = np.delete(np.arange(ranks), root)
-        place = np.full(ranks, -1)
-        place[others] = np.arange(ranks - 1)
-        above = place[into.parent[up, others]]  # the message that waits for that of each rank
-        before, after = place[others][above >= 0], above[above >= 0]
-        ends = place[others][above < 0]  # what arrives at the root
-        below = place[out.parent[down, others]]
-        starts = place[others][below < 0]
-        before = np.concatenate(
-            [before, np.repeat(ends, len(starts)), ranks - 1 + below[below >= 0]]
-        )
-        after = np.concatenate(
-            [after, ranks - 1 + np.tile(starts, len(ends)), ranks - 1 + place[others][below >= 0]]
-        )
-        route = np.append(first_into + into.route[up, others], out.route[down, others])
-        base = first + 2 * (ranks - 1) * np.arange(parts)[:, None]
-        chunk = np.repeat(len(sizes) + np.arange(parts), 2 * (ranks - 1))
-        new = (
-            np.tile(route, parts), np.full(len(chunk), multiplicity / total / parts), chunk,
-            np.tile(np.arange(2 * (ranks - 1)) < ranks - 1, parts), (base + before).ravel(),
-            (base + after).ravel(), np.repeat(np.arange(parts) / parts, 2 * (ranks - 1)),
-        )  # fmt: skip
-        for column, values in zip(columns, new, strict=True):
-            column.append(values)
-        sizes += [multiplicity / total / parts] * parts
-        first += len(chunk)
-    route, part, chunk, sums, before, after, share = map(np.concatenate, columns)
-    jobs = Jobs(route.astype(np.int32), part, chunk.astype(np.int32), sums, before, after)
-    every, empty = np.full(len(sizes), EVERYBODY, np.int32), np.zeros(0, np.int32)
-    program = CollectiveProgram(
-        "all-reduce", "synthesised", ranks, np.array(sizes), 0, empty, empty, empty,
-        Lists(np.zeros(1, np.int64), empty), np.zeros(0, np.bool_), every, every.copy(),
-    )  # fmt: skip
-    return jobs, program, share
+            above, over = ups[up], downs[down]  # the message of the rank above, of each
+            later, below = np.flatnonzero(above >= 0), np.flatnonzero(over >= 0)
+            ends, starts = np.flatnonzero(above < 0), np.flatnonzero(over < 0)
+            before = later, np.repeat(ends, len(starts)), others + over[below]
+            after = above[later], others + np.tile(starts, len(ends)), others + below
+            route = np.append(first + up_route[up], down_route[down])
+            found.append((route, np.concatenate(before), np.concatenate(after), most))
+    route, before, after, many = zip(*found, strict=True)
+    rows = (lists(route, np.int32), lists(before), lists(after))
+    return *rows, np.array(many, np.int64)
 
 
 MOST_FLOWS = 400_000
@@ -640,19 +601,22 @@ def all_to_all(
     hops = [_hops(network, links) for _, _, _, links in peeled]
     numbers: dict[tuple[int, ...], int] = {}
     route = [[numbers.setdefault(hop, len(numbers)) for hop in each] for each in hops]
-    routes = lists(numbers, np.int32)
-    shared = [servers(network, routes)]
-    if (routes.lengths > 1).any():
-        used = np.zeros(len(numbers))
-        for (_, _, part, _), along in zip(peeled, route, strict=True):
-            used[along] += part * found.rate
-        shared.append(servers(network, routes, used))
-
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        return _path_jobs(network.num_ranks, peeled, route, many)
-
-    jobs, times, program = fastest(shared, cut, parts, size_bytes, bound, until)
-    made = timed(network, routes, jobs, times, program, size_bytes, bound)
+    used = np.zeros(len(numbers))
+    for (_, _, part, _), along in zip(peeled, route, strict=True):
+        used[along] += part * found.rate
+    ranks = network.num_ranks
+    stays = [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, after all others
+    source, target, weight, _ = zip(*peeled, *stays, strict=True)
+    messages = lists([*route, *([] for _ in stays)], np.int32)
+    pairs = [range(max(each - 1, 0)) for each in messages.lengths.tolist()]
+    before = lists(pairs)
+    tracks = Tracks(
+        network, lists(numbers, np.int32), used, "all-to-all", 0, messages,
+        before, before._replace(values=before.values + 1), np.zeros(len(numbers), np.bool_),
+        np.array(weight), ranks, (np.array(source, np.int32), np.array(target, np.int32)),
+    )  # fmt: skip
+    moves = (np.arange(len(weight)) < len(peeled)).astype(np.float64)
+    made = pipelined(tracks, lambda many: many * moves, parts, size_bytes, bound, until)
     return replace(made, prices=found.prices)
 
 
@@ -666,32 +630,3 @@ def _hops(network: RankNetwork, links: list[int]) -> list[tuple[int, ...]]:
             found.append(tuple(since))
             since = []
     return found
-
-
-def _path_jobs(
-    ranks: int, peeled: list[tuple[int, int, float, list[int]]], route: list[list[int]], many: int
-) -> tuple[Jobs, CollectiveProgram, Floats]:
-    """Return the messages of all paths, each in so many parts. Chunks that stay come last."""
-    length = np.repeat([len(along) for along in route], many)
-    path = np.repeat(np.arange(len(route)), many)  # of each chunk
-    number = np.tile(np.arange(many), len(route))
-    first = np.cumsum(length) - length
-    chunk = np.repeat(np.arange(len(path)), length)
-    hop = np.arange(len(chunk)) - np.repeat(first, length)
-    offsets = np.append(0, np.cumsum([len(along) for along in route]))
-    all_routes = np.array([each for along in route for each in along], np.int32)
-    size = np.array([part for _, _, part, _ in peeled])[path] / (ranks * many)
-    later = np.flatnonzero(hop > 0)
-    jobs = Jobs(
-        all_routes[offsets[path[chunk]] + hop], size[chunk], chunk.astype(np.int32),
-        np.zeros(len(chunk), np.bool_), later - 1, later,
-    )  # fmt: skip
-    own = np.arange(ranks, dtype=np.int32)
-    ends = [np.array([each[side] for each in peeled], np.int32)[path] for side in (0, 1)]
-    empty = np.zeros(0, np.int32)
-    program = CollectiveProgram(
-        "all-to-all", "synthesised", ranks, np.append(size, np.full(ranks, 1 / ranks)), 0, empty,
-        empty, empty, Lists(np.zeros(1, np.int64), empty), np.zeros(0, np.bool_),
-        np.append(ends[0], own), np.append(ends[1], own),
-    )  # fmt: skip
-    return jobs, program, (number / many)[chunk]

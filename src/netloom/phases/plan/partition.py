@@ -22,6 +22,7 @@ from netloom.phases.plan.bounds import arrivals, hops_to, least_clocks, least_ph
 from netloom.phases.plan.plans import Capacity, Connections, Plan, ranks
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
+from netloom.workload.programs.messages import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -428,8 +429,8 @@ def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: in
     return Task(
         net=(*ends, offsets, channels, *places, distance),
         ends=(given.source, target),
-        before=ragged(given.after, given.before, len(given)),
-        after=ragged(given.before, given.after, len(given)),
+        before=grouped(given.after, given.before, len(given)),
+        after=grouped(given.before, given.after, len(given)),
         turn=np.lexsort((tie, -hops, ranks(given))),
         hops=min(net.num_routers, 3 * longest + 4),
         places=capacity.places(topology),
@@ -567,12 +568,6 @@ def scratch_of(task: Task) -> tuple[NDArray[np.generic], ...]:
         np.zeros(channels + nodes + 1), np.zeros(channels + nodes + 1, np.int64),
         np.zeros(nodes, np.bool_), np.zeros(task.hops, np.int32),
     )  # fmt: skip
-
-
-def ragged(keys: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
-    """Return the values of each key, one group after the other."""
-    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=groups)))
-    return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)
 
 
 MOVES = 1000

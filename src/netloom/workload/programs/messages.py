@@ -68,6 +68,18 @@ def lists(rows: Iterable[Sequence[int]], dtype: DTypeLike = np.int64) -> Lists:
     return Lists(offsets, values)
 
 
+def grouped(keys: Ints, values: Ints, many: int) -> Lists:
+    """Return the values of each key below ``many``, in the order in which they are given, int64.
+
+    Examples
+    --------
+    >>> grouped(np.array([2, 0, 2]), np.array([7, 8, 9]), 3).of(2)
+    array([7, 9])
+    """
+    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=many), dtype=np.int64))
+    return Lists(offsets, values[np.argsort(keys, kind="stable")].astype(np.int64))
+
+
 COLUMNS = {
     "start": np.int64,
     "delay": np.int32,

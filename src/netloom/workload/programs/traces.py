@@ -29,7 +29,15 @@ import numpy as np
 from netloom.base.errors import InputError, NoRouteError, NotAMappingError
 from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_direct
-from netloom.workload.programs.messages import COLUMNS, Given, Lists, Messages, checked, messages
+from netloom.workload.programs.messages import (
+    COLUMNS,
+    Given,
+    Lists,
+    Messages,
+    checked,
+    grouped,
+    messages,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -645,19 +653,16 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
         waits.append(np.arange(rows.start, rows.stop))
         waited.append(part.after + first)  # −1, from the root, is the row of the computation
     owner = np.repeat(np.arange(len(trace)), counts)
-    ends = np.append(0, np.cumsum(np.bincount(owner[final], minlength=len(trace)), dtype=np.int64))
-    completing = Lists(ends, np.flatnonzero(final)).taken(trace.after.values)
+    completing = grouped(owner[final], np.flatnonzero(final), len(trace)).taken(trace.after.values)
     waits.append(begin[trace.after.owners()][completing.owners()])
     waited.append(completing.values)
-    row, other = np.concatenate(waits), np.concatenate(waited)
-    offsets = np.append(0, np.cumsum(np.bincount(row, minlength=len(owner)), dtype=np.int64))
-    after = other[np.argsort(row, kind="stable")]
+    after = grouped(np.concatenate(waits), np.concatenate(waited), len(owner))
     inside = _keep_inside(columns, topology)
     cycles = _least_cycles(columns, flit_time)
-    turn = _turn(cycles, Lists(offsets, after), owner, trace.ids)
+    turn = _turn(cycles, after, owner, trace.ids)
     place = np.empty(len(turn), np.int64)
     place[turn] = np.arange(len(turn))
-    waiting = Lists(offsets, after).taken(turn)
+    waiting = after.taken(turn)
     table = Messages(
         num_nodes=topology.num_hosts,
         first=0,
