@@ -10,33 +10,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.progress import counting
+from netloom.phases.execute.message_passing import completed, side_by_side
 from netloom.phases.plan.plans import Connections, ranks
 from netloom.routing import ports
 from netloom.routing.hosted import parted
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
-from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router
-from netloom.simulation.side_by_side import run_all
-from netloom.workload.programs.messages import COLUMNS, Messages, checked
+from netloom.workload.programs.messages import lists, messages
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetables import Timetable
     from netloom.topology import Topology
+    from netloom.workload.programs.messages import Messages
 
 MOST_WORDS = 2**30
 """Most words of a phase, as cycles of their processors: more would run for hours."""
@@ -59,7 +56,6 @@ class Execution:
     # it was first allowed to send, and when its last word had been delivered.
     start: Floats
     end: Floats
-    delivered_words: Ints  # int64[n]
     # int64[num_phases, num_network_channels], the words that crossed each channel between routers.
     channel_words: Ints
 
@@ -153,10 +149,7 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
         partial(_run, plan, costs, start, rank, phase, _router(plan, phase))
         for phase in range(plan.num_phases)
     ]
-    with counting(len(runs), "simulating phases") as tell:
-        found = [each for each in run_all(runs, tell=tell) if each is not None]
-    if len(found) < len(runs):
-        raise KeyboardInterrupt
+    found = side_by_side(runs, "simulating phases")
     count = len(plan.connections)
     first, last, words = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
     for each in found:
@@ -173,7 +166,6 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
         phase_cycles=np.array([each.cycles for each in found], np.int64),
         start=first * clocks,
         end=last * clocks,
-        delivered_words=words,
         channel_words=np.array(crossed, np.int64).reshape(
             len(found), plan.topology.num_network_channels
         ),
@@ -254,38 +246,24 @@ def _run(
     stopped: Callable[[], bool],
 ) -> _Phase | None:
     """Run a phase. Return None if it was to stop."""
-    rows = phase_rows(plan, costs, start, rank, phase)
-    members, given = rows.members, plan.connections
+    members, table, owner = phase_rows(plan, costs, start, rank, phase)
+    given, by_owner = plan.connections, np.argsort(owner, kind="stable")
     routed = parted(plan.topology, plan.routes.taken(members))
     owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
     engine = NetworkProgram(
         plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
     )
-    engine.append(rows.table, rows.owner)
-    while engine.completed < engine.num_rows:
-        if stopped():
-            return None
-        if engine.cycle == LAST_CYCLE:
-            raise InputError(f"phase {phase}", f"{LAST_CYCLE} cycles", "fewer, to simulate it")
-        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    engine.append(table, owner)
+    if not completed(engine, f"phase {phase}", "fewer, to simulate it", stopped):
+        return None
     engine.network.flits()  # balances
     found = engine.rows
-    words = np.bincount(rows.owner, found["flits"], minlength=len(members)).astype(np.int64)
-    first = np.searchsorted(rows.owner[rows.by_owner], np.arange(len(members)))
-    last = np.append(first[1:], len(rows.owner)) - 1
-    sent, complete = found["ready"][rows.by_owner[first]], found["complete"][rows.by_owner[last]]
+    words = np.bincount(owner, found["flits"], minlength=len(members)).astype(np.int64)
+    first = np.searchsorted(owner[by_owner], np.arange(len(members)))
+    last = np.append(first[1:], len(owner)) - 1
+    sent, complete = found["ready"][by_owner[first]], found["complete"][by_owner[last]]
     cycles = int(found["complete"].max(initial=0))
     return _Phase(members, cycles, sent, complete, words, engine.channel_flits())
-
-
-@dataclass(frozen=True, eq=False)
-class PhaseRows:
-    """The rows of a phase."""
-
-    members: Ints  # int64[m], the connections of the phase, by number
-    table: Messages  # what is sent; a connection's rows are in the order of its words
-    owner: Ints  # int32[rows], the place in ``members`` of the connection of each row
-    by_owner: Ints  # int64[rows], the rows by connection, in order
 
 
 def phase_rows(
@@ -294,8 +272,11 @@ def phase_rows(
     start: Floats | None,
     rank: Ints,
     phase: int,
-) -> PhaseRows:
-    """Return what a phase sends, and what each row of it waits for. See ``execute``.
+) -> tuple[Ints, Messages, Ints]:
+    """Return the connections of a phase, the rows that they send, and the connection of each row.
+
+    Connections are int64[m], by number. The third is int32[rows], places among them. A connection's
+    rows are in the order of its words. See ``execute`` for what they wait for.
 
     ``start``: float64[n], when the timetable has each connection start. None: all at once.
     ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
@@ -324,20 +305,19 @@ def phase_rows(
     connection, ends = np.repeat(sequence, count), np.cumsum(count)
     word = np.arange(len(connection)) - np.repeat(ends - count, count)
     last_row = dict(zip(sequence.tolist(), (ends - 1).tolist(), strict=True))
-    after, offsets = _edges(sequence, count, waits, last_row)
+    earlier = lists([sorted(map(last_row.__getitem__, waits[each])) for each in sequence.tolist()])
     left = np.repeat(words, count)
-    columns: dict[str, NDArray[Any]] = {
-        name: np.zeros(len(connection), dtype) for name, dtype in COLUMNS.items()
-    }
-    columns["source"], columns["target"] = given.source[connection], given.target[connection]
-    columns["context"][:] = -1
-    columns["flits"][:] = left if single else np.minimum(left, 1)
-    columns["delay"][:] = np.floor(word * pace) * (not single)
     taken = np.rint(left * pace) - np.floor(word * pace) - 1
-    columns["receive"][:] = np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0)
-    table = Messages(given.num_nodes, 0, **columns, after_offsets=offsets, after=after)
-    owner = np.searchsorted(members, connection).astype(np.int32)
-    return PhaseRows(members, checked(table), owner, np.argsort(owner, kind="stable"))
+    table = messages(
+        given.num_nodes,
+        source=given.source[connection],
+        target=given.target[connection],
+        flits=left if single else np.minimum(left, 1),
+        delay=np.floor(word * pace) * (not single),
+        receive=np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0),
+        after=earlier.taken(np.repeat(np.arange(len(sequence)), count)),
+    )
+    return members, table, np.searchsorted(members, connection).astype(np.int32)
 
 
 def order_within(given: Connections, members: Ints) -> dict[int, set[int]]:
@@ -395,20 +375,3 @@ def meetings(given: Connections, sequence: Ints, *, both_ways: bool) -> dict[int
         found[connection] = {last[end] for end in ends if end in last}
         last.update(dict.fromkeys(ends, connection))
     return found
-
-
-def _edges(
-    sequence: Ints,
-    count: Ints,
-    waits: dict[int, set[int]],
-    last_row: dict[int, int],
-) -> tuple[Ints, Ints]:
-    """Return ``after`` and its offsets: every row of a connection waits for the same others."""
-    rows = [sorted(last_row[other] for other in waits[each]) for each in sequence.tolist()]
-    degree = np.array([len(each) for each in rows], np.int64)
-    flat = np.fromiter((row for each in rows for row in each), np.int64, int(degree.sum()))
-    first = np.cumsum(degree) - degree
-    row_degree = np.repeat(degree, count)
-    offsets = np.append(0, np.cumsum(row_degree, dtype=np.int64))
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], row_degree)
-    return flat[np.repeat(np.repeat(first, count), row_degree) + within], offsets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from netloom.base.arrays import Floats, Ints
     from netloom.models.messages import MessageCosts
     from netloom.topology import Topology
+
+Answer = TypeVar("Answer")
 
 MOST_WORDS = 2**30
 """Most words of a node's messages: more would run for hours."""
@@ -130,10 +132,7 @@ def message_passing(
     runs = [
         partial(_run, topology, table, coin) for (table, _), coin in zip(tables, coins, strict=True)
     ]
-    with counting(len(runs), "simulating messages") as tell:
-        ended = [each for each in run_all(runs, tell=tell) if each is not None]
-    if len(ended) < len(runs):
-        raise KeyboardInterrupt
+    ended = side_by_side(runs, "simulating messages")
     first_end = np.empty(len(given))
     first_end[tables[0][1]] = ended[0][0] * costs.clocks_per_word
     ends = [float(complete.max(initial=0)) * costs.clocks_per_word for complete, _ in ended]
@@ -173,6 +172,26 @@ def _table(
     return table, sequence
 
 
+def side_by_side(runs: Sequence[Callable[..., Answer | None]], what: str) -> list[Answer]:
+    """Return what runs find. Ctrl-C stops all of them."""
+    with counting(len(runs), what) as tell:
+        found = [each for each in run_all(runs, tell=tell) if each is not None]
+    if len(found) < len(runs):
+        raise KeyboardInterrupt
+    return found
+
+
+def completed(engine: NetworkProgram, where: str, wanted: str, stopped: Callable[[], bool]) -> bool:
+    """Run a program to its end, and return whether it was not stopped before."""
+    while engine.completed < engine.num_rows:
+        if stopped():
+            return False
+        if engine.cycle == LAST_CYCLE:
+            raise InputError(where, f"{LAST_CYCLE} cycles", wanted)
+        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    return True
+
+
 def _router() -> Router:
     return router("single-cycle", vcs=POOLS)
 
@@ -190,10 +209,6 @@ def _run(
     routing = virtual_channel_routing(topology, "default", num_vcs=kind.vcs)
     engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=seed)
     engine.append(table)
-    while engine.completed < engine.num_rows:
-        if stopped():
-            return None
-        if engine.cycle == LAST_CYCLE:
-            raise InputError("messages", f"{LAST_CYCLE} cycles", "fewer, to simulate them")
-        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    if not completed(engine, "messages", "fewer, to simulate them", stopped):
+        return None
     return engine.rows["complete"].astype(np.int64), engine.channel_flits()

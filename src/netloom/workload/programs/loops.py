@@ -134,10 +134,6 @@ class ClosedLoop(Rounds):
         super().__init__(one, draw)
         self._last = np.arange(self.packets - 1, len(one), self.packets)
 
-    def chain_of(self, rows: ArrayLike) -> Ints:
-        """Return which of ``tasks`` each row number belongs to, by its place in there."""
-        return self.row_of(rows).astype(np.int64) // self.packets
-
     def loop_ends(self, complete: Ints, most: int | None = None) -> Ints:
         """Return int64[num_loops, num_chains], the cycle in which each loop ends; -1: not yet.
 

@@ -164,7 +164,7 @@ def messages(
     source: ArrayLike,
     target: ArrayLike,
     flits: ArrayLike,
-    after: Sequence[Sequence[int]] | None = None,
+    after: Lists | Sequence[Sequence[int]] | None = None,
     first: int = 0,
     **columns: Any,
 ) -> Messages:
@@ -188,9 +188,8 @@ def messages(
         name: np.array(np.broadcast_to(given.get(name, -(name == "context")), count), dtype)
         for name, dtype in COLUMNS.items()
     }
-    lists = after if after is not None else [()] * count
-    offsets = np.append(0, np.cumsum([len(each) for each in lists], dtype=np.int64))
-    waited = np.fromiter((row for each in lists for row in each), np.int64, int(offsets[-1]))
+    rows = [()] * count if after is None else after
+    offsets, waited = rows if isinstance(rows, Lists) else lists(rows)
     return checked(Messages(num_nodes, first, **table, after_offsets=offsets, after=waited))
 
 

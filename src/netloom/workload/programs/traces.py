@@ -36,7 +36,6 @@ from netloom.workload.programs.messages import (
     Messages,
     checked,
     grouped,
-    messages,
 )
 
 if TYPE_CHECKING:
@@ -126,26 +125,6 @@ def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orient
     return Orientation(preference=rng.random(topology.num_channels))
 
 
-def tree(topology: Topology, root: int, orientation: Orientation | None = None) -> Ints:
-    """Return int32[num_nodes], the node from which each node gets its copy; −1 for the root.
-
-    The orientation is row-first by default. In a network that is not connected, nodes out of
-    reach have −1 too.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> tree(mesh(3, 3), 4).reshape(3, 3)
-    array([[ 3,  4,  5],
-           [ 4, -1,  4],
-           [ 3,  4,  5]], dtype=int32)
-    """
-    node, parent = _spread(topology, root, orientation or row_first(topology))
-    found = np.full(topology.num_hosts, -1, np.int32)
-    found[node[1:]] = node[parent[1:]]
-    return found
-
-
 def branches(
     topology: Topology,
     root: int,
@@ -204,51 +183,6 @@ def straight(root: int, targets: Ints) -> Branches:
     count = len(others)
     return Branches(
         np.full(count, root, np.int32), others, np.full(count, -1, np.int32), np.ones(count, bool)
-    )
-
-
-def multicast(
-    topology: Topology,
-    root: int,
-    targets: ArrayLike | None,
-    flits: int,
-    *,
-    orientation: Orientation | None = None,
-    startup_cycles: int = 0,
-    first: int = 0,
-) -> Messages:
-    """Return the messages by which ``root`` reaches nodes, each node sending copies on.
-
-    ``targets`` are nodes. None for all others. Every message, from one node to the next, takes
-    ``startup_cycles`` before it is sent. ``first`` is the number of the first row.
-
-    Raises
-    ------
-    InputError
-        If the root or a target is no node, or out of reach.
-
-    Examples
-    --------
-    >>> from netloom.topology import torus
-    >>> table = multicast(torus(8, 8), 0, [3, 24], flits=32)
-    >>> table.source, table.target
-    (array([ 0,  0,  1,  8,  2, 16], dtype=int32), array([ 1,  8,  2, 16,  3, 24], dtype=int32))
-    """
-    nodes = None if targets is None else np.atleast_1d(np.asarray(targets, np.int64))
-    last = topology.num_hosts - 1
-    for name, some in (("root", np.array([root])), ("targets", nodes)):
-        if some is not None and len(some) and not 0 <= some.min() <= some.max() <= last:
-            wrong = some.min() if some.min() < 0 else some.max()
-            raise InputError(name, f"node {wrong}", f"0 to {last}")
-    part = branches(topology, root, nodes, orientation)
-    return messages(
-        topology.num_hosts,
-        source=part.source,
-        target=part.target,
-        flits=np.full(len(part.source), flits),
-        after=[[first + row] if row >= 0 else [] for row in part.after.tolist()],
-        first=first,
-        delay=np.full(len(part.source), startup_cycles),
     )
 
 
