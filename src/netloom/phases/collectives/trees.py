@@ -165,33 +165,22 @@ class _Graph:
         self.own = 2 * (network.num_links + ranks)
         sources = np.append(network.source, np.full(len(ranks), self.source)).astype(np.int32)
         targets = np.append(network.target, ranks).astype(np.int32)
-        arcs = 2 * len(sources)
-        self.first = np.full(self.source + 1, -1, np.int32)
-        self.following, self.head = (np.zeros(arcs, np.int32) for _ in range(2))
-        self.whole, self.cap = (np.zeros(arcs, np.int64) for _ in range(2))
-        self.room = np.zeros((4, self.source + 1), np.int32)
-        fill_arcs(
-            self.first, self.following, self.head, self.whole, sources, targets,
-            np.ones(len(sources), np.int64),
-        )  # fmt: skip
+        self.arcs = graph_of(self.source + 1, len(sources))
+        fill_arcs(*self.arcs[:4], sources, targets, np.ones(len(sources), np.int64))
 
     def first_short(self, rate: Fraction, begin: int) -> int:
         """Return the first rank from ``begin`` on that cannot receive at this rate; −1 if none."""
-        links = len(self.capacity)
-        self.whole[: 2 * links : 2] = self.capacity * rate.denominator
-        self.whole[self.own] = self.weights * rate.numerator
-        self.whole[self.own[:begin]] = INFINITE
+        whole = self.arcs[3]
+        whole[: 2 * len(self.capacity) : 2] = self.capacity * rate.denominator
+        whole[self.own] = self.weights * rate.numerator
+        whole[self.own[:begin]] = INFINITE
         limit = int(self.weights.sum()) * rate.numerator
         assert limit < INFINITE, "capacities too large for exact flows"
-        found = first_short(
-            self.first, self.following, self.head, self.whole, self.cap, self.room, self.source,
-            begin, self.own, np.int64(limit),
-        )  # fmt: skip
-        return int(found)
+        return int(first_short(*self.arcs, self.source, begin, self.own, np.int64(limit)))
 
     def source_side(self) -> Bools:
         """Return which vertices are within the cut that the last flow met, bool[num_vertices]."""
-        found: Bools = self.room[0, : self.source] >= 0
+        found: Bools = self.arcs[5][0, : self.source] >= 0
         return found
 
 
