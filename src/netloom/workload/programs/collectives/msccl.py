@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -390,6 +390,10 @@ WHOLE = re.compile("-?[0-9]{1,12}")
 INSIDE = {"algo": "", "gpu": "algo", "tb": "gpu", "step": "tb"}
 
 
+Connection: TypeAlias = tuple[int, int, int]
+"""From which GPU to which, and by which channel."""
+
+
 class Step(NamedTuple):
     """A step of a thread block, and its line in the file."""
 
@@ -413,6 +417,23 @@ class Block:
     receive: int
     channel: int
     steps: list[Step] = field(default_factory=list)
+    done: int = 0
+    """Steps made so far, when it is executed."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Its GPU, and its number there."""
+        return self.gpu, self.number
+
+    @property
+    def outgoing(self) -> Connection:
+        """The connection that it sends into."""
+        return self.gpu, self.send, self.channel
+
+    @property
+    def incoming(self) -> Connection:
+        """The connection that it receives from."""
+        return self.receive, self.gpu, self.channel
 
 
 @dataclass
