@@ -332,22 +332,16 @@ def _paths(topology: Cube, source: Ints, target_of_first: int) -> Ints:
         falling = np.full(len(at), 2 * apart > side)
         if 2 * apart == side:
             falling = coordinates[axis] % 2 == 1
-        leaving = _channel_from(topology, axis)
+        leaving = np.full((2, topology.num_hosts), -1, np.int64)  # rising and falling, by node
+        lines = topology.num_hosts // side
+        for direction in range(2):
+            first = topology.line_base[axis, direction]
+            channels = np.arange(first, first + lines * topology.line_channels[axis])
+            leaving[direction, topology.channel_source[channels]] = channels
         for _ in range(min(apart, side - apart)):
             hops.append(leaving[falling.astype(np.int64), at])
             at = topology.channel_target[hops[-1]].astype(np.int64)
     return np.array(hops, np.int64).reshape(-1, len(at)).T
-
-
-def _channel_from(topology: Cube, axis: int) -> Ints:
-    """Return int64[2, nodes], the channel that leaves each node in each direction; -1: none."""
-    leaving = np.full((2, topology.num_hosts), -1, np.int64)
-    lines = topology.num_hosts // topology.sides[axis]
-    for direction in range(2):
-        first = topology.line_base[axis, direction]
-        channels = np.arange(first, first + lines * topology.line_channels[axis])
-        leaving[direction, topology.channel_source[channels]] = channels
-    return leaving
 
 
 def _counts(given: Connections, topology: Cube, one: Ints, hops: Ints) -> tuple[Ints, Ints]:

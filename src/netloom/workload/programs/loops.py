@@ -7,7 +7,7 @@ down instead of filling up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -175,17 +175,6 @@ class LoopTimes:
         tasks fare.
         """
         return float((self.message_flits / self.cycles).mean())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        return {
-            "actual": {
-                "average_node": self.average_node,
-                "worst_node": self.worst_node,
-                "accepted": self.accepted,
-            },
-            "loop_cycles": {"mean": float(self.cycles.mean()), "max": float(self.cycles.max())},
-        }
 
 
 def loops_done(ends: Ints) -> Ints:

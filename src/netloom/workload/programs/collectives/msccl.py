@@ -62,15 +62,16 @@ class Cell(NamedTuple):
 
 
 @dataclass
-class _Step:
-    """A step of a thread block: what it does, and the one of another that it waits for."""
+class Step:
+    """A step of a thread block. ``waits``: the thread block and its step that it waits for."""
 
     kind: str
     source: Cell
     target: Cell
-    count: int
+    chunks: int
     waits: tuple[int, int] = (-1, -1)
     waited_for: bool = False
+    line: int = 0
 
 
 @dataclass
@@ -78,7 +79,7 @@ class _Gpu:
     """The thread blocks of a GPU, with who last wrote and who has since read each cell."""
 
     peers: list[tuple[int, int]] = field(default_factory=lambda: [(-1, -1)])
-    blocks: list[list[_Step]] = field(default_factory=lambda: [[]])
+    blocks: list[list[Step]] = field(default_factory=lambda: [[]])
     writer: dict[Cell, tuple[int, int]] = field(default_factory=dict)
     readers: dict[Cell, list[tuple[int, int]]] = field(default_factory=dict)
     seen: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -90,10 +91,10 @@ class _Gpu:
             self.blocks.append([])
         return self.peers.index((send, receive))
 
-    def add(self, block: int, step: _Step, reads: Cell | None, writes: Cell | None) -> None:
+    def add(self, block: int, step: Step, reads: Cell | None, writes: Cell | None) -> None:
         """Append a step that touches so many cells from these on, after all that it waits for."""
-        read = _run(reads, step.count)
-        written = _run(writes, step.count)
+        read = _run(reads, step.chunks)
+        written = _run(writes, step.chunks)
         before = {self.writer[cell] for cell in read + written if cell in self.writer}
         before |= {each for cell in written for each in self.readers.get(cell, ())}
         latest: dict[int, int] = {}
@@ -105,7 +106,7 @@ class _Gpu:
             self.seen[block, other] = place
             self.blocks[other][place].waited_for = True
             if number < len(latest) - 1:
-                steps.append(_Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
+                steps.append(Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
             else:
                 step.waits = (other, place)
         here = (block, len(steps))
@@ -295,7 +296,7 @@ def _copy(gpu: _Gpu, what: tuple[Cell, Cell, int]) -> None:
     for done in range(0, count, MOST_COUNT):
         here = Cell(source.buffer, source.offset + done)
         there = Cell(target.buffer, target.offset + done)
-        gpu.add(0, _Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
+        gpu.add(0, Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
 
 
 def _exchange(
@@ -321,10 +322,10 @@ def _exchange(
         runs.append((source, target, sums, here, there, 1))
     for source, target, _, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
         gpu = gpus[source]
-        gpu.add(gpu.block(target, -1), _Step("s", here, there, count), here, None)
+        gpu.add(gpu.block(target, -1), Step("s", here, there, count), here, None)
     for source, target, sums, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
         gpu = gpus[target]
-        step = _Step("rrc", there, there, count) if sums else _Step("r", here, there, count)
+        step = Step("rrc", there, there, count) if sums else Step("r", here, there, count)
         gpu.add(gpu.block(-1, source), step, there if sums else None, there)
 
 
@@ -340,7 +341,7 @@ def _gpu_lines(rank: int, gpu: _Gpu, sizes: tuple[int, int, int]) -> list[str]:
             said: dict[str, str | int] = {
                 "s": place, "type": step.kind, "srcbuf": step.source.buffer,
                 "srcoff": step.source.offset, "dstbuf": step.target.buffer,
-                "dstoff": step.target.offset, "cnt": step.count, "depid": step.waits[0],
+                "dstoff": step.target.offset, "cnt": step.chunks, "depid": step.waits[0],
                 "deps": step.waits[1], "hasdep": int(step.waited_for),
             }  # fmt: skip
             lines.append("      " + _tag("step", said, "/>"))
@@ -392,18 +393,6 @@ INSIDE = {"algo": "", "gpu": "algo", "tb": "gpu", "step": "tb"}
 
 Connection: TypeAlias = tuple[int, int, int]
 """From which GPU to which, and by which channel."""
-
-
-class Step(NamedTuple):
-    """A step of a thread block, and its line in the file."""
-
-    line: int
-    kind: str
-    source: Cell
-    target: Cell
-    chunks: int
-    waits: tuple[int, int]
-    waited_for: bool
 
 
 @dataclass
@@ -583,8 +572,8 @@ class _Reader:
             self.refuse(f'cnt="{number["cnt"]}"', "at least 1")
         self.block.steps.append(
             Step(
-                self.parser.CurrentLineNumber, kind, cells[0], cells[1], number["cnt"],
-                (number["depid"], number["deps"]), number["hasdep"] != 0,
+                kind, cells[0], cells[1], number["cnt"], (number["depid"], number["deps"]),
+                number["hasdep"] != 0, self.parser.CurrentLineNumber,
             )
         )  # fmt: skip
 
