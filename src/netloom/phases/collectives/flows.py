@@ -48,6 +48,8 @@ from netloom.workload.programs.messages import Lists, lists
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from scipy.sparse import csr_array
+
     from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
 
@@ -248,51 +250,35 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     1.5
     """
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array, csr_array, vstack
+    from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
     flows = 2 * ranks * links
     if flows > MOST_VARIABLES:
         found = f"{ranks} ranks and {links} links"
         raise InputError(network.topology.name, found, f"at most {MOST_VARIABLES:,} flows in all")
-    source, target = network.source.astype(np.int64), network.target.astype(np.int64)
-    link, one = np.arange(links), np.ones(links)
     columns = ranks + 2 * links + flows  # weights, out, into, and the flows of each rank
-    rows: list[Any] = []
-    for direction in (0, 1):
-        for rank in range(ranks):
-            first = ranks + 2 * links + (direction * ranks + rank) * links
-            ends = (source, target) if direction == 0 else (target, source)
-            # what leaves a vertex less what enters it is its weight; the rank receives them all
-            leave = coo_array((one, (ends[0], first + link)), shape=(vertices, columns))
-            enter = coo_array((one, (ends[1], first + link)), shape=(vertices, columns))
-            at = np.append(np.arange(ranks), np.full(ranks, rank))
-            of = np.tile(np.arange(ranks), 2)
-            weigh = np.repeat([-1.0, 1.0], ranks)
-            own = coo_array((weigh, (at, of)), shape=(vertices, columns))
-            rows.append(leave - enter + own)
-    for first in (ranks, ranks + links):
-        ends = np.append(source, target), np.tile(first + link, 2)
-        balance = coo_array((np.append(one, -one), ends), shape=(vertices, columns))
-        rows.append(csr_array(balance)[ranks:])
-    equal = vstack(rows, format="csr")
-    number = np.arange(flows)
-    above = ranks + links * (number // (ranks * links)) + number % links
-    within = coo_array(
-        (np.repeat([1.0, -1.0], flows),
-         (np.tile(number, 2), np.append(ranks + 2 * links + number, above))),
-        shape=(flows, columns),
-    )  # fmt: skip
-    shared = coo_array(
-        (np.ones(2 * links), (np.tile(link, 2), ranks + np.arange(2 * links))),
-        shape=(links, columns),
+    leaving = _leaving(network)
+    # what leaves a vertex less what enters it is its weight; the rank receives them all
+    own = kron(np.ones((2 * ranks, 1)), -eye_array(vertices, ranks), format="csr")
+    rows = np.repeat(np.arange(2 * ranks) * vertices + np.tile(np.arange(ranks), 2), ranks)
+    place = rows, np.tile(np.arange(ranks), 2 * ranks)
+    own += csr_array((np.ones(len(rows)), place), own.shape)
+    ways = np.repeat([1.0, -1.0], ranks)
+    switches = kron(eye_array(2), leaving[ranks:])
+    equal = block_array(
+        [[own, None, kron(diags_array(ways), leaving)], [None, switches, None]], format="csr"
+    )
+    above = kron(eye_array(2), kron(np.ones((ranks, 1)), eye_array(links)))
+    both = kron(np.ones((1, 2)), eye_array(links))
+    within = block_array(
+        [[csr_array((flows, ranks)), -above, eye_array(flows)], [None, both, None]], format="csr"
     )
     solve: Any = linprog  # whose types know no sparse arrays
     gain = np.zeros(columns)
     gain[:ranks] = -1
     result = solve(
-        gain, A_ub=vstack([within, shared], format="csr"),
-        b_ub=np.append(np.zeros(flows), network.capacity.astype(np.float64)),
+        gain, A_ub=within, b_ub=np.append(np.zeros(flows), network.capacity.astype(np.float64)),
         A_eq=equal, b_eq=np.zeros(equal.shape[0]), method="highs",
     )  # fmt: skip
     assert result.status == 0, result.message
@@ -301,6 +287,15 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
         -result.eqlin.marginals[2 * ranks * vertices :].reshape(2, vertices - ranks),
     )
     return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links], prices
+
+
+def _leaving(network: RankNetwork) -> csr_array:
+    """Return which links leave each vertex (1), and which enter it (−1)."""
+    from scipy.sparse import csr_array
+
+    links = network.num_links
+    ends = np.append(network.source, network.target), np.tile(np.arange(links), 2)
+    return csr_array((np.repeat([1.0, -1.0], links), ends), (network.num_vertices, links))
 
 
 def all_reduce(
@@ -469,7 +464,7 @@ def exchange(network: RankNetwork) -> Exchange:
     <all-to-all 2 on torus:4x4>
     """
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array
+    from scipy.sparse import csr_array, eye_array, hstack, kron
 
     optimum(network)  # refuses networks in pieces
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
@@ -477,25 +472,18 @@ def exchange(network: RankNetwork) -> Exchange:
     if flows > MOST_FLOWS:
         found = f"{ranks} ranks and {links} links"
         raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
-    source, number = np.repeat(np.arange(ranks), links), np.arange(flows)
-    one = np.ones(flows)
-    places = (source * vertices + np.tile(end, ranks) for end in (network.target, network.source))
-    ends = np.concatenate(list(places))
     wanted = np.zeros((ranks, vertices))
     wanted[:, :ranks] = -1.0
     wanted[np.arange(ranks), np.arange(ranks)] = ranks - 1.0
-    rows = np.flatnonzero(wanted)
-    equal = coo_array(
-        (np.concatenate([one, -one, wanted.ravel()[rows]]),
-         (np.append(ends, rows), np.concatenate([number, number, np.full(len(rows), flows)]))),
-        shape=(ranks * vertices, flows + 1),
-    )  # fmt: skip
-    shared = coo_array((one, (number % links, number)), shape=(links, flows + 1))
+    moved = kron(eye_array(ranks), -_leaving(network))
+    equal = hstack([moved, csr_array(wanted.reshape(-1, 1))], format="csr")
+    shared = kron(np.ones((1, ranks)), eye_array(links))
+    shared = hstack([shared, csr_array((links, 1))], format="csr")
     gain = np.zeros(flows + 1)
     gain[-1] = -1
     solve: Any = linprog  # whose types know no sparse arrays
     result = solve(
-        gain, A_ub=shared.tocsr(), b_ub=network.capacity.astype(np.float64), A_eq=equal.tocsr(),
+        gain, A_ub=shared, b_ub=network.capacity.astype(np.float64), A_eq=equal,
         b_eq=np.zeros(ranks * vertices), method="highs" if flows < 10_000 else "highs-ipm",
     )  # fmt: skip
     assert result.status == 0, result.message
