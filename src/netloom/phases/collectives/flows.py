@@ -263,7 +263,7 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     own = kron(np.ones((2 * ranks, 1)), -eye_array(vertices, ranks), format="csr")
     rows = np.repeat(np.arange(2 * ranks) * vertices + np.tile(np.arange(ranks), 2), ranks)
     place = rows, np.tile(np.arange(ranks), 2 * ranks)
-    own += csr_array((np.ones(len(rows)), place), own.shape)
+    own = own + csr_array((np.ones(len(rows)), place), own.shape)
     ways = np.repeat([1.0, -1.0], ranks)
     switches = kron(eye_array(2), leaving[ranks:])
     equal = block_array(
@@ -363,7 +363,7 @@ def all_reduce(
     tried = [many for many in chunks if many <= most] or chunks[:1]
 
     def cut(many: int) -> Floats:
-        return many * each / pairs * multiplicity
+        return (many * each / pairs) * multiplicity.astype(np.float64)
 
     made = pipelined(tracks, cut, tried, size_bytes, bound, until)
     return replace(made, prices=best.prices)
@@ -378,7 +378,8 @@ def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
     up_route, ups = below_roots(into)
     down_route, downs = below_roots(out)
     first, others = len(out.routes.lengths), ups.shape[1]
-    found: list[tuple[Ints, Ints, Ints, int]] = []
+    routes, firsts, seconds = (list[list[int]]() for _ in range(3))
+    many: list[int] = []
     for root in np.flatnonzero(out.trees).tolist():
         left = [
             [[each, int(trees.many[each])] for each in np.flatnonzero(trees.root == root).tolist()]
@@ -396,11 +397,11 @@ def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
             ends, starts = np.flatnonzero(above < 0), np.flatnonzero(over < 0)
             before = later, np.repeat(ends, len(starts)), others + over[below]
             after = above[later], others + np.tile(starts, len(ends)), others + below
-            route = np.append(first + up_route[up], down_route[down])
-            found.append((route, np.concatenate(before), np.concatenate(after), most))
-    route, before, after, many = zip(*found, strict=True)
-    rows = (lists(route, np.int32), lists(before), lists(after))
-    return *rows, np.array(many, np.int64)
+            routes.append([*(first + up_route[up]).tolist(), *down_route[down].tolist()])
+            firsts.append(np.concatenate(before).tolist())
+            seconds.append(np.concatenate(after).tolist())
+            many.append(most)
+    return lists(routes, np.int32), lists(firsts), lists(seconds), np.array(many, np.int64)
 
 
 MOST_FLOWS = 400_000
@@ -585,17 +586,17 @@ def all_to_all(
         raise InputError("size", f"{size_bytes}", "above 0 bytes")
     found = exchange(network)
     bound = size_bytes / found.bytes_per_second
-    peeled = paths_of(found)
+    peeled, ranks = paths_of(found), network.num_ranks
+    moves = np.append(np.ones(len(peeled)), np.zeros(ranks))
+    peeled += [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, last
     hops = [_hops(network, links) for _, _, _, links in peeled]
     numbers: dict[tuple[int, ...], int] = {}
     route = [[numbers.setdefault(hop, len(numbers)) for hop in each] for each in hops]
     used = np.zeros(len(numbers))
     for (_, _, part, _), along in zip(peeled, route, strict=True):
         used[along] += part * found.rate
-    ranks = network.num_ranks
-    stays = [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, after all others
-    source, target, weight, _ = zip(*peeled, *stays, strict=True)
-    messages = lists([*route, *([] for _ in stays)], np.int32)
+    source, target, weight, _ = zip(*peeled, strict=True)
+    messages = lists(route, np.int32)
     pairs = [range(max(each - 1, 0)) for each in messages.lengths.tolist()]
     before = lists(pairs)
     tracks = Tracks(
@@ -603,7 +604,6 @@ def all_to_all(
         before, before._replace(values=before.values + 1), np.zeros(len(numbers), np.bool_),
         np.array(weight), ranks, (np.array(source, np.int32), np.array(target, np.int32)),
     )  # fmt: skip
-    moves = (np.arange(len(weight)) < len(peeled)).astype(np.float64)
     made = pipelined(tracks, lambda many: many * moves, parts, size_bytes, bound, until)
     return replace(made, prices=found.prices)
 

@@ -249,8 +249,7 @@ def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -
     through = routes.lengths > 1
     rate = np.where(through, np.minimum(slices, rate), rate)
     own = np.where(through, network.num_links + np.arange(len(first)), routes.values[first])
-    taken = Lists(np.arange(len(first) + 1, dtype=np.int64), own.astype(np.int32))
-    return Servers(rate, latency, taken, np.append(capacity, slices), unit)
+    return Servers(rate, latency, single(own), np.append(capacity, slices), unit)
 
 
 def listed(

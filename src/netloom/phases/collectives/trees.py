@@ -218,22 +218,6 @@ Shares: TypeAlias = dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
 """By source and target: how much each way carries, and the links of the network that it takes."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ways:
-    """Links between ranks, and the ways through switches that each stands for.
-
-    Attributes
-    ----------
-    capacity
-        int64[num_ranks, num_ranks], in units of one tree's bandwidth.
-    ways
-        What its links stand for.
-    """
-
-    capacity: Ints
-    ways: Shares
-
-
 def graph_of(vertices: int, arcs: int, kinds: int = 4) -> tuple[Any, ...]:
     """Return room for a graph of so many vertices and arcs, as the kernels take it."""
     return (
@@ -243,8 +227,10 @@ def graph_of(vertices: int, arcs: int, kinds: int = 4) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
+def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> tuple[Ints, Shares]:
     """Return links between ranks that carry as many trees as the network with its switches does.
+
+    int64[num_ranks, num_ranks], how many each carries, and the ways that links stand for.
 
     Parameters
     ----------
@@ -265,8 +251,7 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> star = rank_network(topology("leaf-spine:1x1x3"))
-    >>> found = split_off(star, star.capacity * 2, np.ones(3, np.int64))
-    >>> found.capacity.sum(axis=0)
+    >>> split_off(star, star.capacity * 2, np.ones(3, np.int64))[0].sum(axis=0)
     array([2, 2, 2])
     """
     if network.num_vertices > MOST_VERTICES:
@@ -299,7 +284,7 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
                     _move(left, ways, each, switch, after, moved)
             assert left[switch, after] == 0, "a switch that cannot be split off"
     ranks = network.num_ranks
-    return Ways(left[:ranks, :ranks].copy(), ways)
+    return left[:ranks, :ranks].copy(), ways
 
 
 def _move(left: Ints, ways: Shares, before: int, through: int, after: int, moved: int) -> None:
@@ -412,10 +397,10 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
 
     Every rank must be able to receive all trees at once, which an optimum ensures.
     """
-    ways = split_off(network, capacity, trees)
-    source, target = (each.astype(np.int32) for each in np.nonzero(ways.capacity))
+    room, ways = split_off(network, capacity, trees)
+    source, target = (each.astype(np.int32) for each in np.nonzero(room))
     offsets = np.append(0, np.cumsum(np.bincount(source, minlength=network.num_ranks)))
-    left = ways.capacity[source, target].copy()
+    left = room[source, target].copy()
     batches = _grown((offsets.astype(np.int64), source, target), left, trees)
     return _on_cables(network, ways, (source, target), batches, trees, rate)
 
@@ -460,7 +445,7 @@ def _stack(slots: int, ranks: int) -> tuple[NDArray[Any], ...]:
 
 def _on_cables(
     network: RankNetwork,
-    ways: Ways,
+    ways: Shares,
     ends: tuple[Ints, Ints],
     batches: list[tuple[int, int, Ints, Ints]],
     trees: Ints,
@@ -469,7 +454,7 @@ def _on_cables(
     """Return the forest, batches cut where one way of a link is full and the next begins."""
     source, target = (each.tolist() for each in ends)
     numbers: dict[tuple[int, ...], int] = {}
-    rest = {pair: list(ways.ways[pair]) for pair in zip(source, target, strict=True)}
+    rest = {pair: list(ways[pair]) for pair in zip(source, target, strict=True)}
     root, many, parents, routes = [], [], [], []
     for of_root, multiplicity, order, joined in batches:
         above = np.array([source[link] if link >= 0 else -1 for link in joined.tolist()], np.int32)

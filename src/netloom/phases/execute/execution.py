@@ -305,7 +305,7 @@ def phase_rows(
     connection, ends = np.repeat(sequence, count), np.cumsum(count)
     word = np.arange(len(connection)) - np.repeat(ends - count, count)
     last_row = dict(zip(sequence.tolist(), (ends - 1).tolist(), strict=True))
-    earlier = lists([sorted(map(last_row.__getitem__, waits[each])) for each in sequence.tolist()])
+    awaited = lists([sorted(map(last_row.__getitem__, waits[each])) for each in sequence.tolist()])
     left = np.repeat(words, count)
     taken = np.rint(left * pace) - np.floor(word * pace) - 1
     table = messages(
@@ -315,7 +315,7 @@ def phase_rows(
         flits=left if single else np.minimum(left, 1),
         delay=np.floor(word * pace) * (not single),
         receive=np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0),
-        after=earlier.taken(np.repeat(np.arange(len(sequence)), count)),
+        after=awaited.taken(np.repeat(np.arange(len(sequence)), count)),
     )
     return members, table, np.searchsorted(members, connection).astype(np.int32)
 

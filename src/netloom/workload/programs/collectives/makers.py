@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Ints
-    from netloom.workload.programs.collectives.program import CollectiveProgram
+    from netloom.workload.programs.collectives.program import Carried, CollectiveProgram
 
 
 MOST_PAIRS = 2**25
@@ -541,7 +541,7 @@ def _pipelined(tree: Ints, first: int, chunks: int, *, sums: bool) -> list[Steps
     return found
 
 
-def _first_chunk(messages: int) -> Callable[[int], Ints]:
+def _first_chunk(messages: int) -> Carried:
     return always(np.zeros((messages, 1), np.int64))
 
 

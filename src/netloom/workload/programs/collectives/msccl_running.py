@@ -461,10 +461,11 @@ class Execution:
             If there is no such size.
         """
         sent, chunk = self.sent, self.padded_bytes(size_bytes) / self.found.per_loop
-        ends = np.array([(each.source, each.target) for each in sent], np.int32).reshape(-1, 2)
+        source = np.array([each.source for each in sent], np.int32)
+        target = np.array([each.target for each in sent], np.int32)
         return message_trace(
             Path(self.found.path).name, self.found.num_gpus,
-            (f"{number} (line {each.line})" for number, each in enumerate(sent)), *ends.T.copy(),
+            (f"{number} (line {each.line})" for number, each in enumerate(sent)), source, target,
             np.array([len(each.what) * chunk for each in sent], np.float64),
             lists(each.after for each in sent),
         )  # fmt: skip
