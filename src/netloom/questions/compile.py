@@ -814,8 +814,7 @@ def _simulated(
     passing: MessageCosts,
 ) -> Simulated:
     """Run phases and messages. What was finished when it was interrupted is kept."""
-    from netloom.phases.execute.execution import execute
-    from netloom.phases.execute.message_passing import message_passing
+    from netloom.phases.execute.execution import execute, message_passing
 
     at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
     executed, passed, note, interrupted = None, None, None, False
