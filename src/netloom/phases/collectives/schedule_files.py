@@ -361,15 +361,14 @@ def _schedule(record: _File) -> Schedule:
     inside = _filled(
         "bound.inside", record.bound.inside, len(record.bound.inside), np.int32, len(network.labels)
     )
+    few = None
+    if (said := record.few_steps) is not None:
+        columns = (said.worth, 3), (said.price, 4), (said.forwarding, 5)
+        tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
+        few = StepBound(said.seconds, StepProof(said.steps, *tables))
     prices = _prices(record, network)
     bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(
         program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound,
-        None if record.few_steps is None else _few_steps(record.few_steps),
+        few,
     )  # fmt: skip
-
-
-def _few_steps(given: _FewSteps) -> StepBound:
-    columns = (given.worth, 3), (given.price, 4), (given.forwarding, 5)
-    tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
-    return StepBound(given.seconds, StepProof(given.steps, *tables))

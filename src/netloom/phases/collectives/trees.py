@@ -143,7 +143,7 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
         place = graph.first_short(rate, place)
         if place < 0:
             break
-        inside = graph.source_side()
+        inside = graph.arcs[5][0, : graph.source] >= 0  # of the cut that the last flow met
         lower = _rate_of(network, given, inside)
         assert lower < rate, "a cut that does not lower the rate"
         rate = lower
@@ -177,11 +177,6 @@ class _Graph:
         limit = int(self.weights.sum()) * rate.numerator
         assert limit < INFINITE, "capacities too large for exact flows"
         return int(first_short(*self.arcs, self.source, begin, self.own, np.int64(limit)))
-
-    def source_side(self) -> Bools:
-        """Return which vertices are within the cut that the last flow met, bool[num_vertices]."""
-        found: Bools = self.arcs[5][0, : self.source] >= 0
-        return found
 
 
 def _all_but_slowest(network: RankNetwork, weights: Ints) -> Bools:

@@ -255,7 +255,7 @@ def permutations(
     if sum(map(len, alike)) < len(given) or (halved and not even):
         return None
     routed: list[Ints] = [np.zeros(0, np.int64)] * len(given)
-    sets, held, busy = [], [], []
+    sets, held, busy, nodes = [], [], [], topology.num_hosts
     colour = np.sum(np.unravel_index(given.source, topology.sides), axis=0) % 2
     for one in alike:
         hops = _paths(topology, given.source[one], int(given.target[one[0]]))
@@ -264,7 +264,10 @@ def permutations(
         parts = [colour[one] == 0, colour[one] == 1] if halved else [np.ones(len(one), bool)]
         for part in parts:
             sets.append(one[part])
-            on_nodes, on_channels = _counts(given, topology, one[part], hops[part])
+            ends = given.source[one[part]], given.target[one[part]]
+            passed = topology.channel_target[hops[part][:, :-1]].ravel()
+            on_nodes = np.array([np.bincount(at, minlength=nodes) for at in (*ends, passed)])
+            on_channels = np.bincount(hops[part].ravel(), minlength=topology.num_channels)
             held.append(on_nodes.sum(0) if capacity.per == "node" else on_channels)
             access = on_nodes[:2].ravel() if costs.both_ways else on_nodes[0] + on_nodes[1]
             each = access * costs.clocks_per_word, on_channels * costs.channel_clocks_per_word
@@ -342,15 +345,6 @@ def _paths(topology: Cube, source: Ints, target_of_first: int) -> Ints:
             hops.append(leaving[falling.astype(np.int64), at])
             at = topology.channel_target[hops[-1]].astype(np.int64)
     return np.array(hops, np.int64).reshape(-1, len(at)).T
-
-
-def _counts(given: Connections, topology: Cube, one: Ints, hops: Ints) -> tuple[Ints, Ints]:
-    """Return the sends, arrivals and passages at each node, and the connections on each channel."""
-    nodes = topology.num_hosts
-    ends = [np.bincount(end[one], minlength=nodes) for end in (given.source, given.target)]
-    between = np.bincount(topology.channel_target[hops[:, :-1]].ravel(), minlength=nodes)
-    on_channels = np.bincount(hops.ravel(), minlength=topology.num_channels)
-    return np.array([*ends, between]), on_channels
 
 
 ROUNDS = 60

@@ -30,7 +30,6 @@ from netloom.base.textfiles import read_bytes, write_text
 from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from netloom.workload.programs.collectives.program import CollectiveProgram
@@ -440,6 +439,11 @@ class Algorithm:
     in_place: tuple[bool, ...]
     gpus: dict[int, tuple[dict[str, int], dict[int, Block]]]
 
+    @property
+    def blocks(self) -> list[Block]:
+        """All thread blocks."""
+        return [each for _, blocks in self.gpus.values() for each in blocks.values()]
+
 
 def parse_msccl(path: str, ranks: int | None = None) -> Algorithm:
     """Return what a file says. ``ranks``: how many GPUs it must be for, if that is known.
@@ -578,16 +582,10 @@ class _Reader:
         )  # fmt: skip
 
 
-def _all_blocks(found: Algorithm) -> Iterator[Block]:
-    """Yield all thread blocks."""
-    for _, blocks in found.gpus.values():
-        yield from blocks.values()
-
-
 def _check_blocks(found: Algorithm) -> None:
     """Refuse connections of two thread blocks, and waits for what tells nobody."""
     ends: set[tuple[str, int, int, int]] = set()
-    for block in _all_blocks(found):
+    for block in found.blocks:
         for kind, peer in (("send", block.send), ("recv", block.receive)):
             end = (kind, block.gpu, peer, block.channel)
             if peer >= 0 and end in ends:

@@ -195,7 +195,7 @@ class _Run:
     def __init__(self, found: Algorithm, *, in_place: bool) -> None:
         self.found, self.in_place = found, in_place
         self.each = found.per_loop // found.num_gpus
-        self.blocks = [each for _, blocks in found.gpus.values() for each in blocks.values()]
+        self.blocks = found.blocks
         self.order = Order(found, self.blocks)
         self.connection: defaultdict[Connection, deque[int]] = defaultdict(deque)
         self.sender = {each.outgoing: each for each in self.blocks}

@@ -378,7 +378,10 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
         check_size(number, where=where, what=name)
         return number
     if kind == "float":
-        return _amount(text, where)
+        amount = real_number(text, where=where)
+        if not 0 <= amount <= MAX_ELEMENTS:
+            raise InputError(where, f"'{text}'", f"0 to {MAX_ELEMENTS}")
+        return amount
     if name == "order":
         # the dimensions in order: ep stands before dp where it is not said
         names = text.split("-")
@@ -390,13 +393,6 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
     if text not in VALUE_BYTES:
         raise InputError(where, f"'{text}'", ", ".join(VALUE_BYTES))
     return text
-
-
-def _amount(text: str, where: str) -> float:
-    number = real_number(text, where=where)
-    if not 0 <= number <= MAX_ELEMENTS:
-        raise InputError(where, f"'{text}'", f"0 to {MAX_ELEMENTS}")
-    return number
 
 
 def _check(model: Model, spec: str) -> None:
