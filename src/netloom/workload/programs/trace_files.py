@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.files import refuse_longer_rows
+from netloom.workload.graphs.files import parsing, refuse_longer_rows
 from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
@@ -120,13 +120,8 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     where: Where
     if path.suffix.lower() == ".parquet":
         check_file(path, wanted=f"a trace: {FILES}")
-        try:
+        with parsing(path, "Parquet"):
             table = _unpacked(path)
-        except InputError:
-            raise
-        except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
-            reason = " ".join(str(error).split())
-            raise InputError(str(path), f"unreadable Parquet ({reason})") from None
         table, where, num_tasks = _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
     else:
         table, where, num_tasks = _text(path)
