@@ -439,12 +439,6 @@ class Exchange:
         """Algorithm bandwidth. No all-to-all moves a rank's buffer faster."""
         return self.bandwidth * self.network.bytes_per_second
 
-    @property
-    def full(self) -> Ints:
-        """int32[…], the links that are full in this solution, the bottleneck among them."""
-        used = self.flow.sum(axis=0)
-        return np.flatnonzero(used > self.network.capacity * (1 - 1e-6)).astype(np.int32)
-
     def __repr__(self) -> str:
         return f"<all-to-all {self.bandwidth:.6g} on {self.network.topology.name}>"
 
@@ -532,21 +526,20 @@ def _nearest(
     target: list[int],
 ) -> list[int]:
     """Return the links of a shortest way with flow to a rank that lacks some. Empty if none."""
-    came = {source: -1}
+    came: dict[int, tuple[int, int]] = {source: (-1, -1)}  # by which link, and from where
     queue = deque([source])
-    parent: dict[int, int] = {source: -1}
     while queue:
         here = queue.popleft()
         if here in wanted:
             links = []
-            while came[here] >= 0:
-                links.append(came[here])
-                here = parent[here]
+            while here != source:
+                link, here = came[here]
+                links.append(link)
             return links[::-1]
         for link in leaving[here]:
             there = target[link]
             if left[link] > FUZZ and there not in came:
-                came[there], parent[there] = link, here
+                came[there] = link, here
                 queue.append(there)
     return []
 

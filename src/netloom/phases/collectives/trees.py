@@ -334,24 +334,9 @@ class Forest:
     routes: Lists
     rate: float
 
-    @property
-    def depth(self) -> Ints:
-        """int32[num_batches, num_ranks], how many ranks pass something on before each has it."""
-        found = np.full(self.parent.shape, -1, np.int32)
-        rows = np.arange(len(self.root))
-        found[rows, self.root] = 0
-        while (found < 0).any():
-            above = np.take_along_axis(found, np.maximum(self.parent, 0), axis=1)
-            new = (found < 0) & (above >= 0)
-            assert new.any(), "a tree that does not span"
-            found[new] = above[new] + 1
-        return found
-
     def __repr__(self) -> str:
-        return (
-            f"<{len(self.root)} batches of {int(self.many.sum())} trees, "
-            f"depth {int(self.depth.max())}, {self.network.num_ranks} ranks>"
-        )
+        batches, ranks = len(self.root), self.network.num_ranks
+        return f"<{batches} batches of {int(self.many.sum())} trees, {ranks} ranks>"
 
 
 def forest(found: Optimum, trees: int | None = None) -> Forest:
@@ -376,7 +361,7 @@ def forest(found: Optimum, trees: int | None = None) -> Forest:
     >>> from netloom.phases.collectives.network import rank_network
     >>> from netloom.phases.collectives.trees import optimum
     >>> forest(optimum(rank_network(topology("torus:4x4"))))
-    <37 batches of 64 trees, depth 7, 16 ranks>
+    <37 batches of 64 trees, 16 ranks>
     """
     each = found.trees if trees is None else trees
     per_tree = found.rate / each
