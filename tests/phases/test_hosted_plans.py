@@ -247,7 +247,7 @@ def test_a_connection_between_leaves_takes_its_words_and_two_cycles_a_hop():
     done = execute(found.plan, COSTS)
     assert done.phase_cycles.tolist() == [10 + 2 * 2 + 3]
     alone = message_passing(found.plan.connections, found.plan.topology, MessageCosts())
-    assert alone.clocks.min() > done.clocks - done.switch_clocks
+    assert alone.clocks > done.clocks - done.switch_clocks
 
 
 def test_latency_counts_hops_between_routers():

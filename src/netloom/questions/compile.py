@@ -829,7 +829,7 @@ def _simulated(
         return Simulated(note=note, interrupted=interrupted)
     return Simulated(
         conset=executed.clocks,
-        message_passing=passed.mean_clocks if passed else None,
+        message_passing=passed.clocks if passed else None,
         phases=tuple((executed.phase_cycles * executed.cycle_clocks).tolist()),
         channel_load=tuple(executed.channel_load.tolist()),
         note=note,

@@ -404,8 +404,6 @@ def completed(engine: NetworkProgram, where: str, wanted: str, stopped: Callable
     return True
 
 
-MOST_REPLICATIONS = 1000
-
 POOLS = 3
 """VCs of a channel: on iWarp 12 logical channels were for messages, in four directions (Feldmann et
 al. 1993, section 5)."""
@@ -415,24 +413,15 @@ al. 1993, section 5)."""
 class MessagePassing:
     """What the messages took."""
 
-    clocks: Floats  # float64[replications], until the last message has been received
+    clocks: float  # until the last message has been received
     order: str  # ``random`` or ``listed``
-    # int64[num_channels], the words that crossed each channel in the first replication, headers
-    # included.
+    # int64[num_channels], the words that crossed each channel, headers included.
     channel_words: Ints
     # float64[n], clocks in which each connection's message has been received there.
     end: Floats
 
-    @property
-    def mean_clocks(self) -> float:
-        """Clocks of the mean replication."""
-        return float(self.clocks.mean())
-
     def __repr__(self) -> str:
-        runs = f", the mean of {len(self.clocks)}" if len(self.clocks) > 1 else ""
-        return (
-            f"<{len(self.end)} messages, {self.order} order: {self.mean_clocks:.0f} clocks{runs}>"
-        )
+        return f"<{len(self.end)} messages, {self.order} order: {self.clocks:.0f} clocks>"
 
 
 def message_passing(
@@ -442,7 +431,6 @@ def message_passing(
     *,
     order: Literal["random", "listed"] = "random",
     seed: int = DEFAULT_SEED,
-    replications: int = 1,
 ) -> MessagePassing:
     """Return what connections take as messages, on the network that would hold them as phases.
 
@@ -470,14 +458,12 @@ def message_passing(
         congestion, or as ``listed`` in ``given``. Messages that come before others, by the order
         of connections, always go first.
     seed
-        Of the random orders, and of what routing leaves to chance.
-    replications
-        Random orders to try; they run side by side.
+        Of the random order, and of what routing leaves to chance.
 
     Raises
     ------
     InputError
-        If there are too many words or replications.
+        If there are too many words.
     DeadlockError
         If messages block each other for good, on a network other than a mesh or a torus.
 
@@ -489,27 +475,19 @@ def message_passing(
     >>> from netloom.workload import read
     >>> given = connections(read("hypercube:1"), [0, 2], 4, words=100)
     >>> message_passing(given, topology("mesh:4"), MessageCosts(), order="listed").clocks
-    array([1008.])
+    1008.0
     """
-    if not 1 <= replications <= MOST_REPLICATIONS:
-        raise InputError("replications", f"{replications}", f"1 to {MOST_REPLICATIONS}")
     words = np.bincount(given.source, given.words + costs.header_words)
     if words.max(initial=0) > MOST_WORDS:
         found = f"{words.max():.3g} words from a node"
         raise InputError("words", found, f"at most {MOST_WORDS}, to simulate it")
-    seeds = np.random.SeedSequence(seed).spawn(replications)
-    rngs = [np.random.default_rng(each) for each in seeds]
-    tables = [_table(given, topology, costs, order, rng) for rng in rngs]
-    coins = [int(rng.integers(2**31)) for rng in rngs]
-    runs = [
-        partial(_pass, topology, table, coin)
-        for (table, _), coin in zip(tables, coins, strict=True)
-    ]
-    ended = side_by_side(runs, "simulating messages")
-    first_end = np.empty(len(given))
-    first_end[tables[0][1]] = ended[0][0] * costs.clocks_per_word
-    ends = [float(complete.max(initial=0)) * costs.clocks_per_word for complete, _ in ended]
-    return MessagePassing(np.array(ends), order, ended[0][1], first_end)
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+    table, sequence = _table(given, topology, costs, order, rng)
+    run = partial(_pass, topology, table, int(rng.integers(2**31)))
+    ((complete, crossed),) = side_by_side([run], "simulating messages")
+    end = np.empty(len(given))
+    end[sequence] = complete * costs.clocks_per_word
+    return MessagePassing(float(end.max(initial=0)), order, crossed, end)
 
 
 def _table(

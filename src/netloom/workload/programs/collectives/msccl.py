@@ -41,8 +41,6 @@ NAMES = {
 }  # fmt: skip
 """What MSCCL calls the collectives that are written."""
 
-PROTOCOLS = ("Simple", "LL", "LL128")
-
 MOST_COUNT = 64
 """Most chunks of one step. Parsers allow 71."""
 
@@ -220,9 +218,7 @@ class _Layout:
         return (start, own, self.each), None
 
 
-def write_msccl(
-    path: str | Path, program: CollectiveProgram, *, name: str = "netloom", protocol: str = "Simple"
-) -> None:
+def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "netloom") -> None:
     """Write a program as MSCCL XML: see ``msccl_text``.
 
     Raises
@@ -230,12 +226,10 @@ def write_msccl(
     InputError
         As ``msccl_text`` does, or if the file cannot be written.
     """
-    write_text(path, msccl_text(program, name=name, protocol=protocol))
+    write_text(path, msccl_text(program, name=name))
 
 
-def msccl_text(
-    program: CollectiveProgram, *, name: str = "netloom", protocol: str = "Simple"
-) -> str:
+def msccl_text(program: CollectiveProgram, *, name: str = "netloom") -> str:
     """Return a program as MSCCL XML, with all attributes that parsers demand.
 
     Parameters
@@ -244,14 +238,12 @@ def msccl_text(
         An all-gather, reduce-scatter, all-reduce or all-to-all, of which every rank has as much.
     name
         Of the algorithm.
-    protocol
-        ``Simple``, ``LL`` or ``LL128``.
 
     Raises
     ------
     InputError
-        As ``equal_chunks`` does, or if the collective is another one, ranks have not equally much,
-        or there is no such protocol.
+        As ``equal_chunks`` does, or if the collective is another one, or ranks have not equally
+        much.
 
     Examples
     --------
@@ -263,8 +255,6 @@ def msccl_text(
     """
     if program.collective not in NAMES:
         raise InputError("collective", program.collective, ", ".join(NAMES))
-    if protocol not in PROTOCOLS:
-        raise InputError("protocol", f"'{protocol}'", ", ".join(PROTOCOLS))
     program = equal_chunks(program)
     layout = _Layout(program)
     gpus = [_Gpu() for _ in range(program.num_ranks)]
@@ -279,7 +269,7 @@ def msccl_text(
             _copy(gpu, end)
     in_place = int(program.collective != "all-to-all")
     head: dict[str, str | int] = {
-        "name": name, "proto": protocol, "nchannels": 1, "nchunksperloop": layout.per_loop,
+        "name": name, "proto": "Simple", "nchannels": 1, "nchunksperloop": layout.per_loop,
         "ngpus": program.num_ranks, "coll": NAMES[program.collective], "inplace": in_place,
         "outofplace": 1, "minBytes": 0, "maxBytes": MOST_BYTES,
     }  # fmt: skip
