@@ -56,9 +56,14 @@ def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
         raise InputError(topology.name, f"{count} hosts", "at least two for a bisection")
     inside, half = topology.routers, count // 2
     rate = inside.channel_bandwidth / _alone(topology, taking)
+    first = np.minimum(topology.port_offsets[:-1], topology.num_ports - 1)
+    several = np.diff(topology.port_offsets) != 1
     bounds = []
-    for way, ends in (("out", inside.channel_source), ("in", inside.channel_target)):
-        own, alone = _routers_of(topology, taking, way)
+    for way, ends, router in (
+        ("out", inside.channel_source, topology.injection_router),
+        ("in", inside.channel_target, topology.ejection_router),
+    ):
+        own = np.where(several, -1, router[first])[taking].astype(np.int64)  # −1: has several
         total, known = float(half), {}
         for router in np.unique(own[own >= 0]).tolist():
             here = int((own == router).sum())
@@ -66,7 +71,7 @@ def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
             key = here, tuple(rooms.tolist())
             if key not in known:
                 leaving = pairs_across(count, here)
-                parted = way == "out" and alone
+                parted = way == "out" and bool((own >= 0).all())
                 known[key] = float(leaving @ np.arange(len(leaving))) - (
                     _parted(count, here, leaving, rooms) if parted else _shared(leaving, rooms)
                 )
@@ -79,15 +84,6 @@ def _alone(topology: Topology, hosts: Ints) -> float:
     """Return the least bandwidth that a host could have alone: a share is of that, or of more."""
     rates = topology.port_bandwidth.reshape(2, -1)[:, np.isin(topology.port_host, hosts)]
     return float(np.where(np.isinf(rates), 1.0, rates).min())
-
-
-def _routers_of(topology: Topology, hosts: Ints, way: str) -> tuple[Ints, bool]:
-    """Return the router of each host, -1 where it has several, and whether none has."""
-    router = topology.injection_router if way == "out" else topology.ejection_router
-    many = np.diff(topology.port_offsets)
-    first = router[np.minimum(topology.port_offsets[:-1], len(router) - 1)]
-    own = np.where(many == 1, first, -1)[hosts].astype(np.int64)
-    return own, bool((own >= 0).all())
 
 
 def pairs_across(count: int, here: int) -> Floats:
@@ -140,18 +136,18 @@ def _parted(count: int, here: int, leaving: Floats, rooms: Floats) -> float:
     away = count - here
     if not len(rooms) or not away:
         return 0.0
-    idle = _idle(away, leaving, away)
+    idle = _idle(away, leaving)
     gains = np.sort(np.outer(rooms, -np.diff(idle)).ravel())[::-1]
     return min(float(gains[:away].sum()), _shared(leaving, rooms))
 
 
-def _idle(away: int, leaving: Floats, most: int) -> Floats:
-    """Return how likely none of the pairs that leave leads to n given hosts, n = 0 … most.
+def _idle(away: int, leaving: Floats) -> Floats:
+    """Return how likely none of the pairs that leave leads to n given hosts, n = 0 … away.
 
     Any of the ``away`` hosts outside is equally likely to be in such a pair.
     """
     pairs = np.arange(len(leaving), dtype=np.float64)[:, None]
-    others = away - np.arange(most + 1, dtype=np.float64)
+    others = away - np.arange(away + 1, dtype=np.float64)
     reach = np.minimum(pairs, away)  # more pairs than hosts outside have no chance at all
     all_ways = _log_choices(np.array([float(away)]), reach)
     missed = np.exp(_log_choices(others, reach) - all_ways)

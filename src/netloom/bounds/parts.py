@@ -64,8 +64,11 @@ def cut_parts(topology: Topology) -> Iterator[Parts]:
     >>> [(each.kind, float(each.leaving[0])) for each in cut_parts(topology("dragonfly:2x4x2"))]
     [('router', 5.0), ('group', 8.0), ('half', 20.0)]
     """
+    inside = topology.routers
+    channels = inside.channel_source, inside.channel_target, inside.channel_bandwidth
     for kind, part, name_of in router_sets(topology):
-        yield parts_of(topology, kind, part, name_of)
+        rooms = leading_out(part, *channels)
+        yield Parts(kind, *of_hosts(topology, part), *rooms, name_of)
     if (halves := _halves(topology)) is not None:
         yield halves
 
@@ -172,13 +175,6 @@ def grid_lines(topology: Topology) -> Iterator[Line]:
         word = {1: alone, 2: ("row", "column")[axis % 2]}.get(len(sides), "coordinate")
         of = f" of dimension {axis}" if len(sides) > 2 else ""
         yield Line(place * parts // sides[axis], borders, wraps, word, of)
-
-
-def parts_of(topology: Topology, kind: str, part: Ints, name_of: Callable[[int], str]) -> Parts:
-    """Return sets of routers as parts, given int64[num_routers] the set of each, -1 for none."""
-    inside = topology.routers
-    channels = inside.channel_source, inside.channel_target, inside.channel_bandwidth
-    return Parts(kind, *of_hosts(topology, part), *leading_out(part, *channels), name_of)
 
 
 def of_hosts(topology: Topology, part: Ints) -> tuple[Ints, Ints]:

@@ -157,15 +157,17 @@ def read_plan(path: str | Path) -> PlanFile:
         raise InputError(f"{path}: {error.where}", error.found, error.wanted) from None
 
 
-class _Record(BaseModel):
+class Record(BaseModel):
+    """A part of a plan file: no field that is not known, no number that is none."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 _Number = Annotated[int, Field(ge=0, lt=MAX_ELEMENTS)]
-_Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
+Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
 
 
-class _Connection(_Record):
+class _Connection(Record):
     connection: _Number
     tasks: tuple[_Number, _Number]
     nodes: tuple[_Number, _Number]
@@ -176,25 +178,25 @@ class _Connection(_Record):
     end: float
 
 
-class _Phase(_Record):
+class _Phase(Record):
     makespan: float
     lower_bound: float
     connections: list[_Connection]
 
 
-class _Network(_Record):
+class _Network(Record):
     num_nodes: _Number
     channels: list[tuple[_Number, _Number]]
     num_hosts: _Number | None = None
-    labels: list[_Text] | None = None
+    labels: list[Text] | None = None
 
 
-class _Capacity(_Record):
+class _Capacity(Record):
     virtual_channels: int
     per: Literal["node", "channel"]
 
 
-class _Costs(_Record):
+class _Costs(Record):
     sync_clocks: float
     phase_clocks: float
     clocks_per_word: float
@@ -202,16 +204,16 @@ class _Costs(_Record):
     both_ways: bool
 
 
-class _File(_Record):
+class _File(Record):
     format: Literal["netloom-plan"]
     version: Literal[1]
     provenance: dict[str, Any]
-    process_graph: _Text
-    topology: _Text
+    process_graph: Text
+    topology: Text
     network: _Network | None = None
     capacity: _Capacity
     costs: _Costs
-    method: _Text
+    method: Text
     schedule: Kind
     lower_bound_phases: _Number
     num_connections: _Number

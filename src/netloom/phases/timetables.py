@@ -18,6 +18,7 @@ from netloom.base.figures import Figures, figure
 from netloom.base.words import percent
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
 from netloom.phases.plan.plans import ranks
+from netloom.workload.programs.messages import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,20 +154,23 @@ def schedule(
         raise InputError("tries", f"{tries}", f"0 to {MOST_TRIES}")
     wishes = None if priority is None else _checked(priority, len(plan.connections), kind)
     phases = list(each_phase(plan, ranks(plan.connections), both_ways=costs.both_ways))
-    filled: list[Filled] = []
+    filled: list[tuple[Ints, Ints]] = []
     if wishes is not None:
-        filled = [_prioritised(phase, wishes[phase.members]) for phase in phases]
+        orders = [np.lexsort((wishes[each.members], each.rank)).astype(np.int64) for each in phases]
+        filled = [
+            (order, _start(phase, order)) for phase, order in zip(phases, orders, strict=True)
+        ]
     elif kind != "streaming":
         filled = _scheduled(phases, tries, seed)
     start, end = np.zeros(len(plan.connections)), np.zeros(len(plan.connections))
     makespan, bound = np.zeros(len(phases)), np.zeros(len(phases))
     for number, phase in enumerate(phases):
         if kind == "timetable":
-            first = filled[number].start
+            first = filled[number][1]
             times = first * costs.clocks_per_word, (first + phase.words) * costs.clocks_per_word
             bound[number] = _least_words(phase) * costs.clocks_per_word
         else:
-            sequence = filled[number].sequence if kind == "shared" else None
+            sequence = filled[number][0] if kind == "shared" else None
             times, bound[number] = _shared(plan, phase, costs, sequence)
         start[phase.members], end[phase.members] = times
         makespan[number] = times[1].max(initial=0.0)
@@ -201,14 +205,6 @@ def _checked(priority: ArrayLike, connections: int, kind: Kind) -> Ints:
     return given.astype(np.int64)
 
 
-class Filled(NamedTuple):
-    """The timetable of a phase, in words."""
-
-    # int64[n], the connections in the order in which processors take them up.
-    sequence: Ints
-    start: Ints  # int64[n]
-
-
 def _longest(phase: Phase) -> int:
     """Return the most words of connections that wait for one another."""
     from netloom.phases.kernels.timetable import longest_chain
@@ -221,14 +217,10 @@ def _least_words(phase: Phase) -> int:
     return max(phase.heaviest(), _longest(phase))
 
 
-def _prioritised(phase: Phase, priority: Ints) -> Filled:
-    """Return the timetable of connections that are placed by priority, as far as the order lets."""
-    sequence = np.lexsort((priority, phase.rank)).astype(np.int64)
-    return Filled(sequence, _start(phase, sequence))
-
-
-def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled]:
+def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[Ints, Ints]]:
     """Return the timetable of each phase by algorithm AS, improved where it misses its bound.
+
+    The connections in the order in which processors take them up, and the start of each in words.
 
     An edge coloring meets the bound where all connections are equally long, senders and receivers
     apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times. By
@@ -244,11 +236,10 @@ def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled
         )  # fmt: skip
         start = _start(phase, sequence)
         late = max(start + phase.words, default=0) > _least_words(phase)
-        if late and tries != 0 and _is_colourable(phase):
-            start = _coloured(phase)
-        elif late and tries != 0:
+        coloured = _coloured(phase) if late and tries != 0 else start
+        if coloured is None:
             left.append((number, sequence))
-        begun.append(start)
+        begun.append(start if coloured is None else coloured)
     looks = sum(len(sequence) * _most_connections(phases[number]) for number, sequence in left)
     rng = np.random.default_rng(seed)
     for number, sequence in left:  # ``begun`` then holds the best timetable found
@@ -258,8 +249,7 @@ def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled
             phase.num_processors, _least_words(phase), attempts, rng, begun[number],
         )  # fmt: skip
     return [
-        Filled(np.lexsort((phase.rank, start)), start)
-        for phase, start in zip(phases, begun, strict=True)
+        (np.lexsort((phase.rank, start)), start) for phase, start in zip(phases, begun, strict=True)
     ]
 
 
@@ -273,27 +263,25 @@ def _start(phase: Phase, sequence: Ints) -> Ints:
     return start
 
 
-def _is_colourable(phase: Phase) -> bool:
-    """Whether König's theorem applies to the phase."""
+def _coloured(phase: Phase) -> Ints | None:
+    """Return a timetable at its bound by an edge coloring. None if König's theorem says nothing."""
+    from netloom.phases.kernels.colouring import edge_colouring
+
+    colours = _most_connections(phase)
     alike = phase.words[0] == phase.words.max() == phase.words.min()
-    table = phase.num_processors * _most_connections(phase)
     apart = not np.isin(phase.one, phase.other).any()
-    return bool(alike and apart and not len(phase.later) and table <= MOST_COLOUR_PLACES)
+    table = phase.num_processors * colours
+    if not (alike and apart and not len(phase.later) and table <= MOST_COLOUR_PLACES):
+        return None
+    start: Ints = phase.words[0] * edge_colouring(
+        phase.one, phase.other, phase.num_processors, colours
+    )
+    return start
 
 
 def _most_connections(phase: Phase) -> int:
     """Return the most connections of a processor."""
     return int(np.bincount(np.concatenate([phase.one, phase.other])).max())
-
-
-def _coloured(phase: Phase) -> Ints:
-    from netloom.phases.kernels.colouring import edge_colouring
-
-    colours = _most_connections(phase)
-    start: Ints = phase.words[0] * edge_colouring(
-        phase.one, phase.other, phase.num_processors, colours
-    )
-    return start
 
 
 class Phase(NamedTuple):
@@ -335,8 +323,7 @@ def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
         here = pair_phase == phase
         one, other, used = _processors(plan, members, both_ways=both_ways)
         former, latter = number[before[here]], number[after[here]]
-        later = latter[np.argsort(former, kind="stable")]
-        first = np.searchsorted(np.sort(former), np.arange(len(members) + 1))
+        first, later = grouped(former, latter, len(members))
         waits = np.bincount(latter, minlength=len(members))
         yield Phase(
             members=members,
@@ -344,7 +331,7 @@ def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
             other=other,
             num_processors=used,
             words=given.words[members],
-            first=first.astype(np.int64),
+            first=first,
             later=later,
             waits=waits.astype(np.int64),
             rank=rank[members].astype(np.int64),
@@ -392,15 +379,9 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     number = np.arange(len(members))
     owner = np.concatenate([number, number, np.repeat(number, routes.lengths)])
     named, place = np.unique(np.concatenate([source, target, channel]), return_inverse=True)
-    by_owner, by_place = np.argsort(owner, kind="stable"), np.argsort(place, kind="stable")
     clocks = np.where(named < 2 * nodes, costs.clocks_per_word, costs.channel_clocks_per_word)
-    return Places(
-        first_use=np.searchsorted(owner[by_owner], np.arange(len(members) + 1)),
-        uses=place[by_owner].astype(np.int64),
-        first_user=np.searchsorted(place[by_place], np.arange(len(named) + 1)),
-        users=owner[by_place],
-        capacity=1.0 / clocks,
-    )
+    uses, users = grouped(owner, place, len(members)), grouped(place, owner, len(named))
+    return Places(*uses, *users, capacity=1.0 / clocks)
 
 
 def shared_times(phase: Phase, places: Places, sequence: Ints) -> tuple[Floats, Floats]:

@@ -691,8 +691,7 @@ def _simulated(
     passing: MessageCosts,
 ) -> Simulated:
     """Run phases and messages. What was finished when it was interrupted is kept."""
-    from netloom.phases.execute.execution import execute
-    from netloom.phases.execute.message_passing import message_passing
+    from netloom.phases.execute.execution import execute, message_passing
 
     at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
     executed, passed, note, interrupted = None, None, None, False
@@ -707,7 +706,7 @@ def _simulated(
         return Simulated(note=note, interrupted=interrupted)
     return Simulated(
         conset=executed.clocks,
-        message_passing=passed.mean_clocks if passed else None,
+        message_passing=passed.clocks if passed else None,
         phases=tuple((executed.phase_cycles * executed.cycle_clocks).tolist()),
         channel_load=tuple(executed.channel_load.tolist()),
         note=note,

@@ -8,7 +8,7 @@ The meshes of its finite elements (tables 4 and 6) are not known: those here are
 sizes. gmsh generated them and METIS partitioned them (``netloom_papers.meshes.finite_elements``).
 Parts, words and neighbours are kept in the data folder.
 
-``phases.execute.message_passing`` is of wormhole routers in general. Here is what the text says of
+``execution.message_passing`` is of wormhole routers in general. Here is what the text says of
 iWarp's (sections 4.3, 4.3.1 and 5):
 
 - Routes are deterministic: dimension order, half-way round a ring always towards growing numbers,

@@ -12,9 +12,7 @@ from netloom.workload.programs.traces import (
     Orientation,
     balanced_orientation,
     branches,
-    multicast,
     row_first,
-    tree,
 )
 from netloom.workload.traffic import pairs, uniform
 from netloom_papers.programs.broadcast import (
@@ -33,6 +31,14 @@ CUBES = [
     hypercube(4),
     cube([4, 3, 1], [True, False, True]),
 ]
+
+
+def tree(topology, root, orientation=None):
+    """Return the node above each node, −1 for the root and what is out of reach."""
+    part = branches(topology, root, None, orientation)
+    parent = np.full(topology.num_hosts, -1)
+    parent[part.target] = part.source
+    return parent
 
 
 def distances(topology, root):
@@ -167,19 +173,6 @@ def test_a_part_of_a_tree_leads_to_its_targets_and_nowhere_else(topology):
         for row, above in enumerate(part.after.tolist()):
             assert above < row
             assert part.source[row] == (root if above < 0 else part.target[above])
-
-
-def test_a_multicast_is_a_table_that_waits_for_its_copies():
-    table = multicast(mesh(4, 4), 5, [15, 5], 8, startup_cycles=3, first=10)
-    assert table.source.tolist() == [5, 6, 7, 11]
-    assert table.target.tolist() == [6, 7, 11, 15]
-    assert table.after.tolist() == [10, 11, 12]
-    assert set(table.delay) == {3}
-    assert set(table.flits) == {8}
-    assert len(multicast(mesh(4, 4), 5, [], 8)) == 0
-    assert len(multicast(mesh(4, 4), 5, None, 8)) == 15
-    with pytest.raises(InputError, match="targets: found node 16; expected 0 to 15"):
-        multicast(mesh(4, 4), 5, [16], 8)
 
 
 def traffic(fraction=0.3, rate=0.01, side=4, **options):

@@ -35,7 +35,7 @@ def test_a_published_schedule_is_faster_than_possible():
     cables = [place for place in range(net.num_links)
               if (int(net.source[place]), int(net.target[place])) in between]  # fmt: skip
     assert net.rate[cables].tolist() == [12.5e9, 12.5e9]
-    assert set(cables) <= set(found.full.tolist())
+    assert (found.flow.sum(axis=0)[cables] > net.capacity[cables] * (1 - 1e-6)).all()  # full
     assert found.bytes_per_second == pytest.approx(16 * 12.5e9 / 64, rel=1e-9)
     assert 1.12 * found.bytes_per_second < TE_CCL_NDV2_2 * 1e9
 

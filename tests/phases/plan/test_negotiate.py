@@ -11,7 +11,6 @@ from netloom.phases.plan.partition import (
     State,
     negotiated,
     plan_of,
-    ragged,
     scratch_of,
     sequential,
     state_of,
@@ -19,6 +18,7 @@ from netloom.phases.plan.partition import (
 )
 from netloom.routing.kernels.priced_paths import find
 from netloom.topology import cube, graph_topology, mesh, to_networkx, topology, torus
+from netloom.workload.programs.messages import grouped
 from tests.phases.hand_made import joined
 from tests.properties.strategies import cubes
 from tests.reference import partitioning as definition
@@ -192,8 +192,8 @@ def test_turns_go_by_order_then_the_longest_first():
     assert values[offsets[2] : offsets[3]].tolist() == [1]
 
 
-def test_ragged_groups():
-    offsets, values = ragged(np.array([2, 0, 2]), np.array([7, 8, 9], np.int32), 4)
+def test_values_are_grouped_by_keys():
+    offsets, values = grouped(np.array([2, 0, 2]), np.array([7, 8, 9], np.int32), 4)
     assert offsets.tolist() == [0, 1, 1, 3, 3]
     assert values.tolist() == [8, 7, 9]
 

@@ -45,7 +45,7 @@ def test_messages_wait_for_those_before_and_for_no_others():
     loop = closed_loop(ring(6), 6)
     table = loop.extend(NONE, until=500)
     waits = dict(zip(table.waits().tolist(), table.after.tolist(), strict=True))
-    chain = loop.chain_of(np.arange(len(table)))
+    chain = chain_of(loop, np.arange(len(table)))
     assert chain[:6].tolist() == [*range(6)]
     for task in range(6):
         rows = np.flatnonzero(chain == task).tolist()
@@ -73,7 +73,7 @@ def test_packets_follow_each_other():
     assert first["sent"].tolist() == [25, 40, 55] == second["sent"].tolist()
     table = closed_loop(line(2), 2, message_flits=25, packet_flits=10).extend(NONE, until=1)
     assert table.flits[:6].tolist() == [10, 10, 5, 10, 10, 5]
-    assert loop.chain_of([0, 2, 3, 5, 6]).tolist() == [0, 0, 1, 1, 0]
+    assert chain_of(loop, [0, 2, 3, 5, 6]).tolist() == [0, 0, 1, 1, 0]
     targets = loop.extend(rows["complete"], 500).target.reshape(-1, 3)
     assert (targets == targets[:, :1]).all()  # all packets of a message go to the same task
 
@@ -83,10 +83,14 @@ def test_neighbours_on_the_same_node_are_there_at_once():
     assert loop.loop_ends(played(loop, 100)["complete"])[:2].tolist() == [[40] * 4, [80] * 4]
 
 
+def chain_of(loop, rows):
+    return loop.row_of(rows) // loop.packets
+
+
 def drawn_targets(graph, num_tasks, count, **options):
     loop = closed_loop(graph, num_tasks, **options)
     table = loop.extend(NONE, until=51 * count)
-    chain = loop.chain_of(np.arange(len(table)))
+    chain = chain_of(loop, np.arange(len(table)))
     each = [table.target[chain == task] for task in range(len(loop.tasks))]
     return np.stack([targets[: min(map(len, each))] for targets in each], axis=1)
 
@@ -173,14 +177,6 @@ def test_three_kinds_of_mean_traffic():
     assert times.average_node == pytest.approx(6 / 25)
     assert times.worst_node == pytest.approx(6 / 40)
     assert times.accepted == pytest.approx((6 / 10 + 6 / 40) / 2)
-    assert times.to_dict() == {
-        "actual": {
-            "average_node": pytest.approx(0.24),
-            "worst_node": 0.15,
-            "accepted": pytest.approx(0.375),
-        },
-        "loop_cycles": {"mean": 25, "max": 40},
-    }
 
 
 def test_senders_are_those_with_edges():
@@ -196,7 +192,7 @@ def test_what_a_permutation_leaves_in_its_place_is_idle(graph, wanted):
     table = loop.extend(NONE, until=100)
     pairs = zip(table.source.tolist(), table.target.tolist(), strict=True)
     assert set(pairs) == set(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
-    assert loop.chain_of(np.arange(len(wanted))).tolist() == list(range(len(wanted)))
+    assert chain_of(loop, np.arange(len(wanted))).tolist() == list(range(len(wanted)))
 
 
 @pytest.mark.parametrize(

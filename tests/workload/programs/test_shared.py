@@ -57,7 +57,6 @@ def test_tasks_are_numbered_on_and_edges_stay_within_a_program():
     assert both.graph.name == "first@6,2 and line:3@0-1,7"
     assert both.node_of.tolist() == [6, 2, 0, 1, 7]
     assert both.program_of.tolist() == [0, 0, 1, 1, 1]
-    assert both.program_of_node().tolist() == [1, 1, 0, -1, -1, -1, 0, 1]
 
 
 def test_a_program_alone_is_what_it_was():
@@ -112,8 +111,6 @@ def test_other_mappings_are_refused():
 def test_nodes_can_be_shared_if_one_says_so():
     both = share([(ring(3), [0, 1, 2]), (ring(3), [2, 3, 4])], 8, shared=True)
     assert both.node_of.tolist() == [0, 1, 2, 2, 3, 4]
-    with pytest.raises(InputError, match="host 2 in ring:3@0-2 and ring:3@2-4"):
-        both.program_of_node()
 
 
 def test_a_program_offers_as_much_beside_another_as_alone():

@@ -37,13 +37,13 @@ from netloom.phases.collectives.pipelines import BACKWARDS, Timed
 from netloom.phases.collectives.schedules import StepBound, StepProof, steps_seconds
 from netloom.phases.collectives.synthesis import proven
 from netloom.phases.collectives.trees import Optimum, optimum
-from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, single
+from netloom.workload.programs.messages import lists
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Ints
     from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.schedules import Schedule
 
@@ -87,14 +87,14 @@ class Sends(NamedTuple):
         """The sends of what its rank must have received before, int64[…]."""
         return np.flatnonzero(self.network.source[self.link] != self.origin[self.chunk])
 
-    def matrices(self) -> tuple[csr_array, csr_array, csr_array]:
-        """Return who receives what, what sends wait for, and what each link carries in each step.
+    def constraints(self) -> tuple[csr_array, csr_array]:
+        """Return equations (= 1) and inequalities (<= 0) over the sends, and each step's rounds.
 
-        Rows of the first: chunk · num_ranks + rank, without the origins. Of the second: ``waits``,
-        what has crossed the link up to its step minus what has come to the rank before. Of the
-        third: link · steps + step.
+        Rows of the first: chunk · num_ranks + rank, without the origins, for who receives what.
+        Rows of the second: ``waits``, what has crossed the link up to its step minus what has come
+        to the rank before. Then link · steps + step, what each link carries in each step.
         """
-        from scipy.sparse import csr_array
+        from scipy.sparse import csr_array, hstack, vstack
 
         net, many = self.network, len(self.chunk)
         ranks, columns, ones = net.num_ranks, np.arange(many), np.ones(many)
@@ -117,9 +117,18 @@ class Sends(NamedTuple):
         cols = np.append(sorted_over[left[1]], order[came[1]])
         values = np.append(np.ones(len(left[0])), -np.ones(len(came[0])))
         possess = csr_array((values, (rows, cols)), (len(waits), many))
-        used = self.link.astype(np.int64) * self.steps + self.step
-        carry = csr_array((ones, (used, columns)), (net.num_links * self.steps, many))
-        return arrive, possess, carry
+        used, every = (
+            self.link.astype(np.int64) * self.steps + self.step,
+            net.num_links * self.steps,
+        )
+        carry = csr_array((ones, (used, columns)), (every, many))
+        room = -np.repeat(net.capacity, self.steps).astype(np.float64)
+        place = np.arange(every)
+        rounds = csr_array((room, (place, place % self.steps)), (every, self.steps))
+        equal, before = (
+            hstack([each, csr_array((each.shape[0], self.steps))]) for each in (arrive, possess)
+        )
+        return equal.tocsr(), vstack([before, hstack([carry, rounds])]).tocsr()
 
 
 def _ranges(keys: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
@@ -295,24 +304,14 @@ def step_prices(network: RankNetwork, steps: int, root: int | None = None) -> St
     Fraction(3, 2)
     """
     from scipy import optimize
-    from scipy.sparse import csr_array, hstack, vstack
 
     linprog: Any = optimize.linprog
 
     sends = priceable_sends(network, steps, root)
-    arrive, possess, carry = sends.matrices()
-    rows = np.arange(network.num_links * steps)
-    rounds = csr_array(
-        (-np.repeat(network.capacity, steps).astype(np.float64), (rows, rows % steps)),
-        (len(rows), steps),
-    )
-    most = vstack(
-        [hstack([possess, csr_array((possess.shape[0], steps))]), hstack([carry, rounds])]
-    )
-    equal = hstack([arrive, csr_array((arrive.shape[0], steps))])
+    equal, most = sends.constraints()
     found = linprog(
-        np.append(np.zeros(len(sends.chunk)), np.ones(steps)), A_ub=most.tocsr(),
-        b_ub=np.zeros(most.shape[0]), A_eq=equal.tocsr(), b_eq=np.ones(equal.shape[0]),
+        np.append(np.zeros(len(sends.chunk)), np.ones(steps)), A_ub=most,
+        b_ub=np.zeros(most.shape[0]), A_eq=equal, b_eq=np.ones(equal.shape[0]),
         method="highs-ipm", options={"time_limit": MOST_SECONDS},
     )  # fmt: skip
     if found.status == 1:
@@ -579,18 +578,19 @@ def searched(
         return FewSteps(*asked, "impossible", why, nothing, None)
     sends = possible_sends(network, steps, chunks, root)
     from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, vstack
 
-    equal, most, limit = _constraints(network, sends, rounds)
-    sent, lasting = len(sends.chunk), steps
+    equal, most = sends.constraints()
+    sent = len(sends.chunk)
+    least_of, most_of = np.zeros(sent + steps), np.ones(sent + steps)
+    least_of[sent:], most_of[sent:] = 1, rounds
+    wanted = np.append(np.ones(equal.shape[0]), rounds)
     found = milp(
-        np.zeros(sent + lasting), integrality=np.ones(sent + lasting, np.int64),
-        bounds=Bounds(
-            np.append(np.zeros(sent), np.ones(lasting)),
-            np.append(np.ones(sent), np.full(lasting, rounds)),
-        ),
+        np.zeros(sent + steps), integrality=np.ones(sent + steps, np.int64),
+        bounds=Bounds(least_of, most_of),
         constraints=[
-            LinearConstraint(equal[0], equal[1], equal[1]),
-            LinearConstraint(most, -np.inf, limit),
+            LinearConstraint(vstack([equal, csr_array(least_of[None])]).tocsr(), wanted, wanted),
+            LinearConstraint(most, -np.inf, np.zeros(most.shape[0])),
         ],
         options={"time_limit": seconds},
     )  # fmt: skip
@@ -601,27 +601,6 @@ def searched(
     chosen = np.flatnonzero(found.x[:sent] > 0.5)
     lengths = np.rint(found.x[sent:]).astype(np.int64)
     return FewSteps(*asked, "schedule", "", lengths, _program(network, sends, chosen, root))
-
-
-def _constraints(
-    network: RankNetwork, sends: Sends, rounds: int
-) -> tuple[tuple[csr_array, Floats], csr_array, Floats]:
-    """Return equations and inequalities over whether each send is made, and each step's rounds."""
-    from scipy.sparse import csr_array, hstack, vstack
-
-    arrive, possess, carry = sends.matrices()
-    length = sends.steps
-    none = csr_array((arrive.shape[0], length))
-    total = csr_array(np.append(np.zeros(len(sends.chunk)), np.ones(length))[None])
-    equal = vstack([hstack([arrive, none]), total]).tocsr()
-    rows = np.arange(network.num_links * length)
-    per_round = csr_array(
-        (-np.repeat(network.capacity, length).astype(np.float64), (rows, rows % length)),
-        (len(rows), length),
-    )
-    before = hstack([possess, csr_array((possess.shape[0], length))])
-    most = vstack([before, hstack([carry, per_round])]).tocsr()
-    return (equal, np.append(np.ones(arrive.shape[0]), rounds)), most, np.zeros(most.shape[0])
 
 
 def _program(
@@ -808,10 +787,9 @@ def _timed(
     longest = np.zeros(step.max() + 1)
     np.maximum.at(longest, step, lasting)
     start = np.append(0.0, np.cumsum(longest))[step]
-    routes = Lists(np.arange(len(step) + 1, dtype=np.int64), channels)
     return Timed(
         replace(program, step=step.astype(np.int32)), network, size_bytes, start, start + lasting,
-        routes, 0.0,
+        single(channels), 0.0,
     )  # fmt: skip
 
 

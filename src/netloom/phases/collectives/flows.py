@@ -34,22 +34,21 @@ from netloom.phases.collectives.least_time import (
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
     FEW_TREES,
-    Jobs,
     Timed,
-    fastest,
-    servers,
+    Tracks,
+    below_roots,
+    pipelined,
     slices_of,
-    timed,
 )
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import Forest, optimum, packed
-from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
+from netloom.workload.programs.collectives.program import EVERYBODY
 from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from netloom.base.arrays import Floats, Ints
     from netloom.phases.collectives.network import RankNetwork
@@ -251,51 +250,35 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     1.5
     """
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array, csr_array, vstack
+    from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
     flows = 2 * ranks * links
     if flows > MOST_VARIABLES:
         found = f"{ranks} ranks and {links} links"
         raise InputError(network.topology.name, found, f"at most {MOST_VARIABLES:,} flows in all")
-    source, target = network.source.astype(np.int64), network.target.astype(np.int64)
-    link, one = np.arange(links), np.ones(links)
     columns = ranks + 2 * links + flows  # weights, out, into, and the flows of each rank
-    rows: list[Any] = []
-    for direction in (0, 1):
-        for rank in range(ranks):
-            first = ranks + 2 * links + (direction * ranks + rank) * links
-            ends = (source, target) if direction == 0 else (target, source)
-            # what leaves a vertex less what enters it is its weight; the rank receives them all
-            leave = coo_array((one, (ends[0], first + link)), shape=(vertices, columns))
-            enter = coo_array((one, (ends[1], first + link)), shape=(vertices, columns))
-            at = np.append(np.arange(ranks), np.full(ranks, rank))
-            of = np.tile(np.arange(ranks), 2)
-            weigh = np.repeat([-1.0, 1.0], ranks)
-            own = coo_array((weigh, (at, of)), shape=(vertices, columns))
-            rows.append(leave - enter + own)
-    for first in (ranks, ranks + links):
-        ends = np.append(source, target), np.tile(first + link, 2)
-        balance = coo_array((np.append(one, -one), ends), shape=(vertices, columns))
-        rows.append(csr_array(balance)[ranks:])
-    equal = vstack(rows, format="csr")
-    number = np.arange(flows)
-    above = ranks + links * (number // (ranks * links)) + number % links
-    within = coo_array(
-        (np.repeat([1.0, -1.0], flows),
-         (np.tile(number, 2), np.append(ranks + 2 * links + number, above))),
-        shape=(flows, columns),
-    )  # fmt: skip
-    shared = coo_array(
-        (np.ones(2 * links), (np.tile(link, 2), ranks + np.arange(2 * links))),
-        shape=(links, columns),
+    leaving = _leaving(network)
+    # what leaves a vertex less what enters it is its weight; the rank receives them all
+    own = kron(np.ones((2 * ranks, 1)), -eye_array(vertices, ranks), format="csr")
+    rows = np.repeat(np.arange(2 * ranks) * vertices + np.tile(np.arange(ranks), 2), ranks)
+    place = rows, np.tile(np.arange(ranks), 2 * ranks)
+    own = own + csr_array((np.ones(len(rows)), place), own.shape)
+    ways = np.repeat([1.0, -1.0], ranks)
+    switches = kron(eye_array(2), leaving[ranks:])
+    equal = block_array(
+        [[own, None, kron(diags_array(ways), leaving)], [None, switches, None]], format="csr"
+    )
+    above = kron(eye_array(2), kron(np.ones((ranks, 1)), eye_array(links)))
+    both = kron(np.ones((1, 2)), eye_array(links))
+    within = block_array(
+        [[csr_array((flows, ranks)), -above, eye_array(flows)], [None, both, None]], format="csr"
     )
     solve: Any = linprog  # whose types know no sparse arrays
     gain = np.zeros(columns)
     gain[:ranks] = -1
     result = solve(
-        gain, A_ub=vstack([within, shared], format="csr"),
-        b_ub=np.append(np.zeros(flows), network.capacity.astype(np.float64)),
+        gain, A_ub=within, b_ub=np.append(np.zeros(flows), network.capacity.astype(np.float64)),
         A_eq=equal, b_eq=np.zeros(equal.shape[0]), method="highs",
     )  # fmt: skip
     assert result.status == 0, result.message
@@ -304,6 +287,15 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
         -result.eqlin.marginals[2 * ranks * vertices :].reshape(2, vertices - ranks),
     )
     return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links], prices
+
+
+def _leaving(network: RankNetwork) -> csr_array:
+    """Return which links leave each vertex (1), and which enter it (−1)."""
+    from scipy.sparse import csr_array
+
+    links = network.num_links
+    ends = np.append(network.source, network.target), np.tile(np.arange(links), 2)
+    return csr_array((np.repeat([1.0, -1.0], links), ends), (network.num_vertices, links))
 
 
 def all_reduce(
@@ -358,93 +350,58 @@ def all_reduce(
            for route in range(len(into.routes.offsets) - 1)],
         np.int32,
     )  # fmt: skip
-    pieces = _pieces(out, into)
-    slices = np.append(slices_of(out), slices_of(into))
-    through = bool((routes.lengths > 1).any())
-    shared = [servers(network, routes)] + [servers(network, routes, slices)] * through
-
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        return _pair_jobs(out, into, pieces, many, number)
-
-    most = 1.5 * CHUNKS[-1] / _chunks_per_root(out, 1)  # about as many of each root as given
+    messages, before, after, multiplicity = _pairs(out, into)
+    every, total = np.full(len(multiplicity), EVERYBODY, np.int32), int(out.trees.sum())
+    tracks = Tracks(
+        network, routes, np.append(slices_of(out), slices_of(into)), "all-reduce", 0,
+        messages, before, after, np.arange(len(routes.lengths)) >= number, multiplicity / total, 1,
+        (every, every.copy()),
+    )  # fmt: skip
+    pairs = total / int((out.trees > 0).sum())  # of a root, of those that have any
+    each = pairs if pairs <= FEW_TREES else 1  # chunks of a root: many of each of few trees, or all
+    most = 1.5 * CHUNKS[-1] / each  # about as many of each root as given
     tried = [many for many in chunks if many <= most] or chunks[:1]
-    jobs, times, program = fastest(shared, cut, tried, size_bytes, bound, until)
-    made = timed(network, routes, jobs, times, program, size_bytes, bound)
+
+    def cut(many: int) -> Floats:
+        return (many * each / pairs) * multiplicity.astype(np.float64)
+
+    made = pipelined(tracks, cut, tried, size_bytes, bound, until)
     return replace(made, prices=best.prices)
 
 
-def _pieces(out: Forest, into: Forest) -> list[tuple[int, int, int, int]]:
-    """Return root, batch of in-trees, batch of out-trees and multiplicity of each kind of pair."""
-    found = []
+def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
+    """Return the messages of each kind of pair of trees, who waits for whom, and how many pairs.
+
+    Data goes up the in-tree and down the out-tree of the same root. Routes of in-trees have the
+    numbers after those of out-trees.
+    """
+    up_route, ups = below_roots(into)
+    down_route, downs = below_roots(out)
+    first, others = len(out.routes.lengths), ups.shape[1]
+    routes, firsts, seconds = (list[list[int]]() for _ in range(3))
+    many: list[int] = []
     for root in np.flatnonzero(out.trees).tolist():
-        ups = [[each, int(into.many[each])] for each in np.flatnonzero(into.root == root).tolist()]
-        downs = [[each, int(out.many[each])] for each in np.flatnonzero(out.root == root).tolist()]
-        while ups:
-            most = min(ups[-1][1], downs[-1][1])
-            found.append((root, ups[-1][0], downs[-1][0], most))
-            for rest in (ups, downs):
+        left = [
+            [[each, int(trees.many[each])] for each in np.flatnonzero(trees.root == root).tolist()]
+            for trees in (into, out)
+        ]
+        while left[0]:
+            (up, _), (down, _) = left[0][-1], left[1][-1]
+            most = min(rest[-1][1] for rest in left)
+            for rest in left:
                 rest[-1][1] -= most
                 if not rest[-1][1]:
                     rest.pop()
-    return found
-
-
-def _pairs_per_root(out: Forest) -> float:
-    """Return how many trees a root has on average, of those that have any."""
-    return int(out.trees.sum()) / int((out.trees > 0).sum())
-
-
-def _chunks_per_root(out: Forest, many: int) -> float:
-    """Return how many chunks a root has on average: so many for each of few trees, or in all."""
-    pairs = _pairs_per_root(out)
-    return many * pairs if pairs <= FEW_TREES else many
-
-
-def _pair_jobs(
-    out: Forest, into: Forest, pieces: list[tuple[int, int, int, int]], many: int, first_into: int
-) -> tuple[Jobs, CollectiveProgram, Floats]:
-    """Return the messages of all chunks, up one tree and down another."""
-    ranks, total = len(out.trees), int(out.trees.sum())
-    per_tree = _chunks_per_root(out, many) / _pairs_per_root(out)
-    columns: list[list[NDArray[Any]]] = [[] for _ in range(7)]
-    sizes: list[float] = []
-    first = 0
-    for root, up, down, multiplicity in pieces:
-        parts = max(1, round(per_tree * multiplicity))
-        others = np.delete(np.arange(ranks), root)
-        place = np.full(ranks, -1)
-        place[others] = np.arange(ranks - 1)
-        above = place[into.parent[up, others]]  # the message that waits for that of each rank
-        before, after = place[others][above >= 0], above[above >= 0]
-        ends = place[others][above < 0]  # what arrives at the root
-        below = place[out.parent[down, others]]
-        starts = place[others][below < 0]
-        before = np.concatenate(
-            [before, np.repeat(ends, len(starts)), ranks - 1 + below[below >= 0]]
-        )
-        after = np.concatenate(
-            [after, ranks - 1 + np.tile(starts, len(ends)), ranks - 1 + place[others][below >= 0]]
-        )
-        route = np.append(first_into + into.route[up, others], out.route[down, others])
-        base = first + 2 * (ranks - 1) * np.arange(parts)[:, None]
-        chunk = np.repeat(len(sizes) + np.arange(parts), 2 * (ranks - 1))
-        new = (
-            np.tile(route, parts), np.full(len(chunk), multiplicity / total / parts), chunk,
-            np.tile(np.arange(2 * (ranks - 1)) < ranks - 1, parts), (base + before).ravel(),
-            (base + after).ravel(), np.repeat(np.arange(parts) / parts, 2 * (ranks - 1)),
-        )  # fmt: skip
-        for column, values in zip(columns, new, strict=True):
-            column.append(values)
-        sizes += [multiplicity / total / parts] * parts
-        first += len(chunk)
-    route, part, chunk, sums, before, after, share = map(np.concatenate, columns)
-    jobs = Jobs(route.astype(np.int32), part, chunk.astype(np.int32), sums, before, after)
-    every, empty = np.full(len(sizes), EVERYBODY, np.int32), np.zeros(0, np.int32)
-    program = CollectiveProgram(
-        "all-reduce", "synthesised", ranks, np.array(sizes), 0, empty, empty, empty,
-        Lists(np.zeros(1, np.int64), empty), np.zeros(0, np.bool_), every, every.copy(),
-    )  # fmt: skip
-    return jobs, program, share
+            above, over = ups[up], downs[down]  # the message of the rank above, of each
+            later, below = np.flatnonzero(above >= 0), np.flatnonzero(over >= 0)
+            ends, starts = np.flatnonzero(above < 0), np.flatnonzero(over < 0)
+            before = later, np.repeat(ends, len(starts)), others + over[below]
+            after = above[later], others + np.tile(starts, len(ends)), others + below
+            routes.append([*(first + up_route[up]).tolist(), *down_route[down].tolist()])
+            firsts.append(np.concatenate(before).tolist())
+            seconds.append(np.concatenate(after).tolist())
+            many.append(most)
+    return lists(routes, np.int32), lists(firsts), lists(seconds), np.array(many, np.int64)
 
 
 MOST_FLOWS = 400_000
@@ -482,12 +439,6 @@ class Exchange:
         """Algorithm bandwidth. No all-to-all moves a rank's buffer faster."""
         return self.bandwidth * self.network.bytes_per_second
 
-    @property
-    def full(self) -> Ints:
-        """int32[…], the links that are full in this solution, the bottleneck among them."""
-        used = self.flow.sum(axis=0)
-        return np.flatnonzero(used > self.network.capacity * (1 - 1e-6)).astype(np.int32)
-
     def __repr__(self) -> str:
         return f"<all-to-all {self.bandwidth:.6g} on {self.network.topology.name}>"
 
@@ -508,7 +459,7 @@ def exchange(network: RankNetwork) -> Exchange:
     <all-to-all 2 on torus:4x4>
     """
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array
+    from scipy.sparse import csr_array, eye_array, hstack, kron
 
     optimum(network)  # refuses networks in pieces
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
@@ -516,25 +467,18 @@ def exchange(network: RankNetwork) -> Exchange:
     if flows > MOST_FLOWS:
         found = f"{ranks} ranks and {links} links"
         raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
-    source, number = np.repeat(np.arange(ranks), links), np.arange(flows)
-    one = np.ones(flows)
-    places = (source * vertices + np.tile(end, ranks) for end in (network.target, network.source))
-    ends = np.concatenate(list(places))
     wanted = np.zeros((ranks, vertices))
     wanted[:, :ranks] = -1.0
     wanted[np.arange(ranks), np.arange(ranks)] = ranks - 1.0
-    rows = np.flatnonzero(wanted)
-    equal = coo_array(
-        (np.concatenate([one, -one, wanted.ravel()[rows]]),
-         (np.append(ends, rows), np.concatenate([number, number, np.full(len(rows), flows)]))),
-        shape=(ranks * vertices, flows + 1),
-    )  # fmt: skip
-    shared = coo_array((one, (number % links, number)), shape=(links, flows + 1))
+    moved = kron(eye_array(ranks), -_leaving(network))
+    equal = hstack([moved, csr_array(wanted.reshape(-1, 1))], format="csr")
+    shared = kron(np.ones((1, ranks)), eye_array(links))
+    shared = hstack([shared, csr_array((links, 1))], format="csr")
     gain = np.zeros(flows + 1)
     gain[-1] = -1
     solve: Any = linprog  # whose types know no sparse arrays
     result = solve(
-        gain, A_ub=shared.tocsr(), b_ub=network.capacity.astype(np.float64), A_eq=equal.tocsr(),
+        gain, A_ub=shared, b_ub=network.capacity.astype(np.float64), A_eq=equal,
         b_eq=np.zeros(ranks * vertices), method="highs" if flows < 10_000 else "highs-ipm",
     )  # fmt: skip
     assert result.status == 0, result.message
@@ -582,21 +526,20 @@ def _nearest(
     target: list[int],
 ) -> list[int]:
     """Return the links of a shortest way with flow to a rank that lacks some. Empty if none."""
-    came = {source: -1}
+    came: dict[int, tuple[int, int]] = {source: (-1, -1)}  # by which link, and from where
     queue = deque([source])
-    parent: dict[int, int] = {source: -1}
     while queue:
         here = queue.popleft()
         if here in wanted:
             links = []
-            while came[here] >= 0:
-                links.append(came[here])
-                here = parent[here]
+            while here != source:
+                link, here = came[here]
+                links.append(link)
             return links[::-1]
         for link in leaving[here]:
             there = target[link]
             if left[link] > FUZZ and there not in came:
-                came[there], parent[there] = link, here
+                came[there] = link, here
                 queue.append(there)
     return []
 
@@ -636,23 +579,25 @@ def all_to_all(
         raise InputError("size", f"{size_bytes}", "above 0 bytes")
     found = exchange(network)
     bound = size_bytes / found.bytes_per_second
-    peeled = paths_of(found)
+    peeled, ranks = paths_of(found), network.num_ranks
+    moves = np.append(np.ones(len(peeled)), np.zeros(ranks))
+    peeled += [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, last
     hops = [_hops(network, links) for _, _, _, links in peeled]
     numbers: dict[tuple[int, ...], int] = {}
     route = [[numbers.setdefault(hop, len(numbers)) for hop in each] for each in hops]
-    routes = lists(numbers, np.int32)
-    shared = [servers(network, routes)]
-    if (routes.lengths > 1).any():
-        used = np.zeros(len(numbers))
-        for (_, _, part, _), along in zip(peeled, route, strict=True):
-            used[along] += part * found.rate
-        shared.append(servers(network, routes, used))
-
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        return _path_jobs(network.num_ranks, peeled, route, many)
-
-    jobs, times, program = fastest(shared, cut, parts, size_bytes, bound, until)
-    made = timed(network, routes, jobs, times, program, size_bytes, bound)
+    used = np.zeros(len(numbers))
+    for (_, _, part, _), along in zip(peeled, route, strict=True):
+        used[along] += part * found.rate
+    source, target, weight, _ = zip(*peeled, strict=True)
+    messages = lists(route, np.int32)
+    pairs = [range(max(each - 1, 0)) for each in messages.lengths.tolist()]
+    before = lists(pairs)
+    tracks = Tracks(
+        network, lists(numbers, np.int32), used, "all-to-all", 0, messages,
+        before, before._replace(values=before.values + 1), np.zeros(len(numbers), np.bool_),
+        np.array(weight), ranks, (np.array(source, np.int32), np.array(target, np.int32)),
+    )  # fmt: skip
+    made = pipelined(tracks, lambda many: many * moves, parts, size_bytes, bound, until)
     return replace(made, prices=found.prices)
 
 
@@ -666,32 +611,3 @@ def _hops(network: RankNetwork, links: list[int]) -> list[tuple[int, ...]]:
             found.append(tuple(since))
             since = []
     return found
-
-
-def _path_jobs(
-    ranks: int, peeled: list[tuple[int, int, float, list[int]]], route: list[list[int]], many: int
-) -> tuple[Jobs, CollectiveProgram, Floats]:
-    """Return the messages of all paths, each in so many parts. Chunks that stay come last."""
-    length = np.repeat([len(along) for along in route], many)
-    path = np.repeat(np.arange(len(route)), many)  # of each chunk
-    number = np.tile(np.arange(many), len(route))
-    first = np.cumsum(length) - length
-    chunk = np.repeat(np.arange(len(path)), length)
-    hop = np.arange(len(chunk)) - np.repeat(first, length)
-    offsets = np.append(0, np.cumsum([len(along) for along in route]))
-    all_routes = np.array([each for along in route for each in along], np.int32)
-    size = np.array([part for _, _, part, _ in peeled])[path] / (ranks * many)
-    later = np.flatnonzero(hop > 0)
-    jobs = Jobs(
-        all_routes[offsets[path[chunk]] + hop], size[chunk], chunk.astype(np.int32),
-        np.zeros(len(chunk), np.bool_), later - 1, later,
-    )  # fmt: skip
-    own = np.arange(ranks, dtype=np.int32)
-    ends = [np.array([each[side] for each in peeled], np.int32)[path] for side in (0, 1)]
-    empty = np.zeros(0, np.int32)
-    program = CollectiveProgram(
-        "all-to-all", "synthesised", ranks, np.append(size, np.full(ranks, 1 / ranks)), 0, empty,
-        empty, empty, Lists(np.zeros(1, np.int64), empty), np.zeros(0, np.bool_),
-        np.append(ends[0], own), np.append(ends[1], own),
-    )  # fmt: skip
-    return jobs, program, (number / many)[chunk]

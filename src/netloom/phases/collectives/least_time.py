@@ -31,7 +31,7 @@ from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs
 from netloom.phases.collectives.kernels.groups import join_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.schedules import Prices
-from netloom.phases.collectives.trees import optimum
+from netloom.phases.collectives.trees import graph_of, optimum
 from netloom.topology import Cube
 from netloom.topology.core import joined
 from netloom.workload.programs.collectives.costs import least_seconds
@@ -387,21 +387,15 @@ def weakest_groups(network: RankNetwork) -> Ints:
     beside = np.full(ranks, vertices, np.int32)
     sources = np.concatenate([network.source, beside, rank]).astype(np.int32)
     targets = np.concatenate([network.target, rank, beside + 1]).astype(np.int32)
-    arcs = 2 * len(sources)
-    first = np.full(vertices + 2, -1, np.int32)
-    following, head = (np.zeros(arcs, np.int32) for _ in range(2))
-    whole, cap = (np.zeros(arcs, np.int64) for _ in range(2))
-    fill_arcs(first, following, head, whole, sources, targets, np.zeros(len(sources), np.int64))
-    room, height = np.zeros((4, vertices + 2), np.int32), np.zeros(ranks, np.int64)
+    arcs = graph_of(vertices + 2, len(sources))
+    fill_arcs(*arcs[:4], sources, targets, np.zeros(len(sources), np.int64))
+    whole, height = arcs[3], np.zeros(ranks, np.int64)
     while True:
         whole[: 2 * network.num_links : 2] = network.capacity * least.denominator
         most = int(whole.sum()) + ranks * least.numerator
         assert most < INFINITE, "capacities too large for exact flows"
         found = np.empty(vertices, np.int64)
-        join_groups(
-            first, following, head, whole, cap, room, vertices, np.int64(least.numerator), height,
-            found,
-        )  # fmt: skip
+        join_groups(*arcs, vertices, np.int64(least.numerator), height, found)
         if len(np.unique(found[:ranks])) < 2 or (lower := least_out(network, found)) >= least:
             return best
         best, least = found, lower

@@ -23,7 +23,7 @@ from netloom.routing import paths
 from netloom.workload.counter_random import stream_keys
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
 from netloom.workload.programs.collectives.sent import waits
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, grouped
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -58,10 +58,8 @@ class TableSchedule:
         The messages. Step = round.
     routes
         The route of every message.
-    room
-        int64[num_channels], messages that each channel carries in one round.
     rounds
-        Number of rounds. In one, a channel of ``room`` 1 carries one chunk.
+        Number of rounds. In one, the slowest channel carries one chunk.
     depth
         The most messages that a block takes one after the other.
     best
@@ -73,7 +71,6 @@ class TableSchedule:
     network: RankNetwork
     program: CollectiveProgram
     routes: Paths
-    room: Ints
     rounds: int
     depth: int
     best: Optimum
@@ -152,7 +149,7 @@ def on_tables(
     unit = whole_numbers(np.array([base]))[1]
     bound = unit / (best.rate * network.unit) * chunks
     program, pairs = _program(collective, parent, round_of, rounds, chunks)
-    return TableSchedule(network, program, routes.taken(pairs), room, rounds, depth, best, bound)
+    return TableSchedule(network, program, routes.taken(pairs), rounds, depth, best, bound)
 
 
 def _routes(network: RankNetwork, routing: Routing, *, outward: bool) -> Paths:
@@ -199,8 +196,7 @@ def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, 
     node = np.arange(ranks * ranks)
     own = parent.ravel() < 0
     above = np.where(own, node, node // ranks * ranks + parent.ravel())
-    child = node[~own][np.argsort(above[~own], kind="stable")]
-    child_first = np.append(0, np.cumsum(np.bincount(above[~own], minlength=ranks * ranks)))
+    child_first, child = grouped(above[~own], node[~own], ranks * ranks)
     height, depth = np.zeros(ranks * ranks, np.int64), 0
     layer = above[~own]
     while len(layer):  # those with somebody below them, then those with somebody two below …
@@ -213,14 +209,15 @@ def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, 
     starts = routes.channels[routes.offsets[:-1][away]].reshape(ranks, ranks - 1)
     exits = np.where((starts == starts[:, :1]).all(axis=1), starts[:, 0], -1).astype(np.int64)
     messages, num_keys = ranks * ranks * chunks, chunks * (depth + 1)
-    remaining = np.bincount(parent[parent >= 0], minlength=ranks) * chunks
+    owes = -np.bincount(parent[parent >= 0], minlength=ranks) * chunks
     round_of = np.full(messages, -1, np.int64)
     lists = np.zeros((2, ranks, num_keys), np.int64)
     rounds = timetable(
         routes.offsets, routes.channels, room, parent, keys.ravel(), chunks,
-        np.zeros(len(room), np.int64), exits, remaining, np.zeros(ranks, np.int64),
-        np.zeros(SPREAD + 1, np.int64), np.zeros(ranks, np.bool_), lists[0], lists[1],
-        np.zeros(messages, np.int64), child_first, child, round_of, np.zeros(messages, np.int64),
+        np.zeros(len(room), np.int64), exits, np.arange(ranks), owes,
+        np.zeros(ranks, np.int64), np.zeros(SPREAD + 1, np.int64), np.zeros(ranks, np.bool_),
+        *lists, np.zeros(messages, np.int64), child_first, child, round_of,
+        np.zeros(messages, np.int64),
     )  # fmt: skip
     return round_of, int(rounds), depth
 
@@ -268,9 +265,11 @@ def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     network, program = found.network, found.program
     routes = Lists(found.routes.offsets.astype(np.int64), found.routes.channels.astype(np.int32))
     shared, route = _servers(found, routes)
-    offsets, before = waits(program, stepwise=False)
-    after = np.repeat(np.arange(program.num_messages), np.diff(offsets))
-    jobs = Jobs(route, program.message_size, program.chunks.values, program.sums, before, after)
+    awaited = waits(program, stepwise=False)
+    jobs = Jobs(
+        route, program.message_size, program.chunks.values, program.sums, awaited.values,
+        awaited.owners(),
+    )  # fmt: skip
     start, end = listed(shared, jobs, program.step, size_bytes)
     lasting = shared.seconds(jobs, size_bytes) + shared.latency[route]
     longest = np.zeros(program.num_steps)

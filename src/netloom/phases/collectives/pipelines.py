@@ -19,8 +19,8 @@ from netloom.base.errors import InputError
 from netloom.base.progress import tell_so_far
 from netloom.phases.collectives.kernels.listing import run_list
 from netloom.phases.collectives.trees import Forest, forest, optimum
-from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, single
+from netloom.workload.programs.messages import Lists, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,8 +74,7 @@ class Jobs:
         """
         found = seconds.copy()
         waiting = np.bincount(self.before, minlength=len(self))
-        offsets, values = _grouped(self.after, self.before, len(self))
-        earlier_of = Lists(offsets, values.astype(np.int32))
+        earlier_of = grouped(self.after, self.before, len(self))
         ready = np.flatnonzero(waiting == 0)
         while len(ready):
             pairs = earlier_of.taken(ready)
@@ -84,6 +83,68 @@ class Jobs:
             np.subtract.at(waiting, earlier, 1)
             ready = np.unique(earlier[waiting[earlier] == 0])
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Ways that parts of a collective's data go. Each is a row of messages, for every chunk alike.
+
+    Attributes
+    ----------
+    network, routes
+        The ranks, and the links of each route.
+    slices
+        float64[num_routes], what the tracks use of each route, in capacity of the network.
+    collective, root
+        What they are for.
+    messages
+        The route of each message of a track.
+    before, after
+        Pairs of messages of a track: the first must have arrived before the second leaves.
+    sums
+        bool[num_routes], whether what comes by a route is added.
+    weight, total
+        How much goes along each track, if the collective's size is ``total``.
+    owners
+        int32[num_tracks] each, who has what goes along it at first, and in the end.
+    """
+
+    network: RankNetwork
+    routes: Lists
+    slices: Floats
+    collective: str
+    root: int
+    messages: Lists
+    before: Lists
+    after: Lists
+    sums: Bools
+    weight: NDArray[Any]
+    total: int
+    owners: tuple[Ints, Ints]
+
+    def cut(self, parts: Ints) -> tuple[Jobs, CollectiveProgram, Floats]:
+        """Return the messages of chunks, so many of each track, and the program they will fill.
+
+        Also returns the part of its track's data that goes before the chunk of each message,
+        float64[num_messages].
+        """
+        track = np.repeat(np.arange(len(parts)), parts)  # of each chunk
+        number = np.arange(len(track)) - np.repeat(np.cumsum(parts) - parts, parts)
+        size = (self.weight / (self.total * parts))[track]
+        route, before, after = (
+            each.taken(track) for each in (self.messages, self.before, self.after)
+        )
+        chunk, first = route.owners(), route.offsets[before.owners()]
+        jobs = Jobs(
+            route.values, size[chunk], chunk.astype(np.int32), self.sums[route.values],
+            first + before.values, first + after.values,
+        )  # fmt: skip
+        empty = np.zeros(0, np.int32)
+        program = CollectiveProgram(
+            self.collective, "synthesised", self.network.num_ranks, size, self.root, empty, empty,
+            empty, single(empty), np.zeros(0, np.bool_), *(each[track] for each in self.owners),
+        )  # fmt: skip
+        return jobs, program, (number / parts[track])[chunk]
 
 
 class Servers(NamedTuple):
@@ -188,8 +249,7 @@ def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -
     through = routes.lengths > 1
     rate = np.where(through, np.minimum(slices, rate), rate)
     own = np.where(through, network.num_links + np.arange(len(first)), routes.values[first])
-    taken = Lists(np.arange(len(first) + 1, dtype=np.int64), own.astype(np.int32))
-    return Servers(rate, latency, taken, np.append(capacity, slices), unit)
+    return Servers(rate, latency, single(own), np.append(capacity, slices), unit)
 
 
 def listed(
@@ -225,11 +285,11 @@ def listed(
     links = len(shared.room)
     sent = run_list(
         (jobs.route, shared.seconds(jobs, size_bytes), place, waits),
-        _grouped(jobs.before, jobs.after, many),
+        grouped(jobs.before, jobs.after, many),
         (taken.offsets, taken.values, shared.rate, shared.latency,
-         *_grouped(taken.values, through, links)),
+         *grouped(taken.values, through, links)),
         shared.room.copy(),
-        (_grouped(jobs.route, jobs.route, num_routes)[0],
+        (grouped(jobs.route, jobs.route, num_routes)[0],
          np.zeros(many, [("key", "i4"), ("item", "i4")]), np.zeros(num_routes, np.int64)),
         np.zeros(2 * many + 2, [("key", "f8"), ("item", "i8")]),
         (np.zeros(links + 1, np.int64), np.zeros(links, np.int8)),
@@ -237,47 +297,6 @@ def listed(
     )  # fmt: skip
     assert sent == many, "messages that wait for each other in a circle"
     return start, end
-
-
-def timed(
-    network: RankNetwork,
-    routes: Lists,
-    jobs: Jobs,
-    times: tuple[Floats, Floats],
-    program: CollectiveProgram,
-    size_bytes: float,
-    bound_seconds: float,
-    *,
-    backwards: bool = False,
-) -> Timed:
-    """Return a schedule from times: its program with messages, in the order of their starts.
-
-    Parameters
-    ----------
-    program
-        Its chunks. Messages are filled in.
-    backwards
-        Whether time runs backwards: copies on the reversed network become sums on the network.
-    """
-    start, end = times
-    source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
-    target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
-    sums, links = jobs.sums, routes.taken(jobs.route)
-    taken = Lists(links.offsets, _channels(network, links, start, end))
-    if backwards:
-        start, end = end.max() - end, end.max() - start
-        source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
-        last = np.repeat(taken.offsets[:-1] + taken.offsets[1:] - 1, taken.lengths)
-        taken = Lists(taken.offsets, taken.values[last - np.arange(len(last))])
-    _, step = np.unique(start, return_inverse=True)
-    order = np.lexsort((jobs.chunk, target, source, step))
-    made = replace(
-        program, source=source[order], target=target[order], step=step[order].astype(np.int32),
-        chunks=Lists(np.arange(len(order) + 1, dtype=np.int64), jobs.chunk[order]),
-        sums=sums[order],
-    )  # fmt: skip
-    taken = taken.taken(order)
-    return Timed(made, network, size_bytes, start[order], end[order], taken, bound_seconds)
 
 
 def priorities(
@@ -323,12 +342,6 @@ def _channels(network: RankNetwork, links: Lists, start: Floats, end: Floats) ->
         ends[which] = float(end[row])
         found[place] = network.channels.of(link)[which]
     return found
-
-
-def _grouped(keys: NDArray[Any], values: NDArray[Any], many: int) -> tuple[Ints, Ints]:
-    """Return values by key, as offsets and values."""
-    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=many)))
-    return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)
 
 
 BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
@@ -412,19 +425,78 @@ def along_trees(
     used = network.reversed() if backwards else network
     best = optimum(used, weights)
     trees = forest(best)
-    bound = best.seconds(size_bytes)
-    shared = [servers(used, trees.routes)]
-    if (trees.routes.lengths > 1).any():
-        shared.append(servers(used, trees.routes, slices_of(trees)))
-
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        return tree_jobs(trees, chunks_of(trees, many), collective, root)
-
+    route, above = below_roots(trees)
+    batch, after = np.nonzero(above >= 0)
+    block, every = trees.root, np.full(len(trees.root), EVERYBODY, np.int32)
+    tracks = Tracks(
+        used, trees.routes, slices_of(trees), collective, root,
+        Lists(np.arange(len(route) + 1) * route.shape[1], route.ravel()),
+        grouped(batch, above[batch, after], len(route)), grouped(batch, after, len(route)),
+        np.zeros(len(trees.routes.lengths), np.bool_), trees.many, int(trees.trees.sum()),
+        (every, block) if backwards else (block, every),
+    )  # fmt: skip
     each = int(trees.trees.max())
     alike = each if each <= FEW_TREES else 1  # then all chunks have one size
+    share = trees.many / trees.trees[trees.root]
     ladder = [alike * many for many in chunks]
-    jobs, times, program = fastest(shared, cut, ladder, size_bytes, bound, until)
-    return timed(used, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards)
+    bound = best.seconds(size_bytes)
+    return pipelined(
+        tracks, lambda many: many * share, ladder, size_bytes, bound, until, backwards=backwards
+    )
+
+
+def pipelined(
+    tracks: Tracks,
+    parts: Callable[[int], Floats],
+    chunks: Sequence[int],
+    size_bytes: float,
+    bound_seconds: float,
+    until: float = np.inf,
+    *,
+    backwards: bool = False,
+) -> Timed:
+    """Return the fastest schedule of chunks along tracks, its messages by their starts.
+
+    Parameters
+    ----------
+    parts
+        Returns chunks of each track for so many per block, not rounded.
+    chunks
+        Chunks per block to try, ascending.
+    bound_seconds
+        Seconds that no schedule can beat.
+    until
+        As ``fastest`` has it.
+    backwards
+        Whether time runs backwards: copies on the reversed network become sums on the network.
+    """
+    network, routes = tracks.network, tracks.routes
+    shared = [servers(network, routes)]
+    if (routes.lengths > 1).any():
+        shared.append(servers(network, routes, tracks.slices))
+
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
+        return tracks.cut(np.maximum(np.rint(parts(many)), 1).astype(np.int64))
+
+    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound_seconds, until)
+    start, end = times
+    source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
+    target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
+    sums, links = jobs.sums, routes.taken(jobs.route)
+    taken = Lists(links.offsets, _channels(network, links, start, end))
+    if backwards:
+        start, end = end.max() - end, end.max() - start
+        source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
+        last = np.repeat(taken.offsets[:-1] + taken.offsets[1:] - 1, taken.lengths)
+        taken = Lists(taken.offsets, taken.values[last - np.arange(len(last))])
+    _, step = np.unique(start, return_inverse=True)
+    order = np.lexsort((jobs.chunk, target, source, step))
+    made = replace(
+        program, source=source[order], target=target[order], step=step[order].astype(np.int32),
+        chunks=single(jobs.chunk[order]), sums=sums[order],
+    )  # fmt: skip
+    taken = taken.taken(order)
+    return Timed(made, network, size_bytes, start[order], end[order], taken, bound_seconds)
 
 
 def fastest(
@@ -491,13 +563,6 @@ def fastest(
     return best
 
 
-def chunks_of(trees: Forest, many: int) -> Ints:
-    """Return how many chunks each batch's part of a block is cut into, int64[num_batches]."""
-    share = trees.many / trees.trees[trees.root]
-    found: Ints = np.maximum(np.rint(many * share), 1).astype(np.int64)
-    return found
-
-
 def slices_of(trees: Forest) -> Floats:
     """Return what the trees use of each route, float64[num_routes], in capacity of the network."""
     used = np.zeros(len(trees.routes.offsets) - 1, np.int64)
@@ -508,39 +573,16 @@ def slices_of(trees: Forest) -> Floats:
     return found
 
 
-def tree_jobs(
-    trees: Forest, parts: Ints, collective: str, root: int, first_chunk: int = 0
-) -> tuple[Jobs, CollectiveProgram, Floats]:
-    """Return the messages of chunks down their trees, and the program that they will fill.
+def below_roots(trees: Forest) -> tuple[Ints, Ints]:
+    """Return the messages down each batch, one to each rank but its root, in the order of ranks.
 
-    ``parts``: chunks of each batch. Also returns the part of its tree's data that goes before the
-    chunk of each message, float64[num_messages].
+    The route of each, and the number of the message that comes to the rank above, −1 if that is
+    the root: int[num_batches, num_ranks − 1].
     """
     ranks = trees.network.num_ranks
-    batch = np.repeat(np.arange(len(parts)), parts)  # of each chunk
-    number = np.arange(len(batch)) - np.repeat(np.cumsum(parts) - parts, parts)
-    size = (trees.many / (trees.trees.sum() * parts))[batch]
-    below = (
-        np.arange(ranks)[None, :] != trees.root[:, None]
-    )  # of each batch, all ranks but its root
-    place = np.cumsum(below, axis=1) - 1  # of a rank's message among those of its chunk
+    below = np.arange(ranks)[None, :] != trees.root[:, None]
+    place = np.cumsum(below, axis=1) - 1
     above = np.take_along_axis(place, np.maximum(trees.parent, 0), axis=1)
     above[trees.parent == trees.root[:, None]] = -1
-    shape = (len(parts), ranks - 1)
-    route, waits = trees.route[below].reshape(shape), above[below].reshape(shape)
-    first = np.arange(len(batch))[:, None] * (ranks - 1)
-    after = (first + np.arange(ranks - 1))[waits[batch] >= 0]
-    before = (first + waits[batch])[waits[batch] >= 0]
-    chunk = np.repeat(np.arange(len(batch)), ranks - 1)
-    jobs = Jobs(
-        route[batch].ravel().astype(np.int32), size[chunk], (chunk + first_chunk).astype(np.int32),
-        np.zeros(len(chunk), np.bool_), before, after,
-    )  # fmt: skip
-    block, every = trees.root[batch].astype(np.int32), np.full(len(batch), EVERYBODY, np.int32)
-    owners = (every, block) if collective in BACKWARDS else (block, every)
-    empty = np.zeros(0, np.int32)
-    program = CollectiveProgram(
-        collective, "synthesised", ranks, size, root, empty, empty, empty, lists([], np.int32),
-        np.zeros(0, np.bool_), *owners,
-    )  # fmt: skip
-    return jobs, program, (number / parts[batch])[chunk]
+    shape = (len(trees.root), ranks - 1)
+    return trees.route[below].reshape(shape), above[below].reshape(shape)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text, replacing
@@ -32,7 +32,7 @@ from netloom.phases.collectives.schedules import (
     StepProof,
     tables_of,
 )
-from netloom.phases.plan_files import mistake
+from netloom.phases.plan_files import Record, Text, mistake
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
 from netloom.workload.programs.messages import Lists
 
@@ -171,31 +171,26 @@ def read_schedule(path: str | Path, text: str | None = None) -> ScheduleFile:
         raise InputError(f"{path}: {error.where}", error.found, error.wanted) from None
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
 _Owner = Annotated[int, Field(ge=-1, lt=2**31)]
 _Seconds = Annotated[float, Field(ge=0, le=1e9)]
 _Positive = Annotated[float, Field(gt=0, le=1e21)]
-_Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
 
 
 _Price = Annotated[int, Field(ge=0, le=MOST_PAID)]
 _Level = Annotated[int, Field(ge=-MOST_PAID, le=MOST_PAID)]
 
 
-class _Prices(_Record):
+class _Prices(Record):
     num_channels: list[_Count] | _Count
     channels: list[_Count]
     price: list[_Price] | _Price
     level: list[_Level] | _Level
 
 
-class _Bound(_Record):
+class _Bound(Record):
     seconds: _Seconds
-    why: _Text
+    why: Text
     inside: list[_Count]
     prices: _Prices | None = None
 
@@ -208,7 +203,7 @@ _Forwarding = Annotated[
 ]
 
 
-class _FewSteps(_Record):
+class _FewSteps(Record):
     steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
     seconds: _Seconds
     price: _StepPrices
@@ -216,10 +211,10 @@ class _FewSteps(_Record):
     forwarding: _Forwarding
 
 
-class _Network(_Record):
-    name: _Text
-    digest: _Text
-    vertices: list[_Text]
+class _Network(Record):
+    name: Text
+    digest: Text
+    vertices: list[Text]
     hosts: list[_Count]
     source: list[_Count]
     target: list[_Count]
@@ -227,14 +222,14 @@ class _Network(_Record):
     latency_seconds: list[_Seconds] | _Seconds
 
 
-class _Chunks(_Record):
+class _Chunks(Record):
     count: Annotated[int, Field(ge=1, lt=2**31)]
     size: list[_Positive] | _Positive
     first_owner: list[_Owner] | _Owner
     final_owner: list[_Owner] | _Owner
 
 
-class _Messages(_Record):
+class _Messages(Record):
     count: Annotated[int, Field(ge=1, lt=2**31)]
     source: list[_Count]
     target: list[_Count]
@@ -247,12 +242,12 @@ class _Messages(_Record):
     channels: list[_Count]
 
 
-class _File(_Record):
+class _File(Record):
     format: Literal["netloom-collective"]
     version: Literal[1]
     provenance: dict[str, Any]
     collective: Literal[COLLECTIVES]  # type: ignore[valid-type]
-    algorithm: _Text
+    algorithm: Text
     ranks: Annotated[int, Field(ge=2, lt=2**20)]
     root: _Count
     size_bytes: _Positive
@@ -350,33 +345,30 @@ def _schedule(record: _File) -> Schedule:
     routes = _lists(
         "messages.channels", given.num_channels, given.channels, count, len(network.source)
     )
-    columns = {
-        "source": _filled("messages.source", given.source, count, np.int32, ranks),
-        "target": _filled("messages.target", given.target, count, np.int32, ranks),
-        "sums": _filled("messages.sums", given.sums, count, np.bool_, 2),
-    }
+    source = _filled("messages.source", given.source, count, np.int32, ranks)
+    target = _filled("messages.target", given.target, count, np.int32, ranks)
+    sums = _filled("messages.sums", given.sums, count, np.bool_, 2)
     _, step = np.unique(start, return_inverse=True)
     order = np.argsort(step, kind="stable")
     owner = record.chunks.first_owner, record.chunks.final_owner
     program = CollectiveProgram(
         record.collective, record.algorithm, ranks, sizes, record.root,
-        columns["source"][order], columns["target"][order], step[order].astype(np.int32),
-        carried.taken(order), columns["sums"][order],
+        source[order], target[order], step[order].astype(np.int32), carried.taken(order),
+        sums[order],
         _filled("chunks.first_owner", owner[0], chunks, np.int32, ranks),
         _filled("chunks.final_owner", owner[1], chunks, np.int32, ranks),
     )  # fmt: skip
     inside = _filled(
         "bound.inside", record.bound.inside, len(record.bound.inside), np.int32, len(network.labels)
     )
+    few = None
+    if (said := record.few_steps) is not None:
+        columns = (said.worth, 3), (said.price, 4), (said.forwarding, 5)
+        tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
+        few = StepBound(said.seconds, StepProof(said.steps, *tables))
     prices = _prices(record, network)
     bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(
         program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound,
-        None if record.few_steps is None else _few_steps(record.few_steps),
+        few,
     )  # fmt: skip
-
-
-def _few_steps(given: _FewSteps) -> StepBound:
-    columns = (given.worth, 3), (given.price, 4), (given.forwarding, 5)
-    tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
-    return StepBound(given.seconds, StepProof(given.steps, *tables))

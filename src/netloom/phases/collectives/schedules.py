@@ -32,8 +32,7 @@ from netloom.base.errors import InputError
 from netloom.routing import Paths
 from netloom.simulation.crossed import mean_rates
 from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
-from netloom.workload.programs.messages import Lists
-from netloom.workload.programs.traces import Trace
+from netloom.workload.programs.traces import message_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
     from netloom.workload.programs.collectives.program import CollectiveProgram
+    from netloom.workload.programs.messages import Lists
+    from netloom.workload.programs.traces import Trace
 
 
 ROUNDING = 1e-9
@@ -581,23 +582,12 @@ def schedule_trace(schedule: Schedule, name: str) -> Trace:
     >>> schedule_trace(proven(synthesised(net, "all-gather", 1e9)), "plan.json")
     <plan.json: 4 tasks, 24 messages, 24 entries>
     """
-    program, count = schedule.program, schedule.program.num_messages
-    nothing = np.zeros(count)
-    return Trace(
-        name,
-        program.num_ranks,
-        tuple(map(str, range(count))),
-        start=schedule.start,
-        run=nothing,
-        hold=nothing,
-        receive=nothing,
-        source=program.source,
-        flits=sizes_in_bytes(program.message_size, schedule.size_bytes),
-        targets=Lists(np.arange(count + 1), program.target.astype(np.int64)),
-        after=Lists(*waits(program, stepwise=False)),
-        flit_bytes=1,
-        unit="seconds",
-    )
+    program = schedule.program
+    sizes = sizes_in_bytes(program.message_size, schedule.size_bytes)
+    return message_trace(
+        name, program.num_ranks, map(str, range(program.num_messages)), program.source,
+        program.target, sizes, waits(program, stepwise=False), start=schedule.start,
+    )  # fmt: skip
 
 
 def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:

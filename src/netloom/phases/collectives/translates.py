@@ -20,7 +20,6 @@ from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, T
 from netloom.phases.collectives.trees import optimum
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
-from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -297,9 +296,8 @@ def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs,
     )  # fmt: skip
     ways = len(found.step_of)
     room = np.ones(ways)
-    each = Lists(np.arange(ways + 1, dtype=np.int64), np.arange(ways, dtype=np.int32))
     latency = np.full(ways, network.latency[0])
-    return jobs, Servers(room, latency, each, room, float(network.rate[0]))
+    return jobs, Servers(room, latency, single(range(ways)), room, float(network.rate[0]))
 
 
 def _everywhere(

@@ -143,7 +143,7 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
         place = graph.first_short(rate, place)
         if place < 0:
             break
-        inside = graph.source_side()
+        inside = graph.arcs[5][0, : graph.source] >= 0  # of the cut that the last flow met
         lower = _rate_of(network, given, inside)
         assert lower < rate, "a cut that does not lower the rate"
         rate = lower
@@ -165,34 +165,18 @@ class _Graph:
         self.own = 2 * (network.num_links + ranks)
         sources = np.append(network.source, np.full(len(ranks), self.source)).astype(np.int32)
         targets = np.append(network.target, ranks).astype(np.int32)
-        arcs = 2 * len(sources)
-        self.first = np.full(self.source + 1, -1, np.int32)
-        self.following, self.head = (np.zeros(arcs, np.int32) for _ in range(2))
-        self.whole, self.cap = (np.zeros(arcs, np.int64) for _ in range(2))
-        self.room = np.zeros((4, self.source + 1), np.int32)
-        fill_arcs(
-            self.first, self.following, self.head, self.whole, sources, targets,
-            np.ones(len(sources), np.int64),
-        )  # fmt: skip
+        self.arcs = graph_of(self.source + 1, len(sources))
+        fill_arcs(*self.arcs[:4], sources, targets, np.ones(len(sources), np.int64))
 
     def first_short(self, rate: Fraction, begin: int) -> int:
         """Return the first rank from ``begin`` on that cannot receive at this rate; −1 if none."""
-        links = len(self.capacity)
-        self.whole[: 2 * links : 2] = self.capacity * rate.denominator
-        self.whole[self.own] = self.weights * rate.numerator
-        self.whole[self.own[:begin]] = INFINITE
+        whole = self.arcs[3]
+        whole[: 2 * len(self.capacity) : 2] = self.capacity * rate.denominator
+        whole[self.own] = self.weights * rate.numerator
+        whole[self.own[:begin]] = INFINITE
         limit = int(self.weights.sum()) * rate.numerator
         assert limit < INFINITE, "capacities too large for exact flows"
-        found = first_short(
-            self.first, self.following, self.head, self.whole, self.cap, self.room, self.source,
-            begin, self.own, np.int64(limit),
-        )  # fmt: skip
-        return int(found)
-
-    def source_side(self) -> Bools:
-        """Return which vertices are within the cut that the last flow met, bool[num_vertices]."""
-        found: Bools = self.room[0, : self.source] >= 0
-        return found
+        return int(first_short(*self.arcs, self.source, begin, self.own, np.int64(limit)))
 
 
 def _all_but_slowest(network: RankNetwork, weights: Ints) -> Bools:
@@ -229,22 +213,6 @@ Shares: TypeAlias = dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
 """By source and target: how much each way carries, and the links of the network that it takes."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ways:
-    """Links between ranks, and the ways through switches that each stands for.
-
-    Attributes
-    ----------
-    capacity
-        int64[num_ranks, num_ranks], in units of one tree's bandwidth.
-    ways
-        What its links stand for.
-    """
-
-    capacity: Ints
-    ways: Shares
-
-
 def graph_of(vertices: int, arcs: int, kinds: int = 4) -> tuple[Any, ...]:
     """Return room for a graph of so many vertices and arcs, as the kernels take it."""
     return (
@@ -254,8 +222,10 @@ def graph_of(vertices: int, arcs: int, kinds: int = 4) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
+def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> tuple[Ints, Shares]:
     """Return links between ranks that carry as many trees as the network with its switches does.
+
+    int64[num_ranks, num_ranks], how many each carries, and the ways that links stand for.
 
     Parameters
     ----------
@@ -276,8 +246,7 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> star = rank_network(topology("leaf-spine:1x1x3"))
-    >>> found = split_off(star, star.capacity * 2, np.ones(3, np.int64))
-    >>> found.capacity.sum(axis=0)
+    >>> split_off(star, star.capacity * 2, np.ones(3, np.int64))[0].sum(axis=0)
     array([2, 2, 2])
     """
     if network.num_vertices > MOST_VERTICES:
@@ -310,7 +279,7 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
                     _move(left, ways, each, switch, after, moved)
             assert left[switch, after] == 0, "a switch that cannot be split off"
     ranks = network.num_ranks
-    return Ways(left[:ranks, :ranks].copy(), ways)
+    return left[:ranks, :ranks].copy(), ways
 
 
 def _move(left: Ints, ways: Shares, before: int, through: int, after: int, moved: int) -> None:
@@ -365,24 +334,9 @@ class Forest:
     routes: Lists
     rate: float
 
-    @property
-    def depth(self) -> Ints:
-        """int32[num_batches, num_ranks], how many ranks pass something on before each has it."""
-        found = np.full(self.parent.shape, -1, np.int32)
-        rows = np.arange(len(self.root))
-        found[rows, self.root] = 0
-        while (found < 0).any():
-            above = np.take_along_axis(found, np.maximum(self.parent, 0), axis=1)
-            new = (found < 0) & (above >= 0)
-            assert new.any(), "a tree that does not span"
-            found[new] = above[new] + 1
-        return found
-
     def __repr__(self) -> str:
-        return (
-            f"<{len(self.root)} batches of {int(self.many.sum())} trees, "
-            f"depth {int(self.depth.max())}, {self.network.num_ranks} ranks>"
-        )
+        batches, ranks = len(self.root), self.network.num_ranks
+        return f"<{batches} batches of {int(self.many.sum())} trees, {ranks} ranks>"
 
 
 def forest(found: Optimum, trees: int | None = None) -> Forest:
@@ -407,7 +361,7 @@ def forest(found: Optimum, trees: int | None = None) -> Forest:
     >>> from netloom.phases.collectives.network import rank_network
     >>> from netloom.phases.collectives.trees import optimum
     >>> forest(optimum(rank_network(topology("torus:4x4"))))
-    <37 batches of 64 trees, depth 7, 16 ranks>
+    <37 batches of 64 trees, 16 ranks>
     """
     each = found.trees if trees is None else trees
     per_tree = found.rate / each
@@ -423,10 +377,10 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
 
     Every rank must be able to receive all trees at once, which an optimum ensures.
     """
-    ways = split_off(network, capacity, trees)
-    source, target = (each.astype(np.int32) for each in np.nonzero(ways.capacity))
+    room, ways = split_off(network, capacity, trees)
+    source, target = (each.astype(np.int32) for each in np.nonzero(room))
     offsets = np.append(0, np.cumsum(np.bincount(source, minlength=network.num_ranks)))
-    left = ways.capacity[source, target].copy()
+    left = room[source, target].copy()
     batches = _grown((offsets.astype(np.int64), source, target), left, trees)
     return _on_cables(network, ways, (source, target), batches, trees, rate)
 
@@ -471,7 +425,7 @@ def _stack(slots: int, ranks: int) -> tuple[NDArray[Any], ...]:
 
 def _on_cables(
     network: RankNetwork,
-    ways: Ways,
+    ways: Shares,
     ends: tuple[Ints, Ints],
     batches: list[tuple[int, int, Ints, Ints]],
     trees: Ints,
@@ -480,7 +434,7 @@ def _on_cables(
     """Return the forest, batches cut where one way of a link is full and the next begins."""
     source, target = (each.tolist() for each in ends)
     numbers: dict[tuple[int, ...], int] = {}
-    rest = {pair: list(ways.ways[pair]) for pair in zip(source, target, strict=True)}
+    rest = {pair: list(ways[pair]) for pair in zip(source, target, strict=True)}
     root, many, parents, routes = [], [], [], []
     for of_root, multiplicity, order, joined in batches:
         above = np.array([source[link] if link >= 0 else -1 for link in joined.tolist()], np.int32)

@@ -3,6 +3,8 @@
 A flit is a word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every
 connection owns one VC of each channel of its path. Connections that share a channel take turns on
 it, word by word. This includes the one channel from a node to its router, and the one back.
+
+The same connections by message passing: each is one message, on wormhole routers.
 """
 
 from __future__ import annotations
@@ -10,36 +12,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
+from netloom.base.provenance import DEFAULT_SEED
 from netloom.phases.plan.plans import Connections, ranks
-from netloom.routing import ports
+from netloom.routing import ports, virtual_channel_routing
 from netloom.routing.hosted import parted
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.programs.messages import COLUMNS, Messages, checked
+from netloom.workload.programs.messages import lists, messages
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Sequence
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.models.messages import ConSetCosts
+    from netloom.models.messages import ConSetCosts, MessageCosts
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetables import Timetable
     from netloom.topology import Topology
+    from netloom.workload.programs.messages import Messages
+
+Answer = TypeVar("Answer")
 
 MOST_WORDS = 2**30
-"""Most words of a phase, as cycles of their processors: more would run for hours."""
+"""Most words of a phase, as cycles of their processors, or of a node: more would run for hours."""
 
 MOST_ROWS = 2**22
 """Most words of a phase that are sent one by one, where processors are slower than channels."""
@@ -59,7 +63,6 @@ class Execution:
     # it was first allowed to send, and when its last word had been delivered.
     start: Floats
     end: Floats
-    delivered_words: Ints  # int64[n]
     # int64[num_phases, num_network_channels], the words that crossed each channel between routers.
     channel_words: Ints
 
@@ -153,10 +156,7 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
         partial(_run, plan, costs, start, rank, phase, _router(plan, phase))
         for phase in range(plan.num_phases)
     ]
-    with counting(len(runs), "simulating phases") as tell:
-        found = [each for each in run_all(runs, tell=tell) if each is not None]
-    if len(found) < len(runs):
-        raise KeyboardInterrupt
+    found = side_by_side(runs, "simulating phases")
     count = len(plan.connections)
     first, last, words = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
     for each in found:
@@ -173,7 +173,6 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
         phase_cycles=np.array([each.cycles for each in found], np.int64),
         start=first * clocks,
         end=last * clocks,
-        delivered_words=words,
         channel_words=np.array(crossed, np.int64).reshape(
             len(found), plan.topology.num_network_channels
         ),
@@ -254,38 +253,24 @@ def _run(
     stopped: Callable[[], bool],
 ) -> _Phase | None:
     """Run a phase. Return None if it was to stop."""
-    rows = phase_rows(plan, costs, start, rank, phase)
-    members, given = rows.members, plan.connections
+    members, table, owner = phase_rows(plan, costs, start, rank, phase)
+    given, by_owner = plan.connections, np.argsort(owner, kind="stable")
     routed = parted(plan.topology, plan.routes.taken(members))
     owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
     engine = NetworkProgram(
         plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
     )
-    engine.append(rows.table, rows.owner)
-    while engine.completed < engine.num_rows:
-        if stopped():
-            return None
-        if engine.cycle == LAST_CYCLE:
-            raise InputError(f"phase {phase}", f"{LAST_CYCLE} cycles", "fewer, to simulate it")
-        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    engine.append(table, owner)
+    if not completed(engine, f"phase {phase}", "fewer, to simulate it", stopped):
+        return None
     engine.network.flits()  # balances
     found = engine.rows
-    words = np.bincount(rows.owner, found["flits"], minlength=len(members)).astype(np.int64)
-    first = np.searchsorted(rows.owner[rows.by_owner], np.arange(len(members)))
-    last = np.append(first[1:], len(rows.owner)) - 1
-    sent, complete = found["ready"][rows.by_owner[first]], found["complete"][rows.by_owner[last]]
+    words = np.bincount(owner, found["flits"], minlength=len(members)).astype(np.int64)
+    first = np.searchsorted(owner[by_owner], np.arange(len(members)))
+    last = np.append(first[1:], len(owner)) - 1
+    sent, complete = found["ready"][by_owner[first]], found["complete"][by_owner[last]]
     cycles = int(found["complete"].max(initial=0))
     return _Phase(members, cycles, sent, complete, words, engine.channel_flits())
-
-
-@dataclass(frozen=True, eq=False)
-class PhaseRows:
-    """The rows of a phase."""
-
-    members: Ints  # int64[m], the connections of the phase, by number
-    table: Messages  # what is sent; a connection's rows are in the order of its words
-    owner: Ints  # int32[rows], the place in ``members`` of the connection of each row
-    by_owner: Ints  # int64[rows], the rows by connection, in order
 
 
 def phase_rows(
@@ -294,8 +279,11 @@ def phase_rows(
     start: Floats | None,
     rank: Ints,
     phase: int,
-) -> PhaseRows:
-    """Return what a phase sends, and what each row of it waits for. See ``execute``.
+) -> tuple[Ints, Messages, Ints]:
+    """Return the connections of a phase, the rows that they send, and the connection of each row.
+
+    Connections are int64[m], by number. The third is int32[rows], places among them. A connection's
+    rows are in the order of its words. See ``execute`` for what they wait for.
 
     ``start``: float64[n], when the timetable has each connection start. None: all at once.
     ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
@@ -324,20 +312,19 @@ def phase_rows(
     connection, ends = np.repeat(sequence, count), np.cumsum(count)
     word = np.arange(len(connection)) - np.repeat(ends - count, count)
     last_row = dict(zip(sequence.tolist(), (ends - 1).tolist(), strict=True))
-    after, offsets = _edges(sequence, count, waits, last_row)
+    awaited = lists([sorted(map(last_row.__getitem__, waits[each])) for each in sequence.tolist()])
     left = np.repeat(words, count)
-    columns: dict[str, NDArray[Any]] = {
-        name: np.zeros(len(connection), dtype) for name, dtype in COLUMNS.items()
-    }
-    columns["source"], columns["target"] = given.source[connection], given.target[connection]
-    columns["context"][:] = -1
-    columns["flits"][:] = left if single else np.minimum(left, 1)
-    columns["delay"][:] = np.floor(word * pace) * (not single)
     taken = np.rint(left * pace) - np.floor(word * pace) - 1
-    columns["receive"][:] = np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0)
-    table = Messages(given.num_nodes, 0, **columns, after_offsets=offsets, after=after)
-    owner = np.searchsorted(members, connection).astype(np.int32)
-    return PhaseRows(members, checked(table), owner, np.argsort(owner, kind="stable"))
+    table = messages(
+        given.num_nodes,
+        source=given.source[connection],
+        target=given.target[connection],
+        flits=left if single else np.minimum(left, 1),
+        delay=np.floor(word * pace) * (not single),
+        receive=np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0),
+        after=awaited.taken(np.repeat(np.arange(len(sequence)), count)),
+    )
+    return members, table, np.searchsorted(members, connection).astype(np.int32)
 
 
 def order_within(given: Connections, members: Ints) -> dict[int, set[int]]:
@@ -397,18 +384,162 @@ def meetings(given: Connections, sequence: Ints, *, both_ways: bool) -> dict[int
     return found
 
 
-def _edges(
-    sequence: Ints,
-    count: Ints,
-    waits: dict[int, set[int]],
-    last_row: dict[int, int],
-) -> tuple[Ints, Ints]:
-    """Return ``after`` and its offsets: every row of a connection waits for the same others."""
-    rows = [sorted(last_row[other] for other in waits[each]) for each in sequence.tolist()]
-    degree = np.array([len(each) for each in rows], np.int64)
-    flat = np.fromiter((row for each in rows for row in each), np.int64, int(degree.sum()))
-    first = np.cumsum(degree) - degree
-    row_degree = np.repeat(degree, count)
-    offsets = np.append(0, np.cumsum(row_degree, dtype=np.int64))
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], row_degree)
-    return flat[np.repeat(np.repeat(first, count), row_degree) + within], offsets
+def side_by_side(runs: Sequence[Callable[..., Answer | None]], what: str) -> list[Answer]:
+    """Return what runs find. Ctrl-C stops all of them."""
+    with counting(len(runs), what) as tell:
+        found = [each for each in run_all(runs, tell=tell) if each is not None]
+    if len(found) < len(runs):
+        raise KeyboardInterrupt
+    return found
+
+
+def completed(engine: NetworkProgram, where: str, wanted: str, stopped: Callable[[], bool]) -> bool:
+    """Run a program to its end, and return whether it was not stopped before."""
+    while engine.completed < engine.num_rows:
+        if stopped():
+            return False
+        if engine.cycle == LAST_CYCLE:
+            raise InputError(where, f"{LAST_CYCLE} cycles", wanted)
+        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    return True
+
+
+POOLS = 3
+"""VCs of a channel: on iWarp 12 logical channels were for messages, in four directions (Feldmann et
+al. 1993, section 5)."""
+
+
+@dataclass(frozen=True, eq=False)
+class MessagePassing:
+    """What the messages took."""
+
+    clocks: float  # until the last message has been received
+    order: str  # ``random`` or ``listed``
+    # int64[num_channels], the words that crossed each channel, headers included.
+    channel_words: Ints
+    # float64[n], clocks in which each connection's message has been received there.
+    end: Floats
+
+    def __repr__(self) -> str:
+        return f"<{len(self.end)} messages, {self.order} order: {self.clocks:.0f} clocks>"
+
+
+def message_passing(
+    given: Connections,
+    topology: Topology,
+    costs: MessageCosts,
+    *,
+    order: Literal["random", "listed"] = "random",
+    seed: int = DEFAULT_SEED,
+) -> MessagePassing:
+    """Return what connections take as messages, on the network that would hold them as phases.
+
+    A node sends its messages one after the other, the next when the last has been received. With
+    the costs of iWarp, m messages of k words that meet no others take m (800 + 2k) clocks, and 4
+    clocks per hop. Tables 1-3 of Feldmann et al. 1993 use this formula without the hops. A message
+    takes the processor of its source for ``send_clocks``, then crosses the network, then takes that
+    of its target for ``receive_clocks``. A processor serves first come, first served. These clocks
+    include the channels between a processor and its router. Words come in while others go out, even
+    if the costs of connections have ``both_ways`` unset.
+
+    The network has wormhole routers with default routing. Each channel carries a word per cycle,
+    and a hop takes two cycles. On a torus, this is dimension order on 3 VCs: messages that have
+    crossed the dateline of a ring take one, and the others two. Half-way round a ring, the
+    direction is random.
+
+    Parameters
+    ----------
+    given, topology
+        The connections, and the network.
+    costs
+        Of a message. ``clocks_per_word`` is a channel's cycle.
+    order
+        A node sends its messages in ``random`` order, as the paper did all-to-all to spread
+        congestion, or as ``listed`` in ``given``. Messages that come before others, by the order
+        of connections, always go first.
+    seed
+        Of the random order, and of what routing leaves to chance.
+
+    Raises
+    ------
+    InputError
+        If there are too many words.
+    DeadlockError
+        If messages block each other for good, on a network other than a mesh or a torus.
+
+    Examples
+    --------
+    >>> from netloom.models.messages import MessageCosts
+    >>> from netloom.phases.plan.plans import connections
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> given = connections(read("hypercube:1"), [0, 2], 4, words=100)
+    >>> message_passing(given, topology("mesh:4"), MessageCosts(), order="listed").clocks
+    1008.0
+    """
+    words = np.bincount(given.source, given.words + costs.header_words)
+    if words.max(initial=0) > MOST_WORDS:
+        found = f"{words.max():.3g} words from a node"
+        raise InputError("words", found, f"at most {MOST_WORDS}, to simulate it")
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+    table, sequence = _table(given, topology, costs, order, rng)
+    run = partial(_pass, topology, table, int(rng.integers(2**31)))
+    ((complete, crossed),) = side_by_side([run], "simulating messages")
+    end = np.empty(len(given))
+    end[sequence] = complete * costs.clocks_per_word
+    return MessagePassing(float(end.max(initial=0)), order, crossed, end)
+
+
+def _table(
+    given: Connections,
+    topology: Topology,
+    costs: MessageCosts,
+    order: str,
+    rng: np.random.Generator,
+) -> tuple[Messages, Ints]:
+    """Return the messages, each after the one before it, and their connections."""
+    place = rng.permutation(len(given)) if order == "random" else np.arange(len(given))
+    sequence = np.lexsort((place, ranks(given)))
+    row_of = np.empty(len(given), np.int64)
+    row_of[sequence] = np.arange(len(given))
+    after: list[list[int]] = [[] for _ in sequence]
+    for first, second in zip(given.before.tolist(), given.after.tolist(), strict=True):
+        after[row_of[second]].append(int(row_of[first]))
+    last: dict[int, int] = {}
+    for row, source in enumerate(given.source[sequence].tolist()):
+        if source in last:
+            after[row].append(last[source])
+        last[source] = row
+    times = _usual_router().timing()
+    table = messages(
+        topology.num_hosts,
+        source=given.source[sequence],
+        target=given.target[sequence],
+        flits=given.words[sequence] + costs.header_words,
+        run=_cycles(costs, costs.send_clocks, times.injection - 1),
+        receive=_cycles(costs, costs.receive_clocks, times.ejection),
+        after=after,
+    )
+    return table, sequence
+
+
+def _usual_router() -> Router:
+    return router("single-cycle", vcs=POOLS)
+
+
+def _cycles(costs: MessageCosts, clocks: float, within: int) -> int:
+    """Return the cycles of a processor for a message, but for those of its channel."""
+    return max(round(clocks / costs.clocks_per_word) - within, 0)
+
+
+def _pass(
+    topology: Topology, table: Messages, seed: int, stopped: Callable[[], bool]
+) -> tuple[Ints, Ints] | None:
+    """Return when each message was received, and what crossed each channel. None to stop."""
+    kind = _usual_router()
+    routing = virtual_channel_routing(topology, "default", num_vcs=kind.vcs)
+    engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=seed)
+    engine.append(table)
+    if not completed(engine, "messages", "fewer, to simulate them", stopped):
+        return None
+    return engine.rows["complete"].astype(np.int64), engine.channel_flits()

@@ -22,6 +22,7 @@ from netloom.phases.plan.bounds import arrivals, hops_to, least_clocks, least_ph
 from netloom.phases.plan.plans import Capacity, Connections, Plan, ranks
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
+from netloom.workload.programs.messages import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -254,7 +255,7 @@ def permutations(
     if sum(map(len, alike)) < len(given) or (halved and not even):
         return None
     routed: list[Ints] = [np.zeros(0, np.int64)] * len(given)
-    sets, held, busy = [], [], []
+    sets, held, busy, nodes = [], [], [], topology.num_hosts
     colour = np.sum(np.unravel_index(given.source, topology.sides), axis=0) % 2
     for one in alike:
         hops = _paths(topology, given.source[one], int(given.target[one[0]]))
@@ -263,7 +264,10 @@ def permutations(
         parts = [colour[one] == 0, colour[one] == 1] if halved else [np.ones(len(one), bool)]
         for part in parts:
             sets.append(one[part])
-            on_nodes, on_channels = _counts(given, topology, one[part], hops[part])
+            ends = given.source[one[part]], given.target[one[part]]
+            passed = topology.channel_target[hops[part][:, :-1]].ravel()
+            on_nodes = np.array([np.bincount(at, minlength=nodes) for at in (*ends, passed)])
+            on_channels = np.bincount(hops[part].ravel(), minlength=topology.num_channels)
             held.append(on_nodes.sum(0) if capacity.per == "node" else on_channels)
             access = on_nodes[:2].ravel() if costs.both_ways else on_nodes[0] + on_nodes[1]
             each = access * costs.clocks_per_word, on_channels * costs.channel_clocks_per_word
@@ -331,31 +335,16 @@ def _paths(topology: Cube, source: Ints, target_of_first: int) -> Ints:
         falling = np.full(len(at), 2 * apart > side)
         if 2 * apart == side:
             falling = coordinates[axis] % 2 == 1
-        leaving = _channel_from(topology, axis)
+        leaving = np.full((2, topology.num_hosts), -1, np.int64)  # rising and falling, by node
+        lines = topology.num_hosts // side
+        for direction in range(2):
+            first = topology.line_base[axis, direction]
+            channels = np.arange(first, first + lines * topology.line_channels[axis])
+            leaving[direction, topology.channel_source[channels]] = channels
         for _ in range(min(apart, side - apart)):
             hops.append(leaving[falling.astype(np.int64), at])
             at = topology.channel_target[hops[-1]].astype(np.int64)
     return np.array(hops, np.int64).reshape(-1, len(at)).T
-
-
-def _channel_from(topology: Cube, axis: int) -> Ints:
-    """Return int64[2, nodes], the channel that leaves each node in each direction; -1: none."""
-    leaving = np.full((2, topology.num_hosts), -1, np.int64)
-    lines = topology.num_hosts // topology.sides[axis]
-    for direction in range(2):
-        first = topology.line_base[axis, direction]
-        channels = np.arange(first, first + lines * topology.line_channels[axis])
-        leaving[direction, topology.channel_source[channels]] = channels
-    return leaving
-
-
-def _counts(given: Connections, topology: Cube, one: Ints, hops: Ints) -> tuple[Ints, Ints]:
-    """Return the sends, arrivals and passages at each node, and the connections on each channel."""
-    nodes = topology.num_hosts
-    ends = [np.bincount(end[one], minlength=nodes) for end in (given.source, given.target)]
-    between = np.bincount(topology.channel_target[hops[:, :-1]].ravel(), minlength=nodes)
-    on_channels = np.bincount(hops.ravel(), minlength=topology.num_channels)
-    return np.array([*ends, between]), on_channels
 
 
 ROUNDS = 60
@@ -428,8 +417,8 @@ def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: in
     return Task(
         net=(*ends, offsets, channels, *places, distance),
         ends=(given.source, target),
-        before=ragged(given.after, given.before, len(given)),
-        after=ragged(given.before, given.after, len(given)),
+        before=grouped(given.after, given.before, len(given)),
+        after=grouped(given.before, given.after, len(given)),
         turn=np.lexsort((tie, -hops, ranks(given))),
         hops=min(net.num_routers, 3 * longest + 4),
         places=capacity.places(topology),
@@ -567,12 +556,6 @@ def scratch_of(task: Task) -> tuple[NDArray[np.generic], ...]:
         np.zeros(channels + nodes + 1), np.zeros(channels + nodes + 1, np.int64),
         np.zeros(nodes, np.bool_), np.zeros(task.hops, np.int32),
     )  # fmt: skip
-
-
-def ragged(keys: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
-    """Return the values of each key, one group after the other."""
-    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=groups)))
-    return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)
 
 
 MOVES = 1000

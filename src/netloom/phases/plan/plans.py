@@ -11,6 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.base.textfiles import read_lines
+from netloom.workload.programs.messages import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,11 +170,10 @@ def ranks(given: Connections) -> Ints:
     [0, 0, 0, 1, 0, 0]
     """
     rank, waiting = np.zeros(len(given), np.int32), np.bincount(given.after, minlength=len(given))
-    later = given.after[np.argsort(given.before, kind="stable")]
-    first = np.searchsorted(np.sort(given.before), np.arange(len(given) + 1))
+    later = grouped(given.before, given.after, len(given))
     ready = np.flatnonzero(waiting == 0).tolist()
     for done in ready:  # grows as it goes
-        for other in later[first[done] : first[done + 1]].tolist():
+        for other in later.of(done).tolist():
             rank[other] = max(rank[other], rank[done] + 1)
             waiting[other] -= 1
             if waiting[other] == 0:

@@ -660,15 +660,15 @@ def _prepared_flows(
     network = prepare_flows(question, topology, clock)
     if clock is None:
         return PreparedTrace(trace, network, _placed(question, trace, topology))
-    from netloom.workload.programs.messages import with_delay, with_overhead
+    from netloom.workload.programs.messages import with_costs
     from netloom.workload.programs.training import is_rank_program
 
     program = _placed(question, trace, topology, flit_time=1 / clock.bytes_per_second)
     if is_rank_program(question.trace):  # whose processors compute meanwhile
-        delayed = with_delay(program.messages, 2 * clock.overhead_seconds)
+        delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
         program = replace(program, messages=delayed)
     elif not _is_goal(question.trace):  # whose operations have theirs
-        costly = with_overhead(program.messages, clock.overhead_seconds)
+        costly = with_costs(program.messages, overhead=clock.overhead_seconds)
         program = replace(program, messages=costly)
     return PreparedTrace(trace, network, program)
 

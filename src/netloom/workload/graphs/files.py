@@ -245,7 +245,7 @@ def read_npz(path: str | Path) -> ProcessGraph:
     (3, array([4096.]), array([1.]))
     """
     path = Path(path)
-    with _parsing(path, "NPZ"):
+    with parsing(path, "NPZ"):
         headers = _headers(path)
         sparse = "format" in headers and "data" in headers
         wanted = ["format"] if sparse else [key for key in ARRAYS if key in headers]
@@ -285,7 +285,7 @@ def read_graphml(path: str | Path) -> ProcessGraph:
     import networkx as nx
 
     path = Path(path)
-    with _parsing(path, "GraphML"):
+    with parsing(path, "GraphML"):
         check_graphml(path)
         graph: nx.Graph[str] = nx.read_graphml(path)
     if not graph.is_directed():
@@ -311,7 +311,7 @@ def read_graphml(path: str | Path) -> ProcessGraph:
 
 
 @contextmanager
-def _parsing(path: Path, form: str) -> Iterator[None]:
+def parsing(path: Path, form: str) -> Iterator[None]:
     """Turn whatever a parser raises into one line that names the file, and its line if known."""
     if not path.is_file():
         raise InputError(str(path), "no such file", f"a {form} file")
@@ -332,7 +332,7 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
     from scipy.io import mminfo, mmread
     from scipy.sparse import coo_array
 
-    with _parsing(path, "MatrixMarket"):
+    with parsing(path, "MatrixMarket"):
         check_head(path)
         with opened(path) as stream:
             rows, columns, entries, _, field, _ = mminfo(stream)
@@ -364,7 +364,7 @@ def _table(path: Path) -> tuple[pl.DataFrame, int]:
     import polars as pl
 
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    with _parsing(path, "CSV"):
+    with parsing(path, "CSV"):
         with path.open("rb") as stream:
             check_lines(stream, str(path), most_bytes=MAX_ELEMENTS * MOST_BYTES_AN_EDGE)
         first, names = next(_data_lines(path), (1, ""))
@@ -496,7 +496,7 @@ def _sparse_matrix(path: Path, form: bytes) -> dict[str, Numbers]:
 
     if form not in (b"coo", b"csr", b"csc"):
         raise InputError(str(path), f"a matrix in {form[:8]!r} form", "COO, CSR or CSC")
-    with _parsing(path, "NPZ"):
+    with parsing(path, "NPZ"):
         matrix: Any = load_npz(path)
         if form != b"coo":  # a false index would lead out of the arrays
             matrix.check_format(full_check=True)

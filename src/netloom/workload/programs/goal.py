@@ -51,7 +51,7 @@ _OPERATION = re.compile(
     r"(?:\s+cpu\s+(?P<cpu>\d{1,18}))?(?:\s+nic\s+\d{1,18})?"
 )
 _REQUIRES = re.compile(r"(?P<later>[A-Za-z]\w*)\s+(?P<how>i?requires)\s+(?P<earlier>[A-Za-z]\w*)")
-_HEADER = re.compile(r"(?P<what>num_ranks|rank)\s+(?P<number>\d{1,18})\s*(?P<open>\{?)")
+_NUM_RANKS, _RANK = re.compile(r"num_ranks\s+(\d{1,18})"), re.compile(r"rank\s+(\d{1,18})\s*\{")
 
 
 class _Operation(NamedTuple):
@@ -64,30 +64,13 @@ class _Operation(NamedTuple):
     name: str
 
 
-class _Requirement(NamedTuple):
-    later: int
-    earlier: int
-    started: bool  # it is enough that the earlier operation has started
-
-
 @dataclass
 class _Schedule:
-    """What a file says."""
+    """What a file says. A requirement: the later operation, the earlier, if its start is enough."""
 
     num_ranks: int = 0
     operations: list[_Operation] = field(default_factory=list)
-    requirements: list[_Requirement] = field(default_factory=list)
-
-
-class _Entry(NamedTuple):
-    """An entry of a trace: a message to the operation's peer if it has flits."""
-
-    name: str
-    operation: _Operation
-    run: float
-    hold: float
-    flits: int
-    after: list[int]
+    requirements: list[tuple[int, int, bool]] = field(default_factory=list)
 
 
 class _Costs(NamedTuple):
@@ -223,24 +206,59 @@ def read_timed_goal(
 
 
 def _trace(path: Path, costs: _Costs) -> Trace:
+    """Return a trace with an entry for each operation and each message, and some for starts."""
     schedule = _read(path)
-    entries = _entries(path, schedule, costs)
-    rows = {
-        "run": [entry.run for entry in entries],
-        "hold": [entry.hold for entry in entries],
-        "source": [entry.operation.rank for entry in entries],
-        "flits": [entry.flits for entry in entries],
-        "start": [0] * len(entries),
-        "receive": [0] * len(entries),
-    }
+    ids: list[str] = []
+    owner: list[_Operation] = []
+    after: list[list[int]] = []
+    rows: dict[str, list[float]] = {"run": [], "hold": [], "flits": []}
+
+    def add(
+        operation: _Operation, *, run: float = 0, hold: float = 0, flits: int = 0, part: str = ""
+    ) -> int:
+        ids.append(f"{operation.name}{part}")
+        owner.append(operation)
+        after.append([])
+        for name, value in (("run", run), ("hold", hold), ("flits", flits)):
+            rows[name].append(value)
+        return len(ids) - 1
+
+    begin: list[int] = []  # the entry that waits for what an operation requires
+    end: list[int] = []  # the one that is complete when the operation is
+    message = {}  # of each send
+    started = {earlier for _, earlier, start in schedule.requirements if start}
+    for number, operation in enumerate(schedule.operations):
+        where = f"{path}:{operation.line}"
+        run = costs.overhead
+        if operation.kind == "calc":
+            run = costs.calculation(operation.size, where)
+        if number in started:
+            begin.append(add(operation, part="?"))
+        hold = max(costs.gap - costs.overhead, 0) if operation.kind == "send" else 0
+        end.append(add(operation, run=run, hold=hold))
+        if number in started:
+            after[end[-1]].append(begin[-1])
+        else:
+            begin.append(end[-1])
+        if operation.kind == "send":
+            flits = costs.length(operation.size, where)
+            message[number] = add(operation, flits=flits, part=f">{operation.peer}")
+            after[message[number]].append(end[-1])
+    for later, earlier, start in schedule.requirements:
+        after[begin[later]].append(begin[earlier] if start else end[earlier])
+    for receive, send in _matched(path, schedule.operations):
+        after[end[receive]].append(message[send])
+    columns = {name: np.array(row) for name, row in rows.items()}
+    columns["source"] = np.array([each.rank for each in owner])
+    columns["start"] = columns["receive"] = np.zeros(len(ids), np.int64)
     return ordered_trace(
         str(path),
         schedule.num_ranks,
-        [entry.name for entry in entries],
-        {name: np.array(row) for name, row in rows.items()},
-        lists([entry.operation.peer] if entry.flits else [] for entry in entries),
-        lists(entry.after for entry in entries),
-        lambda entry: f"{path}:{entries[entry].operation.line}",
+        ids,
+        columns,
+        lists([one.peer] if size else [] for one, size in zip(owner, rows["flits"], strict=True)),
+        lists(after),
+        lambda entry: f"{path}:{owner[entry].line}",
         flit_bytes=costs.flit_bytes,
         unit=costs.unit,
     )
@@ -261,18 +279,15 @@ def _read(path: Path) -> _Schedule:
             _add_operation(found, labels, match, rank, where, number)
         elif inside and (match := _REQUIRES.fullmatch(words)):
             required.append((where, match))
-        elif not inside and (match := _HEADER.fullmatch(words)):
-            if match["what"] == "rank" and match["open"]:
-                rank, opened = _rank(match["number"], found, where), number
-                if rank in seen:
-                    raise InputError(where, f"rank {rank} a second time", "each rank once")
-                seen.add(rank)
-                labels, required = {}, []
-            elif match["what"] == "num_ranks" and not match["open"] and not found.num_ranks:
-                found.num_ranks = int(match["number"])
-                check_size(found.num_ranks, where=where, what="ranks")
-            else:
-                raise InputError(where, f"'{words}'", LINES)
+        elif not inside and (match := _RANK.fullmatch(words)):
+            rank, opened = _rank(match[1], found, where), number
+            if rank in seen:
+                raise InputError(where, f"rank {rank} a second time", "each rank once")
+            seen.add(rank)
+            labels, required = {}, []
+        elif not (inside or found.num_ranks) and (match := _NUM_RANKS.fullmatch(words)):
+            found.num_ranks = int(match[1])
+            check_size(found.num_ranks, where=where, what="ranks")
         else:
             raise InputError(where, f"'{words}'", LINES)
     if rank >= 0:
@@ -344,45 +359,7 @@ def _resolve(
             if label not in labels:
                 raise InputError(where, f"label '{label}'", "that of an operation of this rank")
         later, earlier = labels[match["later"]], labels[match["earlier"]]
-        found.requirements.append(_Requirement(later, earlier, match["how"] == "irequires"))
-
-
-def _entries(path: Path, schedule: _Schedule, costs: _Costs) -> list[_Entry]:
-    """The entries of all operations: a send is its overhead, and the message after it."""
-    entries: list[_Entry] = []
-
-    def add(
-        operation: _Operation, *, run: float = 0, hold: float = 0, flits: int = 0, part: str = ""
-    ) -> int:
-        entries.append(_Entry(f"{operation.name}{part}", operation, run, hold, flits, []))
-        return len(entries) - 1
-
-    begin: list[int] = []  # the entry that waits for what an operation requires
-    end: list[int] = []  # the one that is complete when the operation is
-    message = {}  # of each send
-    started = {required.earlier for required in schedule.requirements if required.started}
-    for number, operation in enumerate(schedule.operations):
-        where = f"{path}:{operation.line}"
-        run = costs.overhead
-        if operation.kind == "calc":
-            run = costs.calculation(operation.size, where)
-        if number in started:
-            begin.append(add(operation, part="?"))
-        hold = max(costs.gap - costs.overhead, 0) if operation.kind == "send" else 0
-        end.append(add(operation, run=run, hold=hold))
-        if number in started:
-            entries[end[-1]].after.append(begin[-1])
-        else:
-            begin.append(end[-1])
-        if operation.kind == "send":
-            flits = costs.length(operation.size, where)
-            message[number] = add(operation, flits=flits, part=f">{operation.peer}")
-            entries[message[number]].after.append(end[-1])
-    for later, earlier, started_only in schedule.requirements:
-        entries[begin[later]].after.append(begin[earlier] if started_only else end[earlier])
-    for receive, send in _matched(path, schedule.operations):
-        entries[end[receive]].after.append(message[send])
-    return entries
+        found.requirements.append((later, earlier, match["how"] == "irequires"))
 
 
 def _limited(value: float, where: str, what: str, most: float) -> float:

@@ -7,7 +7,7 @@ down instead of filling up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -134,10 +134,6 @@ class ClosedLoop(Rounds):
         super().__init__(one, draw)
         self._last = np.arange(self.packets - 1, len(one), self.packets)
 
-    def chain_of(self, rows: ArrayLike) -> Ints:
-        """Return which of ``tasks`` each row number belongs to, by its place in there."""
-        return self.row_of(rows).astype(np.int64) // self.packets
-
     def loop_ends(self, complete: Ints, most: int | None = None) -> Ints:
         """Return int64[num_loops, num_chains], the cycle in which each loop ends; -1: not yet.
 
@@ -179,17 +175,6 @@ class LoopTimes:
         tasks fare.
         """
         return float((self.message_flits / self.cycles).mean())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        return {
-            "actual": {
-                "average_node": self.average_node,
-                "worst_node": self.worst_node,
-                "accepted": self.accepted,
-            },
-            "loop_cycles": {"mean": float(self.cycles.mean()), "max": float(self.cycles.max())},
-        }
 
 
 def loops_done(ends: Ints) -> Ints:

@@ -68,6 +68,18 @@ def lists(rows: Iterable[Sequence[int]], dtype: DTypeLike = np.int64) -> Lists:
     return Lists(offsets, values)
 
 
+def grouped(keys: Ints, values: Ints, many: int) -> Lists:
+    """Return the values of each key below ``many``, in the order in which they are given, int64.
+
+    Examples
+    --------
+    >>> grouped(np.array([2, 0, 2]), np.array([7, 8, 9]), 3).of(2)
+    array([7, 9])
+    """
+    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=many), dtype=np.int64))
+    return Lists(offsets, values[np.argsort(keys, kind="stable")].astype(np.int64))
+
+
 COLUMNS = {
     "start": np.int64,
     "delay": np.int32,
@@ -152,7 +164,7 @@ def messages(
     source: ArrayLike,
     target: ArrayLike,
     flits: ArrayLike,
-    after: Sequence[Sequence[int]] | None = None,
+    after: Lists | Sequence[Sequence[int]] | None = None,
     first: int = 0,
     **columns: Any,
 ) -> Messages:
@@ -176,40 +188,27 @@ def messages(
         name: np.array(np.broadcast_to(given.get(name, -(name == "context")), count), dtype)
         for name, dtype in COLUMNS.items()
     }
-    lists = after if after is not None else [()] * count
-    offsets = np.append(0, np.cumsum([len(each) for each in lists], dtype=np.int64))
-    waited = np.fromiter((row for each in lists for row in each), np.int64, int(offsets[-1]))
+    rows = [()] * count if after is None else after
+    offsets, waited = rows if isinstance(rows, Lists) else lists(rows)
     return checked(Messages(num_nodes, first, **table, after_offsets=offsets, after=waited))
 
 
-def with_overhead(table: Messages, overhead: float) -> Messages:
-    """Return the table with an overhead at both ends of each message that leaves its node.
+def with_costs(table: Messages, *, overhead: float = 0.0, delay: float = 0.0) -> Messages:
+    """Return the table with what each message that leaves its node costs besides.
+
+    ``overhead``: time of the processors at both ends. ``delay``: time without its processor.
 
     Examples
     --------
     >>> table = messages(2, source=0, target=[1, 0], flits=8)
-    >>> with_overhead(table, 1.5).run
-    array([1.5, 0. ])
+    >>> with_costs(table, overhead=1.5).run, with_costs(table, delay=1.5).delay
+    (array([1.5, 0. ]), array([1.5, 0. ]))
     """
-    if not overhead:
-        return table
-    each = np.where((table.flits > 0) & (table.source != table.target), overhead, 0.0)
-    return replace(table, run=table.run + each, receive=table.receive + each)
-
-
-def with_delay(table: Messages, delay: float) -> Messages:
-    """Return the table with a delay of each message that leaves its node, without its processor.
-
-    Examples
-    --------
-    >>> table = messages(2, source=0, target=[1, 0], flits=8)
-    >>> with_delay(table, 1.5).delay
-    array([1.5, 0. ])
-    """
-    if not delay:
-        return table
-    each = np.where((table.flits > 0) & (table.source != table.target), delay, 0.0)
-    return replace(table, delay=table.delay + each)
+    leaves = (table.flits > 0) & (table.source != table.target)
+    work, later = (np.where(leaves, each, 0.0) for each in (overhead, delay))
+    return replace(
+        table, run=table.run + work, receive=table.receive + work, delay=table.delay + later
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,7 +109,12 @@ class Rounds:
         """
         assert len(complete) == self.num_rows
         times = self._times_so_far(complete)
-        part = np.flatnonzero(self._gates(times) < until)
+        gates = np.full(len(self._made), NEVER)  # the least cycle of each part's next round
+        find_gates(
+            self._made, self._parts.of_row, self._parts.opens, self.one.after_offsets,
+            self.one.after, times, gates,
+        )  # fmt: skip
+        part = np.flatnonzero(gates < until)
         blocks = [self._block(part[:0], 1)]
         rows, count = self.num_rows, 1
         while len(part):
@@ -172,15 +177,6 @@ class Rounds:
             one.after_offsets, one.after, times, np.zeros(len(self._open), np.int64),
         )  # fmt: skip
         return times
-
-    def _gates(self, times: Ints) -> Ints:
-        """The first cycle in which a row of the next round of each part can be released."""
-        one, parts = self.one, self._parts
-        gates = np.full(len(self._made), NEVER)
-        find_gates(
-            self._made, parts.of_row, parts.opens, one.after_offsets, one.after, times, gates
-        )
-        return gates
 
     def _block(self, part: Ints, count: int) -> _Block:
         """The next ``count`` rounds of some parts, one part after the other."""

@@ -74,23 +74,6 @@ class SharedProgram:
             program_of=self.program_of[busy],
         )
 
-    def program_of_node(self) -> Ints:
-        """Return int32[num_nodes], the program whose tasks a node runs, -1 where it runs none.
-
-        Raises
-        ------
-        InputError
-            If a node runs tasks of several programs.
-        """
-        found = np.full(self.num_nodes, -1, np.int32)
-        found[self.node_of] = self.program_of
-        several = found[self.node_of] != self.program_of
-        if several.any():
-            node, other = self.node_of[several][0], self.program_of[several][0]
-            names = f"{self.names[other]} and {self.names[found[node]]}"
-            raise InputError("app", f"host {node} in {names}", "one program per host")
-        return found
-
     def __repr__(self) -> str:
         return f"<{' and '.join(self.names)}: {self.graph.num_tasks} tasks>"
 
@@ -188,8 +171,8 @@ def share(
     >>> both = share([(ring(3), [4, 5, 6]), (ring(3), [0, 2, 1])], 8)
     >>> both
     <ring:3@4-6 and ring:3@0,2,1: 6 tasks>
-    >>> both.node_of, both.program_of_node()
-    (array([4, 5, 6, 0, 2, 1], dtype=int32), array([ 1,  1,  1, -1,  0,  0,  0, -1], dtype=int32))
+    >>> both.node_of, both.program_of
+    (array([4, 5, 6, 0, 2, 1], dtype=int32), array([0, 0, 0, 1, 1, 1], dtype=int32))
     """
     assert programs, "no program"
     if mapping not in ("identity", "random"):

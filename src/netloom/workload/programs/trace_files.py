@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.files import refuse_longer_rows
+from netloom.workload.graphs.files import parsing, refuse_longer_rows
 from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
@@ -120,13 +120,8 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     where: Where
     if path.suffix.lower() == ".parquet":
         check_file(path, wanted=f"a trace: {FILES}")
-        try:
+        with parsing(path, "Parquet"):
             table = _unpacked(path)
-        except InputError:
-            raise
-        except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
-            reason = " ".join(str(error).split())
-            raise InputError(str(path), f"unreadable Parquet ({reason})") from None
         table, where, num_tasks = _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
     else:
         table, where, num_tasks = _text(path)
@@ -141,7 +136,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     times = IN_CYCLES if unit == "cycles" else IN_SECONDS
     nothing = np.zeros(table.height, np.int64)
     ids = _ids(table, where)
-    source = np.array(_tasks([[word] if word else [] for word in _words(table, "source")], where))
+    source = np.array(_sources(table, where))
     targets = _targets(table, where)
     highest = int(max(source.max(initial=0), targets.values.max(initial=0))) + 1
     check_size(highest, where=str(path), what="tasks")
@@ -285,26 +280,16 @@ def _words(table: pl.DataFrame, name: str) -> list[str]:
     return texts.to_list()
 
 
-def _plain(table: pl.DataFrame, name: str, where: Where) -> list[str]:
-    """What a column of numbers says. Bytes with a unit, such as 64KiB, as plain ones."""
-    texts = _words(table, name)
-    if name != "bytes":
-        return texts
-
-    def plain(row: int, text: str) -> str:
-        if not text.endswith("B"):
-            return text
-        exact = SIZE.exact(text, where=where(row))
-        return str(exact.numerator) if exact.denominator == 1 else repr(float(exact))
-
-    return [plain(row, text) for row, text in enumerate(texts)]
-
-
 def _numbers(table: pl.DataFrame, name: str, where: Where, *, whole: bool) -> NDArray[Any]:
     """Cycles, flits and bytes as whole numbers, or seconds and bytes, which need not be whole."""
     import polars as pl
 
-    texts = pl.Series(_plain(table, name, where))
+    words = _words(table, name)
+    for row, text in enumerate(words if name == "bytes" else ()):
+        if text.endswith("B"):  # with a unit
+            exact = SIZE.exact(text, where=where(row))
+            words[row] = str(exact.numerator) if exact.denominator == 1 else repr(float(exact))
+    texts = pl.Series(words)
     read = texts.replace("", "0").cast(pl.Int64 if whole else pl.Float64, strict=False)
     numbers = read.fill_null(-1).to_numpy()
     wrong = ~((numbers >= 0) & (numbers <= NUMBERS[name]))  # NaN is neither
@@ -330,13 +315,13 @@ def _ids(table: pl.DataFrame, where: Where) -> list[str]:
     return ids
 
 
-def _tasks(words: list[list[str]], where: Where) -> list[int]:
-    """The only task of each row."""
+def _sources(table: pl.DataFrame, where: Where) -> list[int]:
+    """Return the task of each row. Each has one."""
     tasks = []
-    for row, some in enumerate(words):
-        if len(some) != 1:
+    for row, word in enumerate(_words(table, "source")):
+        if not word:
             raise InputError(where(row), "no source", "a task's number")
-        tasks.append(whole_number(some[0], where=where(row)))
+        tasks.append(whole_number(word, where=where(row)))
     return tasks
 
 

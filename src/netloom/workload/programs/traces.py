@@ -29,10 +29,17 @@ import numpy as np
 from netloom.base.errors import InputError, NoRouteError, NotAMappingError
 from netloom.topology import Cube, Topology
 from netloom.topology.alike import check_direct
-from netloom.workload.programs.messages import COLUMNS, Given, Lists, Messages, checked, messages
+from netloom.workload.programs.messages import (
+    COLUMNS,
+    Given,
+    Lists,
+    Messages,
+    checked,
+    grouped,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -118,26 +125,6 @@ def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orient
     return Orientation(preference=rng.random(topology.num_channels))
 
 
-def tree(topology: Topology, root: int, orientation: Orientation | None = None) -> Ints:
-    """Return int32[num_nodes], the node from which each node gets its copy; −1 for the root.
-
-    The orientation is row-first by default. In a network that is not connected, nodes out of
-    reach have −1 too.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> tree(mesh(3, 3), 4).reshape(3, 3)
-    array([[ 3,  4,  5],
-           [ 4, -1,  4],
-           [ 3,  4,  5]], dtype=int32)
-    """
-    node, parent = _spread(topology, root, orientation or row_first(topology))
-    found = np.full(topology.num_hosts, -1, np.int32)
-    found[node[1:]] = node[parent[1:]]
-    return found
-
-
 def branches(
     topology: Topology,
     root: int,
@@ -196,51 +183,6 @@ def straight(root: int, targets: Ints) -> Branches:
     count = len(others)
     return Branches(
         np.full(count, root, np.int32), others, np.full(count, -1, np.int32), np.ones(count, bool)
-    )
-
-
-def multicast(
-    topology: Topology,
-    root: int,
-    targets: ArrayLike | None,
-    flits: int,
-    *,
-    orientation: Orientation | None = None,
-    startup_cycles: int = 0,
-    first: int = 0,
-) -> Messages:
-    """Return the messages by which ``root`` reaches nodes, each node sending copies on.
-
-    ``targets`` are nodes. None for all others. Every message, from one node to the next, takes
-    ``startup_cycles`` before it is sent. ``first`` is the number of the first row.
-
-    Raises
-    ------
-    InputError
-        If the root or a target is no node, or out of reach.
-
-    Examples
-    --------
-    >>> from netloom.topology import torus
-    >>> table = multicast(torus(8, 8), 0, [3, 24], flits=32)
-    >>> table.source, table.target
-    (array([ 0,  0,  1,  8,  2, 16], dtype=int32), array([ 1,  8,  2, 16,  3, 24], dtype=int32))
-    """
-    nodes = None if targets is None else np.atleast_1d(np.asarray(targets, np.int64))
-    last = topology.num_hosts - 1
-    for name, some in (("root", np.array([root])), ("targets", nodes)):
-        if some is not None and len(some) and not 0 <= some.min() <= some.max() <= last:
-            wrong = some.min() if some.min() < 0 else some.max()
-            raise InputError(name, f"node {wrong}", f"0 to {last}")
-    part = branches(topology, root, nodes, orientation)
-    return messages(
-        topology.num_hosts,
-        source=part.source,
-        target=part.target,
-        flits=np.full(len(part.source), flits),
-        after=[[first + row] if row >= 0 else [] for row in part.after.tolist()],
-        first=first,
-        delay=np.full(len(part.source), startup_cycles),
     )
 
 
@@ -496,6 +438,31 @@ class Trace:
         return _placed(self, topology, nodes, flit_time)
 
 
+def message_trace(
+    name: str,
+    num_tasks: int,
+    ids: Iterable[str],
+    source: Ints,
+    target: Ints,
+    size_bytes: Floats,
+    after: Lists,
+    *,
+    start: ArrayLike = 0.0,
+    work: float = 0.0,
+) -> Trace:
+    """Return a trace in seconds of messages with one target each, in the order of ``after``.
+
+    ``work``: seconds that a message takes the processors at its ends.
+    """
+    count = len(source)
+    begin, each = (np.array(np.broadcast_to(time, count), np.float64) for time in (start, work))
+    targets = Lists(np.arange(count + 1), target.astype(np.int64))
+    return Trace(
+        name, num_tasks, tuple(ids), start=begin, run=each, hold=np.zeros(count), receive=each,
+        source=source, flits=size_bytes, targets=targets, after=after, flit_bytes=1, unit="seconds",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Replay(Given):
     """A program that is known from the beginning: a trace on the nodes of a network."""
@@ -620,19 +587,16 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
         waits.append(np.arange(rows.start, rows.stop))
         waited.append(part.after + first)  # −1, from the root, is the row of the computation
     owner = np.repeat(np.arange(len(trace)), counts)
-    ends = np.append(0, np.cumsum(np.bincount(owner[final], minlength=len(trace)), dtype=np.int64))
-    completing = Lists(ends, np.flatnonzero(final)).taken(trace.after.values)
+    completing = grouped(owner[final], np.flatnonzero(final), len(trace)).taken(trace.after.values)
     waits.append(begin[trace.after.owners()][completing.owners()])
     waited.append(completing.values)
-    row, other = np.concatenate(waits), np.concatenate(waited)
-    offsets = np.append(0, np.cumsum(np.bincount(row, minlength=len(owner)), dtype=np.int64))
-    after = other[np.argsort(row, kind="stable")]
+    after = grouped(np.concatenate(waits), np.concatenate(waited), len(owner))
     inside = _keep_inside(columns, topology)
     cycles = _least_cycles(columns, flit_time)
-    turn = _turn(cycles, Lists(offsets, after), owner, trace.ids)
+    turn = _turn(cycles, after, owner, trace.ids)
     place = np.empty(len(turn), np.int64)
     place[turn] = np.arange(len(turn))
-    waiting = Lists(offsets, after).taken(turn)
+    waiting = after.taken(turn)
     table = Messages(
         num_nodes=topology.num_hosts,
         first=0,

@@ -282,8 +282,6 @@ def test_a_race_is_found(tmp_path):
 def test_what_cannot_be_written():
     with pytest.raises(InputError, match="collective: found broadcast; expected all-gather"):
         msccl_text(collective_program("broadcast", "binomial", 4))
-    with pytest.raises(InputError, match="protocol: found 'LL256'"):
-        msccl_text(collective_program("all-gather", "ring", 4), protocol="LL256")
     ring = collective_program("all-reduce", "ring", 4)
     odd = replace(ring, chunk_size=np.array([0.1, 0.2, np.pi / 10, 0.7 - np.pi / 10]))
     with pytest.raises(InputError, match="msccl: found chunks of 4 sizes, such as 1/10 and"):

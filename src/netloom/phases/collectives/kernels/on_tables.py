@@ -185,14 +185,15 @@ def first_fitting(offsets, channels, room, parent, used, source, chunks, head, t
 
 @kernel
 def timetable(
-    offsets, channels, room, parent, rank_key, chunks, used, exit_of, remaining, order, bucket,
-    idle, head, tail, following, child_first, child_list, round_of, fresh,
+    offsets, channels, room, parent, rank_key, chunks, used, exit_of, everyone, owes, order,
+    bucket, idle, head, tail, following, child_first, child_list, round_of, fresh,
 ):  # fmt: skip
     """Give each message the round in which it is sent, and return how many rounds there are.
 
     Message (root · ranks + target) · chunks + chunk comes from ``parent[root, target]``, in a round
     after that in which its source got the chunk, and when every channel of its route has room. In
-    each round the sources with the most left to send choose first. ``rank_key[message]`` says which
+    each round the sources with the most left to send choose first. ``owes``: how many those are,
+    negative. ``rank_key[message]`` says which
     of its messages a source tries first. ``head[source, key]``: its ready ones. ``child_first`` and
     ``child_list``: who hangs on (root, rank). ``exit_of``: the channel by which a rank sends all,
     or −1.
@@ -207,7 +208,7 @@ def timetable(
             news += 1
     rounds, left = 0, 0
     for rank in range(ranks):
-        left += remaining[rank]
+        left -= owes[rank]
     while left > 0:
         for place in range(news):
             node = fresh[place] // chunks
@@ -224,7 +225,7 @@ def timetable(
         news = 0
         used[:] = 0
         idle[:] = False
-        most_first(remaining, order, bucket)
+        in_order(everyone, ranks, owes, order, bucket)
         active = True
         while active:
             active = False
@@ -241,27 +242,10 @@ def timetable(
                     continue
                 active = True
                 round_of[message] = rounds
-                remaining[source] -= 1
+                owes[source] += 1
                 fresh[news] = message
                 news += 1
         assert news > 0
         left -= news
         rounds += 1
     return rounds
-
-
-@part
-def most_first(remaining, order, bucket):
-    """Put ranks in ``order``, those with the most left to send first."""
-    most = 0
-    for rank in range(len(remaining)):
-        most = max(most, remaining[rank])
-    bucket[:] = 0
-    for rank in range(len(remaining)):
-        bucket[min(most - remaining[rank], SPREAD - 1) + 1] += 1
-    for key in range(1, SPREAD + 1):
-        bucket[key] += bucket[key - 1]
-    for rank in range(len(remaining)):
-        key = min(most - remaining[rank], SPREAD - 1)
-        order[bucket[key]] = rank
-        bucket[key] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -115,7 +116,9 @@ _BLOCKS: dict[str, Maker] = {
     "pat": lambda request, _: makers.pat(request.num_ranks),
     "swing": _swing,
     "torus-rings": lambda request, _: makers.torus_rings(request.sides("torus-rings")),
-    "hierarchical": lambda request, direction: makers.nodes_all_gather(*request.nodes(), direction),
+    "hierarchical": lambda request, direction: Blocks(
+        1, makers.ring_lane(request.nodes(), [0, 1], direction)
+    ),
 }
 """All-gathers. The direction is that of rings: 1, or −1 for what is taken backwards."""
 
@@ -124,7 +127,7 @@ _TREES: dict[str, Callable[[int], list[Ints]]] = {
     "chain": lambda num_ranks: [makers.chain(num_ranks)],
     "binary-tree": lambda num_ranks: [makers.binary_tree(num_ranks)],
     "double-binary-tree": lambda num_ranks: (
-        makers.below_root(makers.nccl_trees(num_ranks - 1))
+        [np.append(-1, tree + 1) for tree in makers.nccl_trees(num_ranks - 1)]
         if num_ranks > 1
         else [makers.star(1)] * 2
     ),
@@ -132,49 +135,24 @@ _TREES: dict[str, Callable[[int], list[Ints]]] = {
 """Trees with root 0, each for a part of the vector."""
 
 
-def _all_gather(name: str) -> Callable[[Request], Outline]:
-    def outline(request: Request) -> Outline:
-        found = _BLOCKS[name](request, 1)
-        return blockwise("all-gather", request.num_ranks, found.steps, parts=found.parts)
-
-    return outline
-
-
-def _reduce_scatter(name: str) -> Callable[[Request], Outline]:
-    def outline(request: Request) -> Outline:
-        parts, found = _BLOCKS[name](request, -1)
-        return blockwise("reduce-scatter", request.num_ranks, backwards(found), parts=parts)
-
-    return outline
+def _gathering(name: str, request: Request) -> Outline:
+    """Return an all-gather, a reduce-scatter, which is one backwards, or one after the other."""
+    ways = {"all-gather": (1,), "reduce-scatter": (-1,)}.get(request.collective, (-1, 1))
+    parts, found = 1, list[Steps]()
+    for direction in ways:
+        parts, made = _BLOCKS[name](request, direction)
+        found += made if direction > 0 else backwards(made)
+    return blockwise(request.collective, request.num_ranks, found, parts=parts)
 
 
-def _both(name: str) -> Callable[[Request], Outline]:
-    """Return an all-reduce: a reduce-scatter, then an all-gather."""
-
-    def outline(request: Request) -> Outline:
-        parts, there = _BLOCKS[name](request, -1)
-        back = _BLOCKS[name](request, 1).steps
-        found = [*backwards(there), *back]
-        return blockwise("all-reduce", request.num_ranks, found, parts=parts)
-
-    return outline
-
-
-def _tree(name: str) -> Callable[[Request], Outline]:
+def _tree(name: str, request: Request) -> Outline:
     """Return a broadcast, reduction or both along trees, pipelined."""
-    along = {
-        "broadcast": makers.down,
-        "reduce": makers.up,
-        "all-reduce": makers.up_and_down,
-        "barrier": makers.up_and_down,
-    }
-
-    def outline(request: Request) -> Outline:
-        parents = _TREES[name](request.num_ranks)
-        found = along[request.collective](parents, request.chunks)
-        return _whole(request, found, len(parents) * request.chunks)
-
-    return outline
+    parents, chunks = _TREES[name](request.num_ranks), request.chunks
+    if request.collective in ("broadcast", "reduce"):
+        found = makers.along(parents, chunks, sums=request.collective == "reduce")
+    else:
+        found = makers.up_and_down(parents, chunks)
+    return _whole(request, found, len(parents) * chunks)
 
 
 def _double_all_reduce(request: Request) -> Outline:
@@ -232,19 +210,15 @@ def _rabenseifner_reduce(request: Request) -> Outline:
     return _whole(request, [*halving, *gather], size)
 
 
-def _scattered(name: str) -> Callable[[Request], Outline]:
+def _scattered(name: str, request: Request) -> Outline:
     """Return a scatter or a gather, from steps of root 0."""
-
-    def outline(request: Request) -> Outline:
-        size, root = request.num_ranks, request.root
-        found = makers.linear_scatter(size) if name == "linear" else makers.binomial_scatter(size)
-        if request.collective == "gather":
-            found = backwards(found, sums=False)
-        placed = relabelled(found, (np.arange(size) + root) % size)
-        named = renamed(placed, lambda block: (block + root) % size)
-        return blockwise(request.collective, size, named, root=root)
-
-    return outline
+    size, root = request.num_ranks, request.root
+    found = makers.linear_scatter(size) if name == "linear" else makers.binomial_scatter(size)
+    if request.collective == "gather":
+        found = backwards(found, sums=False)
+    placed = relabelled(found, (np.arange(size) + root) % size)
+    named = renamed(placed, lambda block: (block + root) % size)
+    return blockwise(request.collective, size, named, root=root)
 
 
 def _hierarchical(request: Request) -> Outline:
@@ -258,12 +232,10 @@ def _hierarchical(request: Request) -> Outline:
     return whole(request.collective, request.num_ranks, found, chunks=each, root=request.root)
 
 
-def _all_to_all(make: Callable[[Request], list[Steps]]) -> Callable[[Request], Outline]:
-    def outline(request: Request) -> Outline:
-        makers.check_pairs(request.num_ranks)
-        return blockwise("all-to-all", request.num_ranks, make(request))
-
-    return outline
+def _all_to_all(make: Callable[..., list[Steps]], request: Request) -> Outline:
+    makers.check_pairs(request.num_ranks)
+    sizes = request.nodes() if make is makers.nodes_all_to_all else (request.num_ranks,)
+    return blockwise("all-to-all", request.num_ranks, make(*sizes))
 
 
 _GATHERS = (
@@ -271,56 +243,62 @@ _GATHERS = (
     "torus-rings", "hierarchical",
 )  # fmt: skip
 
+PIPELINED = ("linear", "chain", "binary-tree", "double-binary-tree")
+"""Algorithms of broadcast, reduce and all-reduce that send chunk after chunk down trees."""
+
+_ALONG = {name: partial(_tree, name) for name in PIPELINED}
+
 ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     "broadcast": {
-        **{name: _tree(name) for name in ("linear", "chain", "binary-tree", "double-binary-tree")},
+        **_ALONG,
         "binomial": _binomial,
         "scatter-all-gather": _scatter_all_gather,
         "hierarchical": _hierarchical,
     },
     "reduce": {
-        **{name: _tree(name) for name in ("linear", "chain", "binary-tree", "double-binary-tree")},
+        **_ALONG,
         "binomial": _binomial,
         "rabenseifner": _rabenseifner_reduce,
         "hierarchical": _hierarchical,
     },
     "all-reduce": {
-        **{name: _tree(name) for name in ("linear", "chain", "binary-tree")},
+        **{name: _ALONG[name] for name in ("linear", "chain", "binary-tree")},
         "binomial": _binomial,
         "double-binary-tree": _double_all_reduce,
-        "ring": _both("ring"),
-        "bidirectional-ring": _both("bidirectional-ring"),
+        "ring": partial(_gathering, "ring"),
+        "bidirectional-ring": partial(_gathering, "bidirectional-ring"),
         "recursive-doubling": _recursive_doubling,
-        "rabenseifner": _both("recursive-doubling"),
-        "bruck": _both("bruck"),
-        "swing": _both("swing"),
-        "torus-rings": _both("torus-rings"),
-        "hierarchical": _both("hierarchical"),
+        "rabenseifner": partial(_gathering, "recursive-doubling"),
+        **{
+            name: partial(_gathering, name)
+            for name in ("bruck", "swing", "torus-rings", "hierarchical")
+        },
     },
-    "all-gather": {name: _all_gather(name) for name in _GATHERS},
+    "all-gather": {name: partial(_gathering, name) for name in _GATHERS},
     "reduce-scatter": {
-        **{name: _reduce_scatter(name) for name in ("pairwise", *_GATHERS) if "doub" not in name},
-        "recursive-halving": _reduce_scatter("recursive-doubling"),
+        **{
+            name: partial(_gathering, name)
+            for name in ("pairwise", *_GATHERS)
+            if name != "recursive-doubling"
+        },
+        "recursive-halving": partial(_gathering, "recursive-doubling"),
     },
-    "gather": {name: _scattered(name) for name in ("linear", "binomial")},
-    "scatter": {name: _scattered(name) for name in ("linear", "binomial")},
+    "gather": {name: partial(_scattered, name) for name in ("linear", "binomial")},
+    "scatter": {name: partial(_scattered, name) for name in ("linear", "binomial")},
     "all-to-all": {
-        "linear": _all_to_all(lambda request: makers.linear_all_to_all(request.num_ranks)),
-        "pairwise": _all_to_all(lambda request: makers.pairwise_all_to_all(request.num_ranks)),
-        "bruck": _all_to_all(lambda request: makers.bruck_all_to_all(request.num_ranks)),
-        "hierarchical": _all_to_all(lambda request: makers.nodes_all_to_all(*request.nodes())),
+        "linear": partial(_all_to_all, makers.linear_all_to_all),
+        "pairwise": partial(_all_to_all, makers.pairwise_all_to_all),
+        "bruck": partial(_all_to_all, makers.bruck_all_to_all),
+        "hierarchical": partial(_all_to_all, makers.nodes_all_to_all),
     },
     "barrier": {
-        "linear": _tree("linear"),
+        "linear": _ALONG["linear"],
         "binomial": _binomial,
         "recursive-doubling": _recursive_doubling,
         "dissemination": _dissemination,
     },
 }
 """By collective, then by name: what makes the outline of each algorithm."""
-
-PIPELINED = ("linear", "chain", "binary-tree", "double-binary-tree")
-"""Algorithms of broadcast, reduce and all-reduce that send chunk after chunk down trees."""
 
 
 def algorithms_of(collective: str) -> tuple[str, ...]:

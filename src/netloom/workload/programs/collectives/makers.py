@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Ints
-    from netloom.workload.programs.collectives.program import CollectiveProgram
+    from netloom.workload.programs.collectives.program import Carried, CollectiveProgram
 
 
 MOST_PAIRS = 2**25
@@ -233,9 +233,16 @@ def torus_rings(sides: Sequence[int]) -> Blocks:
 
     Ranks are numbered row by row, the last coordinate fastest.
     """
+    return _each_way(sides, ring_lane)
+
+
+def _each_way(
+    sides: Sequence[int], lane_of: Callable[[Sequence[int], Sequence[int], int], list[Steps]]
+) -> Blocks:
+    """Return lanes that begin with each dimension, in both directions, all at once."""
     dims = [dim for dim, side in enumerate(sides) if side > 1]
     orders = [dims[first:] + dims[:first] for first in range(len(dims))]
-    lanes = [ring_lane(sides, order, way) for order in orders for way in (1, -1)]
+    lanes = [lane_of(sides, order, way) for order in orders for way in (1, -1)]
     return together(lanes) if lanes else Blocks(1, [])
 
 
@@ -288,10 +295,7 @@ def swing(sides: Sequence[int]) -> Blocks:
     ρ = (1 − (−2)^(s+1)) / 3. Dimensions take turns. A part of each block begins in each dimension,
     each way. Blocks that the partner has are not sent, if sides are no powers of 2. Sides are even.
     """
-    dims = [dim for dim, side in enumerate(sides) if side > 1]
-    orders = [dims[first:] + dims[:first] for first in range(len(dims))]
-    lanes = [_swing_lane(sides, order, way) for order in orders for way in (1, -1)]
-    return together(lanes) if lanes else Blocks(1, [])
+    return _each_way(sides, _swing_lane)
 
 
 def swing_on_ring(num_ranks: int) -> Blocks:
@@ -489,38 +493,24 @@ def on_nodes(tree: Ints, ranks_per_node: int) -> Ints:
     return np.where(ranks % ranks_per_node == 0, head, ranks - 1)
 
 
-def below_root(trees: list[Ints]) -> list[Ints]:
-    """Return trees over ranks 1 and up, whose roots are children of rank 0."""
-    return [np.append(-1, tree + 1) for tree in trees]
-
-
-def down(parents: list[Ints], chunks: int) -> list[Steps]:
+def along(parents: list[Ints], chunks: int, *, sums: bool = False) -> list[Steps]:
     """Return the broadcast of a part of the vector down each tree, in ``chunks`` each, pipelined.
 
-    A rank at depth d gets chunk k in step d − 1 + k. Tree t has chunks t·chunks and up.
+    A rank at depth d gets chunk k in step d − 1 + k. Tree t has chunks t·chunks and up. With sums
+    it is the reduction up each tree.
     """
-    lanes = []
-    for number, tree in enumerate(parents):
-        ranks = np.flatnonzero(tree >= 0)
-        delay = depths(tree)[ranks] - 1
-        lanes.append(_pipelined(tree[ranks], ranks, delay, number * chunks, chunks))
-    return merged(lanes)
-
-
-def up(parents: list[Ints], chunks: int) -> list[Steps]:
-    """Return the reduction of a part of the vector up each tree. See ``down``."""
-    lanes = []
-    for number, tree in enumerate(parents):
-        ranks, depth = np.flatnonzero(tree >= 0), depths(tree)
-        delay = depth.max() - depth[ranks]
-        lanes.append(_pipelined(ranks, tree[ranks], delay, number * chunks, chunks, sums=True))
-    return merged(lanes)
+    return merged(
+        [
+            _pipelined(tree, number * chunks, chunks, sums=sums)
+            for number, tree in enumerate(parents)
+        ]
+    )
 
 
 def up_and_down(parents: list[Ints], chunks: int) -> list[Steps]:
     """Return the reduction up each tree, and the broadcast of each chunk once the root has it."""
     height = max(int(depths(tree).max()) for tree in parents)
-    return merged([up(parents, chunks), [*idle(height), *down(parents, chunks)]])
+    return merged([along(parents, chunks, sums=True), [*idle(height), *along(parents, chunks)]])
 
 
 def depths(parents: Ints) -> Ints:
@@ -532,10 +522,12 @@ def depths(parents: Ints) -> Ints:
     return depth
 
 
-def _pipelined(
-    source: Ints, target: Ints, delay: Ints, first: int, chunks: int, *, sums: bool = False
-) -> list[Steps]:
-    """Return steps in which each pair sends chunk after chunk, the first after its delay."""
+def _pipelined(tree: Ints, first: int, chunks: int, *, sums: bool) -> list[Steps]:
+    """Return steps in which each rank of a tree passes on one chunk after the other."""
+    target, depth = np.flatnonzero(tree >= 0), depths(tree)
+    source, delay = tree[target], depth[target] - 1
+    if sums:
+        source, target, delay = target, source, depth.max() - depth[target]
     order = np.argsort(delay, kind="stable")
     source, target, delay = source[order], target[order], delay[order]
     changes = np.unique(np.concatenate([delay, delay + chunks]))
@@ -549,9 +541,8 @@ def _pipelined(
     return found
 
 
-def _same(first: int, messages: int) -> Callable[[int], Ints]:
-    """Return the ``carried`` of steps in which all messages carry one chunk, the next per step."""
-    return lambda number: np.full((messages, 1), first + number)
+def _first_chunk(messages: int) -> Carried:
+    return always(np.zeros((messages, 1), np.int64))
 
 
 def binomial(num_ranks: int) -> list[Steps]:
@@ -559,7 +550,7 @@ def binomial(num_ranks: int) -> list[Steps]:
     found, distance = list[Steps](), 1
     while distance < num_ranks:
         ranks = np.arange(min(distance, num_ranks - distance))
-        found += steps(ranks, ranks + distance, _same(0, len(ranks)))
+        found += steps(ranks, ranks + distance, _first_chunk(len(ranks)))
         distance *= 2
     return found
 
@@ -576,15 +567,9 @@ def binomial_scatter(num_ranks: int) -> list[Steps]:
     for bit in reversed(range((num_ranks - 1).bit_length())):
         half = 2**bit
         source = np.arange(0, num_ranks - half, 2 * half)
-        found += _blocks_from(source, source + half, np.minimum(num_ranks - source - half, half))
+        width = np.minimum(num_ranks - source - half, half)
+        found += steps(source, source + half, _consecutive(source + half, width), width=width)
     return found
-
-
-def _blocks_from(source: Ints, target: Ints, width: Ints) -> list[Steps]:
-    """Return a step whose messages carry as many blocks, from the target's on."""
-    offsets = np.append(0, np.cumsum(width, dtype=np.int64))
-    blocks = Lists(offsets, ranges(target, width).astype(np.int32))
-    return steps(source, target, lambda _: blocks, width=width)
 
 
 def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
@@ -595,15 +580,10 @@ def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
     core = 2 ** (num_ranks.bit_length() - 1)
     member, more = fold(num_ranks, core)[0], num_ranks - core
     even, number = np.arange(0, 2 * more, 2), np.arange(core)
-    found = steps(even, even + 1, _same(0, more), sums=True)
+    found = steps(even, even + 1, _first_chunk(more), sums=True)
     for bit in range(core.bit_length() - 1):
-        found += steps(member, member[number ^ 2**bit], _same(0, core), sums=True)
-    return [*found, *steps(even + 1, even, _same(0, more))]
-
-
-def nodes_all_gather(nodes: int, ranks_per_node: int, direction: int = 1) -> Blocks:
-    """Return rings on rails, then rings inside nodes with all blocks of each rail."""
-    return Blocks(1, ring_lane([nodes, ranks_per_node], [0, 1], direction))
+        found += steps(member, member[number ^ 2**bit], _first_chunk(core), sums=True)
+    return [*found, *steps(even + 1, even, _first_chunk(more))]
 
 
 def nodes_broadcast(nodes: int, ranks_per_node: int) -> list[Steps]:

@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -30,7 +30,6 @@ from netloom.base.textfiles import read_bytes, write_text
 from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from netloom.workload.programs.collectives.program import CollectiveProgram
@@ -41,8 +40,6 @@ NAMES = {
     "all-to-all": "alltoall",
 }  # fmt: skip
 """What MSCCL calls the collectives that are written."""
-
-PROTOCOLS = ("Simple", "LL", "LL128")
 
 MOST_COUNT = 64
 """Most chunks of one step. Parsers allow 71."""
@@ -62,15 +59,16 @@ class Cell(NamedTuple):
 
 
 @dataclass
-class _Step:
-    """A step of a thread block: what it does, and the one of another that it waits for."""
+class Step:
+    """A step of a thread block. ``waits``: the thread block and its step that it waits for."""
 
     kind: str
     source: Cell
     target: Cell
-    count: int
+    chunks: int
     waits: tuple[int, int] = (-1, -1)
     waited_for: bool = False
+    line: int = 0
 
 
 @dataclass
@@ -78,7 +76,7 @@ class _Gpu:
     """The thread blocks of a GPU, with who last wrote and who has since read each cell."""
 
     peers: list[tuple[int, int]] = field(default_factory=lambda: [(-1, -1)])
-    blocks: list[list[_Step]] = field(default_factory=lambda: [[]])
+    blocks: list[list[Step]] = field(default_factory=lambda: [[]])
     writer: dict[Cell, tuple[int, int]] = field(default_factory=dict)
     readers: dict[Cell, list[tuple[int, int]]] = field(default_factory=dict)
     seen: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -90,10 +88,10 @@ class _Gpu:
             self.blocks.append([])
         return self.peers.index((send, receive))
 
-    def add(self, block: int, step: _Step, reads: Cell | None, writes: Cell | None) -> None:
+    def add(self, block: int, step: Step, reads: Cell | None, writes: Cell | None) -> None:
         """Append a step that touches so many cells from these on, after all that it waits for."""
-        read = _run(reads, step.count)
-        written = _run(writes, step.count)
+        read = _run(reads, step.chunks)
+        written = _run(writes, step.chunks)
         before = {self.writer[cell] for cell in read + written if cell in self.writer}
         before |= {each for cell in written for each in self.readers.get(cell, ())}
         latest: dict[int, int] = {}
@@ -105,7 +103,7 @@ class _Gpu:
             self.seen[block, other] = place
             self.blocks[other][place].waited_for = True
             if number < len(latest) - 1:
-                steps.append(_Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
+                steps.append(Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
             else:
                 step.waits = (other, place)
         here = (block, len(steps))
@@ -220,9 +218,7 @@ class _Layout:
         return (start, own, self.each), None
 
 
-def write_msccl(
-    path: str | Path, program: CollectiveProgram, *, name: str = "netloom", protocol: str = "Simple"
-) -> None:
+def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "netloom") -> None:
     """Write a program as MSCCL XML: see ``msccl_text``.
 
     Raises
@@ -230,12 +226,10 @@ def write_msccl(
     InputError
         As ``msccl_text`` does, or if the file cannot be written.
     """
-    write_text(path, msccl_text(program, name=name, protocol=protocol))
+    write_text(path, msccl_text(program, name=name))
 
 
-def msccl_text(
-    program: CollectiveProgram, *, name: str = "netloom", protocol: str = "Simple"
-) -> str:
+def msccl_text(program: CollectiveProgram, *, name: str = "netloom") -> str:
     """Return a program as MSCCL XML, with all attributes that parsers demand.
 
     Parameters
@@ -244,14 +238,12 @@ def msccl_text(
         An all-gather, reduce-scatter, all-reduce or all-to-all, of which every rank has as much.
     name
         Of the algorithm.
-    protocol
-        ``Simple``, ``LL`` or ``LL128``.
 
     Raises
     ------
     InputError
-        As ``equal_chunks`` does, or if the collective is another one, ranks have not equally much,
-        or there is no such protocol.
+        As ``equal_chunks`` does, or if the collective is another one, or ranks have not equally
+        much.
 
     Examples
     --------
@@ -263,8 +255,6 @@ def msccl_text(
     """
     if program.collective not in NAMES:
         raise InputError("collective", program.collective, ", ".join(NAMES))
-    if protocol not in PROTOCOLS:
-        raise InputError("protocol", f"'{protocol}'", ", ".join(PROTOCOLS))
     program = equal_chunks(program)
     layout = _Layout(program)
     gpus = [_Gpu() for _ in range(program.num_ranks)]
@@ -279,7 +269,7 @@ def msccl_text(
             _copy(gpu, end)
     in_place = int(program.collective != "all-to-all")
     head: dict[str, str | int] = {
-        "name": name, "proto": protocol, "nchannels": 1, "nchunksperloop": layout.per_loop,
+        "name": name, "proto": "Simple", "nchannels": 1, "nchunksperloop": layout.per_loop,
         "ngpus": program.num_ranks, "coll": NAMES[program.collective], "inplace": in_place,
         "outofplace": 1, "minBytes": 0, "maxBytes": MOST_BYTES,
     }  # fmt: skip
@@ -295,7 +285,7 @@ def _copy(gpu: _Gpu, what: tuple[Cell, Cell, int]) -> None:
     for done in range(0, count, MOST_COUNT):
         here = Cell(source.buffer, source.offset + done)
         there = Cell(target.buffer, target.offset + done)
-        gpu.add(0, _Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
+        gpu.add(0, Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
 
 
 def _exchange(
@@ -321,10 +311,10 @@ def _exchange(
         runs.append((source, target, sums, here, there, 1))
     for source, target, _, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
         gpu = gpus[source]
-        gpu.add(gpu.block(target, -1), _Step("s", here, there, count), here, None)
+        gpu.add(gpu.block(target, -1), Step("s", here, there, count), here, None)
     for source, target, sums, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
         gpu = gpus[target]
-        step = _Step("rrc", there, there, count) if sums else _Step("r", here, there, count)
+        step = Step("rrc", there, there, count) if sums else Step("r", here, there, count)
         gpu.add(gpu.block(-1, source), step, there if sums else None, there)
 
 
@@ -340,7 +330,7 @@ def _gpu_lines(rank: int, gpu: _Gpu, sizes: tuple[int, int, int]) -> list[str]:
             said: dict[str, str | int] = {
                 "s": place, "type": step.kind, "srcbuf": step.source.buffer,
                 "srcoff": step.source.offset, "dstbuf": step.target.buffer,
-                "dstoff": step.target.offset, "cnt": step.count, "depid": step.waits[0],
+                "dstoff": step.target.offset, "cnt": step.chunks, "depid": step.waits[0],
                 "deps": step.waits[1], "hasdep": int(step.waited_for),
             }  # fmt: skip
             lines.append("      " + _tag("step", said, "/>"))
@@ -390,16 +380,8 @@ WHOLE = re.compile("-?[0-9]{1,12}")
 INSIDE = {"algo": "", "gpu": "algo", "tb": "gpu", "step": "tb"}
 
 
-class Step(NamedTuple):
-    """A step of a thread block, and its line in the file."""
-
-    line: int
-    kind: str
-    source: Cell
-    target: Cell
-    chunks: int
-    waits: tuple[int, int]
-    waited_for: bool
+Connection: TypeAlias = tuple[int, int, int]
+"""From which GPU to which, and by which channel."""
 
 
 @dataclass
@@ -413,6 +395,23 @@ class Block:
     receive: int
     channel: int
     steps: list[Step] = field(default_factory=list)
+    done: int = 0
+    """Steps made so far, when it is executed."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Its GPU, and its number there."""
+        return self.gpu, self.number
+
+    @property
+    def outgoing(self) -> Connection:
+        """The connection that it sends into."""
+        return self.gpu, self.send, self.channel
+
+    @property
+    def incoming(self) -> Connection:
+        """The connection that it receives from."""
+        return self.receive, self.gpu, self.channel
 
 
 @dataclass
@@ -429,6 +428,11 @@ class Algorithm:
     per_loop: int
     in_place: tuple[bool, ...]
     gpus: dict[int, tuple[dict[str, int], dict[int, Block]]]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All thread blocks."""
+        return [each for _, blocks in self.gpus.values() for each in blocks.values()]
 
 
 def parse_msccl(path: str, ranks: int | None = None) -> Algorithm:
@@ -562,22 +566,16 @@ class _Reader:
             self.refuse(f'cnt="{number["cnt"]}"', "at least 1")
         self.block.steps.append(
             Step(
-                self.parser.CurrentLineNumber, kind, cells[0], cells[1], number["cnt"],
-                (number["depid"], number["deps"]), number["hasdep"] != 0,
+                kind, cells[0], cells[1], number["cnt"], (number["depid"], number["deps"]),
+                number["hasdep"] != 0, self.parser.CurrentLineNumber,
             )
         )  # fmt: skip
-
-
-def _all_blocks(found: Algorithm) -> Iterator[Block]:
-    """Yield all thread blocks."""
-    for _, blocks in found.gpus.values():
-        yield from blocks.values()
 
 
 def _check_blocks(found: Algorithm) -> None:
     """Refuse connections of two thread blocks, and waits for what tells nobody."""
     ends: set[tuple[str, int, int, int]] = set()
-    for block in _all_blocks(found):
+    for block in found.blocks:
         for kind, peer in (("send", block.send), ("recv", block.receive)):
             end = (kind, block.gpu, peer, block.channel)
             if peer >= 0 and end in ends:

@@ -24,11 +24,11 @@ MSCCL XML as a trace: its messages, and what its thread blocks make them wait fo
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -45,77 +45,42 @@ from netloom.workload.programs.collectives.msccl import (
     Step,
 )
 from netloom.workload.programs.messages import lists
-from netloom.workload.programs.traces import MOST_LENGTH, Trace
+from netloom.workload.programs.traces import MOST_LENGTH, message_trace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from netloom.base.arrays import Ints
+    from netloom.workload.programs.collectives.msccl import Connection
+    from netloom.workload.programs.traces import Trace
 
 
 SLOTS = 8
 """Messages that a connection holds at most: NCCL's channels have 8 slots (NCCL_STEPS)."""
-
-Connection: TypeAlias = tuple[int, int, int]
-"""From which GPU to which, and by which channel."""
-
-
-class Waits:
-    """What thread blocks have waited for, while steps are made one by one.
-
-    Of each connection the last message counts: those before it have arrived before it.
-    """
-
-    def __init__(self) -> None:
-        self.met: dict[tuple[int, int], dict[Connection, int]] = {}
-        self.told: dict[tuple[int, int, int], dict[Connection, int]] = {}
-        self.sent: dict[Connection, list[int]] = {}
-        self.taken: dict[int, tuple[int, ...]] = {}
-
-    def step(self, block: Block, step: Step, received: int) -> None:
-        """Begin a step: ``received`` is the message that it takes, −1 if none."""
-        met = self.met.setdefault((block.gpu, block.number), {})
-        if step.waits[0] >= 0:
-            for connection, message in self.told[(block.gpu, *step.waits)].items():
-                met[connection] = max(met.get(connection, -1), message)
-        if received >= 0:
-            met[block.receive, block.gpu, block.channel] = received
-            self.taken[received] = tuple(met.values())
-
-    def send(self, block: Block, message: int) -> tuple[int, ...]:
-        """Send a message in the step that has begun. Return those that arrive before it leaves."""
-        connection = (block.gpu, block.send, block.channel)
-        met, sent = self.met[block.gpu, block.number], self.sent.setdefault(connection, [])
-        after = set(met.values())
-        if len(sent) >= SLOTS:
-            after.update(self.taken[sent[-SLOTS]])
-        sent.append(message)
-        met.clear()
-        met[connection] = message
-        return tuple(sorted(after))
-
-    def end(self, block: Block, step: Step, place: int) -> None:
-        """End a step, of which others may wait for."""
-        if step.waited_for:
-            self.told[block.gpu, block.number, place] = dict(self.met[block.gpu, block.number])
-
 
 MOST_COUNTS = 50_000_000
 """Most numbers that are kept. Races of larger files are not looked for."""
 
 
 class Order:
-    """How far each thread block knows the others to be, while steps are made one by one."""
+    """What each thread block knows to have happened, while steps are made one by one.
+
+    ``met``: of each connection the last message that it has waited for, for those before it have
+    arrived before it. ``known``: how far the other thread blocks surely are.
+    """
 
     def __init__(self, found: Algorithm, blocks: Sequence[Block]) -> None:
         self.path = found.path
-        self.number = {(block.gpu, block.number): place for place, block in enumerate(blocks)}
+        self.number = {block.key: place for place, block in enumerate(blocks)}
+        self.met: dict[tuple[int, int], dict[Connection, int]] = {each.key: {} for each in blocks}
+        self.sent: dict[Connection, list[int]] = {}
+        self.taken: dict[int, tuple[int, ...]] = {}
         tells = sum(step.waited_for for block in blocks for step in block.steps)
         self.looks = len(blocks) * (len(blocks) + tells) <= MOST_COUNTS
         many = len(blocks) if self.looks else 0
-        self.known = np.zeros((many, many), np.int32)
-        self.told: dict[tuple[int, int], Ints] = {}
-        self.sent: dict[int, Ints] = {}
+        self.known = np.zeros((len(blocks), many), np.int32)
+        self.told: dict[tuple[int, int, int], tuple[dict[Connection, int], Ints]] = {}
+        self.carried: dict[int, Ints] = {}
         self.writer: dict[Hashable, tuple[int, int, int]] = {}
         self.readers: dict[Hashable, list[tuple[int, int, int]]] = {}
 
@@ -123,22 +88,26 @@ class Order:
         self, block: Block, step: Step, place: int, received: int,
         reads: Sequence[Hashable], writes: Sequence[Hashable],
     ) -> None:  # fmt: skip
-        """Make a step: ``received`` is the message that it takes, −1 if none.
+        """Begin a step: ``received`` is the message that it takes, −1 if none.
 
         Raises
         ------
         InputError
             If it races with a step that has been made.
         """
-        if not self.looks:
-            return
-        own = self.number[block.gpu, block.number]
+        own, met = self.number[block.key], self.met[block.key]
         known = self.known[own]
         if step.waits[0] >= 0:
-            other = self.number[block.gpu, step.waits[0]]
-            np.maximum(known, self.told[other, step.waits[1]], out=known)
+            others, far = self.told[(block.gpu, *step.waits)]
+            np.maximum(known, far, out=known)
+            for connection, message in others.items():
+                met[connection] = max(met.get(connection, -1), message)
         if received >= 0:
-            np.maximum(known, self.sent.pop(received), out=known)
+            np.maximum(known, self.carried.pop(received), out=known)
+            met[block.incoming] = received
+            self.taken[received] = tuple(met.values())
+        if not self.looks:
+            return
         here = (own, place, step.line)
         for cell in reads:
             self.check(here, [self.writer[cell]] if cell in self.writer else [])
@@ -148,13 +117,24 @@ class Order:
             self.check(here, [*before, *([self.writer[cell]] if cell in self.writer else [])])
             self.writer[cell] = here
         known[own] = place + 1
-        if step.waited_for:
-            self.told[own, place] = known.copy()
 
-    def send(self, block: Block, message: int) -> None:
-        """Let a message carry what its sender knows."""
-        if self.looks:
-            self.sent[message] = self.known[self.number[block.gpu, block.number]].copy()
+    def send(self, block: Block, message: int) -> tuple[int, ...]:
+        """Send a message in the step that has begun. Return those that arrive before it leaves."""
+        met, sent = self.met[block.key], self.sent.setdefault(block.outgoing, [])
+        after = set(met.values())
+        if len(sent) >= SLOTS:
+            after.update(self.taken[sent[-SLOTS]])
+        sent.append(message)
+        met.clear()
+        met[block.outgoing] = message
+        self.carried[message] = self.known[self.number[block.key]].copy()
+        return tuple(sorted(after))
+
+    def end(self, block: Block, step: Step, place: int) -> None:
+        """End a step, of which others may wait for."""
+        if step.waited_for:
+            known = self.known[self.number[block.key]].copy()
+            self.told[(*block.key, place)] = dict(self.met[block.key]), known
 
     def check(self, here: tuple[int, int, int], before: list[tuple[int, int, int]]) -> None:
         """Refuse a step of which it is not certain that these came before it."""
@@ -215,15 +195,15 @@ class _Run:
     def __init__(self, found: Algorithm, *, in_place: bool) -> None:
         self.found, self.in_place = found, in_place
         self.each = found.per_loop // found.num_gpus
-        self.blocks = [each for _, blocks in found.gpus.values() for each in blocks.values()]
+        self.blocks = found.blocks
         self.order = Order(found, self.blocks)
-        self.done = {(block.gpu, block.number): 0 for block in self.blocks}
-        self.connection: dict[Connection, deque[int]] = {}
-        self.waits = Waits()
-        self.sender = {(each.gpu, each.send, each.channel): each for each in self.blocks}
-        self.receiver = {(each.receive, each.gpu, each.channel): each for each in self.blocks}
+        self.connection: defaultdict[Connection, deque[int]] = defaultdict(deque)
+        self.sender = {each.outgoing: each for each in self.blocks}
+        self.receiver = {each.incoming: each for each in self.blocks}
         self.messages: list[Sent] = []
         self.clock = 0
+        for block in self.blocks:
+            block.done = 0
         self.raw: dict[tuple[int, Cell], tuple[int, int]] = {}
         self.cells: dict[tuple[int, Cell], Content] = {}
         for gpu in range(found.num_gpus):
@@ -257,13 +237,12 @@ class _Run:
         stuck = 0
         while waiting and stuck < len(waiting):
             block = waiting.popleft()
-            moved = False
-            while self.done[block.gpu, block.number] < len(block.steps) and self.ready(block):
+            before = block.done
+            while block.done < len(block.steps) and self.waits_on(block) is None:
                 self.make(block)
-                moved = True
-            if self.done[block.gpu, block.number] < len(block.steps):
+            if block.done < len(block.steps):
                 waiting.append(block)
-                stuck = 0 if moved else stuck + 1
+                stuck = 0 if block.done > before else stuck + 1
             else:
                 stuck = 0
         if waiting:
@@ -276,23 +255,18 @@ class _Run:
         self.check_end()
         return self.messages
 
-    def ready(self, block: Block) -> bool:
-        """Return whether a thread block can make its next step."""
-        return self.waits_on(block) is None
-
     def waits_on(self, block: Block) -> tuple[str, Block | None] | None:
         """Return what the next step waits for, and the thread block that could end that."""
-        step = block.steps[self.done[block.gpu, block.number]]
-        if step.waits[0] >= 0 and self.done[block.gpu, step.waits[0]] <= step.waits[1]:
+        step = block.steps[block.done]
+        if step.waits[0] >= 0:
             other = self.found.gpus[block.gpu][1][step.waits[0]]
-            return f"waits for step {step.waits[1]} of thread block {step.waits[0]}", other
-        if step.kind in RECEIVES and not self.incoming(block):
-            key = (block.receive, block.gpu, block.channel)
-            return f"receives from GPU {block.receive}", self.sender.get(key)
-        if step.kind in SENDS and len(self.outgoing(block)) >= SLOTS:
-            key = (block.gpu, block.send, block.channel)
+            if other.done <= step.waits[1]:
+                return f"waits for step {step.waits[1]} of thread block {step.waits[0]}", other
+        if step.kind in RECEIVES and not self.connection[block.incoming]:
+            return f"receives from GPU {block.receive}", self.sender.get(block.incoming)
+        if step.kind in SENDS and len(self.connection[block.outgoing]) >= SLOTS:
             said = f"sends to GPU {block.send}, which holds {SLOTS} messages"
-            return said, self.receiver.get(key)
+            return said, self.receiver.get(block.outgoing)
         return None
 
     def refuse_deadlock(self, first: Block) -> None:
@@ -303,7 +277,7 @@ class _Run:
         while block is not None and block not in chain:
             chain.append(block)
             name = f"GPU {block.gpu}, thread block {block.number}"
-            why = None if self.ended(block) else self.waits_on(block)
+            why = None if block.done == len(block.steps) else self.waits_on(block)
             block = None if why is None else why[1]
             said.append(f"{name} ({'has ended' if why is None else why[0]})")
         begin = 0 if block is None else chain.index(block)
@@ -314,64 +288,49 @@ class _Run:
         if block is not None:
             names.append(f"GPU {block.gpu}, thread block {block.number}")
         at = chain[begin]
-        line = at.steps[self.done[at.gpu, at.number]].line
+        line = at.steps[at.done].line
         shown = f"a deadlock: {' -> '.join(names)}"
         raise InputError(f"{self.found.path}:{line}", shown, "steps that can all be made")
 
-    def ended(self, block: Block) -> bool:
-        """Return whether a thread block has made all its steps."""
-        return self.done[block.gpu, block.number] == len(block.steps)
-
-    def incoming(self, block: Block) -> deque[int]:
-        """Return the messages on their way to a thread block."""
-        return self.connection.setdefault((block.receive, block.gpu, block.channel), deque())
-
-    def outgoing(self, block: Block) -> deque[int]:
-        """Return the messages on their way from a thread block."""
-        return self.connection.setdefault((block.gpu, block.send, block.channel), deque())
-
     def make(self, block: Block) -> None:
-        """Make the next step of a thread block."""
-        step = block.steps[self.done[block.gpu, block.number]]
-        self.done[block.gpu, block.number] += 1
+        """Make a step that is ready."""
+        place = block.done
+        step = block.steps[place]
+        block.done += 1
         self.clock += 1
         here = self.run_of(block.gpu, step.source, step.chunks)
         there = self.run_of(block.gpu, step.target, step.chunks)
-        message = self.incoming(block).popleft() if step.kind in RECEIVES else -1
+        message = self.connection[block.incoming].popleft() if step.kind in RECEIVES else -1
         self.order.make(
-            block, step, self.done[block.gpu, block.number] - 1, message,
+            block, step, place, message,
             [*(here if step.kind in READS else []), *(there if step.kind == "re" else [])],
             there if step.kind in WRITES else [],
         )  # fmt: skip
-        self.waits.step(block, step, message)
         if step.kind != "nop":
-            self.move(block, step, message)
-        self.waits.end(block, step, self.done[block.gpu, block.number] - 1)
+            self.move(block, step, message, here, there)
+        self.order.end(block, step, place)
 
-    def move(self, block: Block, step: Step, message: int) -> None:
-        """Move the chunks of a step that has begun."""
+    def move(
+        self, block: Block, step: Step, message: int, here: list[tuple[int, Cell]],
+        there: list[tuple[int, Cell]],
+    ) -> None:  # fmt: skip
+        """Move what a step moves: from a message or its source, to its target or a message."""
         where = f"{self.found.path}:{step.line}"
-        here = self.run_of(block.gpu, step.source, step.chunks)
-        there = self.run_of(block.gpu, step.target, step.chunks)
         if message >= 0:
             what = self.received(message, step, where)
-            if step.kind.startswith("rr"):
-                what = [
-                    self.sum(self.read(a, where), b, where) for a, b in zip(here, what, strict=True)
-                ]
         else:
             what = [self.read(cell, where) for cell in here]
-        if step.kind == "re":
+        added = here if step.kind.startswith("rr") else there if step.kind == "re" else []
+        if added:
             what = [
-                self.sum(self.read(a, where), b, where) for a, b in zip(there, what, strict=True)
+                self.sum(self.read(a, where), b, where) for a, b in zip(added, what, strict=True)
             ]
         if step.kind in WRITES:
             self.write(step, message, here, there, what)
         if step.kind in SENDS:
             self.clock += 1  # what is received and sent on at once is received first
-            self.outgoing(block).append(len(self.messages))
-            self.order.send(block, len(self.messages))
-            after = self.waits.send(block, len(self.messages))
+            self.connection[block.outgoing].append(len(self.messages))
+            after = self.order.send(block, len(self.messages))
             found = Sent(step.line, block.gpu, block.send, what, self.clock, after=after)
             self.messages.append(found)
 
@@ -501,24 +460,15 @@ class Execution:
         InputError
             If there is no such size.
         """
-        sent, count = self.sent, len(self.sent)
-        nothing = np.zeros(count)
-        chunk = self.padded_bytes(size_bytes) / self.found.per_loop
-        return Trace(
-            Path(self.found.path).name,
-            self.found.num_gpus,
-            tuple(f"{number} (line {each.line})" for number, each in enumerate(sent)),
-            start=nothing,
-            run=nothing,
-            hold=nothing,
-            receive=nothing,
-            source=np.array([each.source for each in sent], np.int32),
-            flits=np.array([len(each.what) * chunk for each in sent], np.float64),
-            targets=lists([[each.target] for each in sent]),
-            after=lists([list(each.after) for each in sent]),
-            flit_bytes=1,
-            unit="seconds",
-        )
+        sent, chunk = self.sent, self.padded_bytes(size_bytes) / self.found.per_loop
+        source = np.array([each.source for each in sent], np.int32)
+        target = np.array([each.target for each in sent], np.int32)
+        return message_trace(
+            Path(self.found.path).name, self.found.num_gpus,
+            (f"{number} (line {each.line})" for number, each in enumerate(sent)), source, target,
+            np.array([len(each.what) * chunk for each in sent], np.float64),
+            lists(each.after for each in sent),
+        )  # fmt: skip
 
 
 def executed(found: Algorithm) -> Execution:

@@ -211,7 +211,11 @@ class Steps(NamedTuple):
 
     def chunks(self, number: int) -> Lists:
         """Return the chunks of the messages of a step, from 0 on."""
-        return as_lists(self.carried(number))
+        given = self.carried(number)
+        if isinstance(given, Lists):
+            return given
+        rows, width = given.shape
+        return Lists(np.arange(rows + 1, dtype=np.int64) * width, given.astype(np.int32).ravel())
 
 
 class Blocks(NamedTuple):
@@ -248,14 +252,6 @@ class Outline(NamedTuple):
     def num_messages(self) -> int:
         """Number of messages."""
         return sum(each.times * len(each.source) for each in self.steps)
-
-
-def as_lists(given: Lists | Ints) -> Lists:
-    """Return the rows of an array as lists. Lists as they are."""
-    if isinstance(given, Lists):
-        return given
-    rows, width = given.shape
-    return Lists(np.arange(rows + 1, dtype=np.int64) * width, given.astype(np.int32).ravel())
 
 
 def steps(
@@ -332,22 +328,6 @@ def backwards(given: Sequence[Steps], *, sums: bool = True) -> list[Steps]:
     return [one(each) for each in reversed(given)]
 
 
-def sliced(given: Iterable[Steps], slices: int) -> list[Steps]:
-    """Return steps for chunks cut into slices: one step per slice in place of each step.
-
-    Slice i of chunk c is chunk c·slices + i.
-    """
-
-    def one(each: Steps) -> Steps:
-        def carried(number: int) -> Lists:
-            offsets, values = each.chunks(number // slices)
-            return Lists(offsets, values * np.int32(slices) + np.int32(number % slices))
-
-        return each._replace(carried=carried, times=each.times * slices)
-
-    return list(given) if slices == 1 else [one(each) for each in given]
-
-
 def merged(lanes: Sequence[Sequence[Steps]]) -> list[Steps]:
     """Return the steps of several lanes at once: step k has the messages of step k of each.
 
@@ -413,44 +393,52 @@ def whole(
 
 
 def sliced_outline(given: Outline, slices: int) -> Outline:
-    """Return an outline in slices. See ``sliced``."""
+    """Return an outline whose chunks are cut into slices: one step per slice in place of each step.
+
+    Slice i of chunk c is chunk c·slices + i.
+    """
+
+    def one(each: Steps) -> Steps:
+        def carried(number: int) -> Lists:
+            offsets, values = each.chunks(number // slices)
+            return Lists(offsets, values * np.int32(slices) + np.int32(number % slices))
+
+        return each._replace(carried=carried, times=each.times * slices)
+
     return given._replace(
         chunk_size=np.repeat(given.chunk_size / slices, slices),
         first_owner=np.repeat(given.first_owner, slices),
         final_owner=np.repeat(given.final_owner, slices),
-        steps=sliced(given.steps, slices),
+        steps=list(given.steps) if slices == 1 else [one(each) for each in given.steps],
     )
 
 
 def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
     """Return all messages of an outline."""
-    parts: list[tuple[Ints, Ints, Bools]] = []
-    carried: list[Lists] = []
-    numbers: list[Ints] = []
+    parts: list[tuple[Steps, Lists, Ints]] = []
     step = 0
     for each in given.steps:
         for number in range(each.times):
             if len(each.source):
-                parts.append((each.source, each.target, each.sums))
-                carried.append(each.chunks(number))
-                numbers.append(np.full(len(each.source), step, np.int32))
+                numbers = np.full(len(each.source), step, np.int32)
+                parts.append((each, each.chunks(number), numbers))
             step += 1
     empty = np.zeros(0, np.int32)
-    lengths = [part.lengths for part in carried]
+    lengths = np.concatenate([empty, *(carried.lengths for _, carried, _ in parts)])
     return CollectiveProgram(
         given.collective,
         algorithm,
         given.num_ranks,
         given.chunk_size,
         given.root,
-        np.concatenate([empty, *(source for source, _, _ in parts)]),
-        np.concatenate([empty, *(target for _, target, _ in parts)]),
-        np.concatenate([empty, *numbers]),
+        np.concatenate([empty, *(each.source for each, _, _ in parts)]),
+        np.concatenate([empty, *(each.target for each, _, _ in parts)]),
+        np.concatenate([empty, *(numbers for _, _, numbers in parts)]),
         Lists(
-            np.append(0, np.cumsum(np.concatenate([empty, *lengths]), dtype=np.int64)),
-            np.concatenate([empty, *(part.values for part in carried)]),
+            np.append(0, np.cumsum(lengths, dtype=np.int64)),
+            np.concatenate([empty, *(carried.values for _, carried, _ in parts)]),
         ),
-        np.concatenate([np.zeros(0, np.bool_), *(sums for _, _, sums in parts)]),
+        np.concatenate([np.zeros(0, np.bool_), *(each.sums for each, _, _ in parts)]),
         given.first_owner,
         given.final_owner,
     )

@@ -23,7 +23,7 @@ from netloom.base.textfiles import replacing
 from netloom.workload.kernels.collectives import find_brought
 from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.rounds import Round, ranges, round_program
-from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace
+from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, message_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
     from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
     from netloom.workload.programs.rounds import RoundProgram
+    from netloom.workload.programs.traces import Trace
 
     Pairs = tuple[Ints, Ints]
 
 
-def waits(program: CollectiveProgram, *, stepwise: bool) -> tuple[Ints, ...]:
+def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
     """Return for each message the messages that it waits for, ascending, as offsets and numbers.
 
     It waits for the last message that brought one of its chunks to its source as it is, and for all
@@ -67,7 +68,7 @@ def waits(program: CollectiveProgram, *, stepwise: bool) -> tuple[Ints, ...]:
     np.not_equal(key[1:], key[:-1], out=first[1:])
     waiter, waited = np.divmod(key[first], count)
     per_row = np.bincount(waiter, minlength=program.num_messages)
-    return np.append(0, np.cumsum(per_row, dtype=np.int64)), waited
+    return Lists(np.append(0, np.cumsum(per_row, dtype=np.int64)), waited)
 
 
 def _brought(program: CollectiveProgram) -> Pairs:
@@ -155,23 +156,14 @@ def trace_of(
     >>> trace_of(collective_program("broadcast", "binomial", 8), 1e6)
     <broadcast, binomial: 8 tasks, 7 messages, 7 entries>
     """
-    count = program.num_messages
-    work, nothing = np.full(count, _overhead(overhead_seconds)), np.zeros(count)
-    return Trace(
-        f"{program.collective}, {program.algorithm}",
-        program.num_ranks,
-        tuple(map(str, range(count))),
-        start=nothing,
-        run=work,
-        hold=nothing,
-        receive=work,
-        source=program.source,
-        flits=sizes_in_bytes(program.message_size, size_bytes),
-        targets=Lists(np.arange(count + 1), program.target.astype(np.int64)),
-        after=Lists(*waits(program, stepwise=stepwise)),
-        flit_bytes=1,
-        unit="seconds",
-    )
+    if not 0 <= overhead_seconds <= MOST_SECONDS:
+        raise InputError("overhead", f"{overhead_seconds:g} seconds", f"0 to {MOST_SECONDS:g}")
+    name, sizes = f"{program.collective}, {program.algorithm}", program.message_size
+    return message_trace(
+        name, program.num_ranks, map(str, range(program.num_messages)), program.source,
+        program.target, sizes_in_bytes(sizes, size_bytes), waits(program, stepwise=stepwise),
+        work=overhead_seconds,
+    )  # fmt: skip
 
 
 def rounds_of(
@@ -242,12 +234,6 @@ def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
     whole = np.rint(exact)
     found = np.where(np.abs(exact - whole) <= ROUNDING * whole, whole, exact)
     return np.maximum(found, LEAST_BYTES).astype(np.float64)
-
-
-def _overhead(seconds: float) -> float:
-    if not 0 <= seconds <= MOST_SECONDS:
-        raise InputError("overhead", f"{seconds:g} seconds", f"0 to {MOST_SECONDS:g}")
-    return seconds
 
 
 def _hosts(num_ranks: int, host_of_rank: ArrayLike, num_hosts: int | None) -> Ints:

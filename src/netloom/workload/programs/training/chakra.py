@@ -20,7 +20,7 @@ import struct
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import parse_json, read_bytes, read_text, replacing, write_text
@@ -35,8 +35,6 @@ from netloom.workload.programs.training.rank_programs import (
     Pending,
     RankProgram,
     check_group,
-    match_calls,
-    match_sends,
     rank_files,
 )
 
@@ -250,8 +248,6 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     reader = _Reader(Builder(len(paths)), groups)
     for rank, path in enumerate(paths):
         reader.read(rank, path)
-    match_sends(reader.builder, reader.sends, reader.receives)
-    match_calls(reader.builder, reader.calls)
     return reader.builder.program(str(pattern))
 
 
@@ -291,11 +287,6 @@ class _Reader:
 
     def __init__(self, builder: Builder, groups: Mapping[str, tuple[int, ...]]) -> None:
         self.builder, self.groups = builder, groups
-        self.sends: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.receives: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.calls: defaultdict[Any, defaultdict[int, list[Pending]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
         self.dependencies = 0
 
     def read(self, rank: int, path: Path) -> None:
@@ -347,7 +338,7 @@ class _Reader:
         whole = size * len(ranks) if collective in OF_INPUT else size
         operation = add(name, CALL, rank, node.after)
         call = Pending(operation, collective, ranks, whole, ranks.index(root), where)
-        self.calls[key][rank].append(call)
+        self.builder.pending[key][rank].append(call)
         return operation
 
     def _one_end(self, rank: int, node: Node, size: float, where: str) -> int:
@@ -363,7 +354,8 @@ class _Reader:
         kind = SEND if sends else RECEIVE
         name = f"{rank}.{node.id}"
         operation = self.builder.add(name, kind, rank, node.after, peer=peer, size=size)
-        (self.sends if sends else self.receives)[key].append(Ends(operation, size, where))
+        ends = self.builder.sends if sends else self.builder.receives
+        ends[key].append(Ends(operation, size, where))
         return operation
 
     def _group(
@@ -376,10 +368,8 @@ class _Reader:
         if not name:
             return "", tuple(range(self.builder.num_ranks))
         if name not in self.groups:
-            wanted = "groups.json beside the traces, with this group"
-            raise InputError(
-                where, f"pg_name {name!r:.60}", wanted.replace("groups", "comm_groups")
-            )
+            wanted = "comm_groups.json beside the traces, with this group"
+            raise InputError(where, f"pg_name {name!r:.60}", wanted)
         if rank not in self.groups[name]:
             raise InputError(where, f"pg_name {name!r:.60}", f"a group of which rank {rank} is one")
         return name, self.groups[name]
@@ -467,6 +457,9 @@ def _attribute(message: Span) -> tuple[str, Value]:
     return name, said
 
 
+INT64, BOOL = 9, 27
+"""Fields of values in attributes that are written."""
+
 VERSION = "0.0.4"
 """Of the schema: what the files of ASTRA-sim say."""
 
@@ -506,11 +499,12 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
     path = Path(pattern)
     if path.name.count("%d") != 1:
         raise InputError(str(path), "no %d for the rank", "a name such as trace.%d.et")
+    groups = {tuple(range(program.num_ranks)): ""}  # the name of each; of all ranks, none
     for call in program.calls:
         if call.pair_bytes is not None:
             found = f"{call.collective} with unequal parts"
             raise InputError(program.name, found, "equal ones, which Chakra can tell")
-    groups = _put_groups(program)
+        groups.setdefault(call.ranks, str(len(groups)))
     tags = _tags(program)
     by_rank: defaultdict[int, list[int]] = defaultdict(list)
     for row, rank in enumerate(program.rank.tolist()):
@@ -529,14 +523,6 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
         write_text(beside, json.dumps(said) + "\n")
         written.append(beside)
     return written
-
-
-def _put_groups(program: RankProgram) -> dict[tuple[int, ...], str]:
-    """Return names of groups. That of all ranks in order needs none."""
-    found = {tuple(range(program.num_ranks)): ""}
-    for call in program.calls:
-        found.setdefault(call.ranks, str(len(found)))
-    return found
 
 
 def _tags(program: RankProgram) -> dict[int, int]:
@@ -561,12 +547,13 @@ def _put_nodes(
         after = [place[each] for each in values[offsets[row] : offsets[row + 1]].tolist()]
         micros = round(float(program.seconds[row]) / MICRO)
         if kind not in (COMPUTE, DELAY) and micros:
-            yield _put_node(number - 1, COMP, after, micros, [_bool("is_cpu_op", value=True)])
+            yield _put_node(number - 1, COMP, after, micros, [_number("is_cpu_op", 1, BOOL)])
             after, micros = [number - 1], 0
         if kind in (COMPUTE, DELAY):
-            yield _put_node(number, COMP, after, micros, [_bool("is_cpu_op", value=kind == DELAY)])
+            said = [_number("is_cpu_op", int(kind == DELAY), BOOL)]
+            yield _put_node(number, COMP, after, micros, said)
             continue
-        said = [_bool("is_cpu_op", value=False)]
+        said = [_number("is_cpu_op", 0, BOOL)]
         if kind == CALL:
             said += _of_call(program.calls[int(program.link[row])], groups)
         elif kind in (SEND, RECEIVE):
@@ -607,12 +594,8 @@ def _put_attribute(name: str, value: bytes) -> bytes:
     return bytes_field(10, bytes_field(1, name.encode()) + value)
 
 
-def _number(name: str, value: int) -> bytes:
-    return _put_attribute(name, number_field(9, value))
-
-
-def _bool(name: str, *, value: bool) -> bytes:
-    return _put_attribute(name, number_field(27, int(value)))
+def _number(name: str, value: int, kind: int = INT64) -> bytes:
+    return _put_attribute(name, number_field(kind, value))
 
 
 def _delimited(message: bytes) -> bytes:

@@ -17,7 +17,7 @@ from netloom.workload.programs.collectives.algorithms import (
 from netloom.workload.programs.collectives.makers import with_pair_sizes
 from netloom.workload.programs.collectives.program import COLLECTIVES
 from netloom.workload.programs.collectives.sent import LEAST_BYTES, sizes_in_bytes, waits
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, grouped
 from netloom.workload.programs.traces import MOST_LENGTH, ordered_trace
 from netloom.workload.programs.training.rank_programs import CALL, COMPUTE, RECEIVE, SEND
 
@@ -96,8 +96,8 @@ def _expanded(call: Call, algorithm: str) -> _Expanded:
     program = collective_program(call.collective, algorithm, num_ranks, root=call.root)
     if call.pair_bytes is not None:
         program, _ = with_pair_sizes(program, call.pair_bytes)
-    offsets, after = waits(program, stepwise=True)
-    waiter = np.repeat(np.arange(program.num_messages), np.diff(offsets))
+    awaited = waits(program, stepwise=True)
+    waiter, after = awaited.owners(), awaited.values
     passed_on = np.zeros(program.num_messages, np.bool_)
     passed_on[after[program.source[waiter] == program.target[after]]] = True
     last = np.full(num_ranks, -1)
@@ -105,10 +105,8 @@ def _expanded(call: Call, algorithm: str) -> _Expanded:
     sent = np.flatnonzero(program.step == last[program.source])
     got = np.flatnonzero(~passed_on)
     rank = np.concatenate([program.source[sent], program.target[got]])
-    rows = np.concatenate([sent, got])[np.argsort(rank, kind="stable")]
-    counts = np.bincount(rank, minlength=num_ranks)
-    ends = Lists(np.append(0, np.cumsum(counts)).astype(np.int64), rows.astype(np.int64))
-    return _Expanded(program, Lists(offsets, after), ends)
+    ends = grouped(rank, np.concatenate([sent, got]), num_ranks)
+    return _Expanded(program, awaited, ends)
 
 
 def _by_template(
@@ -234,7 +232,6 @@ class _Table:
         has = np.concatenate([sends, np.zeros(len(ends), bool), np.ones(len(sent[0]), bool)])
         waiter = np.concatenate([pair[0] for pair in self.pairs])
         awaited = np.concatenate([pair[1] for pair in self.pairs])
-        counts = np.bincount(waiter, minlength=self.count)
         owners = np.concatenate([np.arange(len(program)), ends])
         nothing = np.zeros(self.count)
         return ordered_trace(
@@ -249,10 +246,7 @@ class _Table:
                 "flits": np.concatenate([lengths, np.zeros(len(ends)), sent[2]]),
             },
             Lists(np.append(0, np.cumsum(has)).astype(np.int64), targets),
-            Lists(
-                np.append(0, np.cumsum(counts)).astype(np.int64),
-                awaited[np.argsort(waiter, kind="stable")].astype(np.int64),
-            ),
+            grouped(waiter, awaited, self.count),
             lambda entry: where(int(owners[entry])) if entry < len(owners) else program.name,
             flit_bytes=1,
             unit="seconds",

@@ -27,8 +27,6 @@ from netloom.workload.programs.training.rank_programs import (
     Pending,
     RankProgram,
     check_group,
-    match_calls,
-    match_sends,
     rank_files,
 )
 
@@ -123,8 +121,6 @@ def read_kineto(pattern: str | Path) -> RankProgram:
     reader = _Reader(Builder(len(records)), alone="%d" not in str(pattern))
     for rank, record in enumerate(records):
         reader.add(rank, record)
-    match_sends(reader.builder, reader.sends, reader.receives)
-    match_calls(reader.builder, reader.calls)
     return reader.builder.program(str(pattern))
 
 
@@ -225,11 +221,6 @@ class _Reader:
 
     def __init__(self, builder: Builder, *, alone: bool) -> None:
         self.builder, self.alone = builder, alone
-        self.sends: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.receives: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.calls: defaultdict[Any, defaultdict[int, list[Pending]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
 
     def add(self, rank: int, record: _Record) -> None:
         """Add the operations of a rank, and its work after the last."""
@@ -257,7 +248,8 @@ class _Reader:
         size = _size(event, len(group))
         row = _row(event, len(group), size) if event.kind == "all-to-all" else ()
         key = (str(event.args.get("Process Group Name", "")), group)
-        self.calls[key][rank].append(Pending(kind, event.kind, group, size, 0, where, row))
+        call = Pending(kind, event.kind, group, size, 0, where, row)
+        self.builder.pending[key][rank].append(call)
         return kind
 
     def _point_to_point(
@@ -271,7 +263,8 @@ class _Reader:
         kind = SEND if sends else RECEIVE
         made = self.builder.add(name, kind, rank, after, seconds=seconds, peer=peer, size=size)
         key = (rank, peer, 0) if sends else (peer, rank, 0)
-        (self.sends if sends else self.receives)[key].append(Ends(made, 0.0, event.where))
+        ends = self.builder.sends if sends else self.builder.receives
+        ends[key].append(Ends(made, 0.0, event.where))
         return made
 
 

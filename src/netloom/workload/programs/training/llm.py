@@ -25,7 +25,6 @@ A training step of a large language model, operation by operation, as each rank 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from math import prod
@@ -50,8 +49,6 @@ from netloom.workload.programs.training.rank_programs import (
     Ends,
     Pending,
     RankProgram,
-    match_calls,
-    match_sends,
 )
 
 if TYPE_CHECKING:
@@ -381,7 +378,10 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
         check_size(number, where=where, what=name)
         return number
     if kind == "float":
-        return _amount(text, where)
+        amount = real_number(text, where=where)
+        if not 0 <= amount <= MAX_ELEMENTS:
+            raise InputError(where, f"'{text}'", f"0 to {MAX_ELEMENTS}")
+        return amount
     if name == "order":
         # the dimensions in order: ep stands before dp where it is not said
         names = text.split("-")
@@ -393,13 +393,6 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
     if text not in VALUE_BYTES:
         raise InputError(where, f"'{text}'", ", ".join(VALUE_BYTES))
     return text
-
-
-def _amount(text: str, where: str) -> float:
-    number = real_number(text, where=where)
-    if not 0 <= number <= MAX_ELEMENTS:
-        raise InputError(where, f"'{text}'", f"0 to {MAX_ELEMENTS}")
-    return number
 
 
 def _check(model: Model, spec: str) -> None:
@@ -570,8 +563,6 @@ def llm_program(spec: str) -> RankProgram:
     step = _Step(model, spec)
     for rank in range(model.num_ranks):
         _Rank(step, rank).work()
-    match_sends(step.builder, step.sends, step.receives)
-    match_calls(step.builder, step.calls)
     return step.builder.program(spec)
 
 
@@ -581,11 +572,6 @@ class _Step:
     def __init__(self, model: Model, spec: str) -> None:
         self.model, self.spec = model, spec
         self.builder = Builder(model.num_ranks)
-        self.sends: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.receives: defaultdict[tuple[int, int, int], list[Ends]] = defaultdict(list)
-        self.calls: defaultdict[Any, defaultdict[int, list[Pending]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
         self.group: dict[str, list[tuple[int, ...]]] = {}  # of each rank, by what it is for
         for name, dims in (
             ("tp", ("tp",)), ("cp", ("cp",)), ("ep", ("ep",)),
@@ -646,7 +632,8 @@ class _Rank:
                 peer = self.ring[after]
                 size = self.model.activation_bytes / self.model.tp
                 sent = self._add(SEND, peer=peer, size=size)
-                self.step.sends[self.rank, peer, tag].append(Ends(sent, size, self.step.spec))
+                end = Ends(sent, size, self.step.spec)
+                self.step.builder.sends[self.rank, peer, tag].append(end)
         dense, experts = model.parameters(self.stage)
         for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
             if count:
@@ -707,11 +694,12 @@ class _Rank:
             operation = self._follow(CALL)
             purpose = PURPOSES[name]
             call = Pending(operation, kind, group, size, 0, self.step.spec, row, purpose)
-            self.step.calls[name, group][self.rank].append(call)
+            self.step.builder.pending[name, group][self.rank].append(call)
 
     def _receive(self, peer: int, tag: int) -> None:
         got = self._follow(RECEIVE, peer=peer)
-        self.step.receives[peer, self.rank, tag].append(Ends(got, 0.0, self.step.spec))
+        end = Ends(got, 0.0, self.step.spec)
+        self.step.builder.receives[peer, self.rank, tag].append(end)
 
     def _follow(self, kind: int, **more: Any) -> int:
         """Add an operation that the next one awaits."""

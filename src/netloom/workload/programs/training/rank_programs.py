@@ -12,9 +12,10 @@ algorithm in the place of each call.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,11 +25,13 @@ from netloom.base.textfiles import check_file
 from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
+
+    Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
 
 
 def pattern_in(folder: str | Path, ending: str) -> str:
@@ -161,13 +164,22 @@ class RankProgram:
 
 @dataclass
 class Builder:
-    """Operations as they are added, one by one."""
+    """Operations as they are added, one by one.
+
+    ``sends``, ``receives``: by source, target and tag, in order. ``pending``: by group, then by
+    rank, the collectives in the order in which it calls them. ``program`` joins them.
+    """
 
     num_ranks: int
     ids: list[str] = field(default_factory=list)
     rows: list[tuple[int, int, float, int, float, int]] = field(default_factory=list)
     after: list[list[int]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    sends: Unmatched = field(default_factory=lambda: defaultdict(list))
+    receives: Unmatched = field(default_factory=lambda: defaultdict(list))
+    pending: defaultdict[Hashable, defaultdict[int, list[Pending]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
 
     def add(
         self,
@@ -192,7 +204,16 @@ class Builder:
         self.rows[operation] = (*self.rows[operation][:-1], link)
 
     def program(self, name: str) -> RankProgram:
-        """Return the program."""
+        """Return the program.
+
+        Raises
+        ------
+        InputError
+            Naming what has no other end, or one of another size. Naming the call of a rank that
+            another rank of its group does not make, or makes otherwise.
+        """
+        _match_sends(self)
+        _match_calls(self)
         columns = list(zip(*self.rows, strict=True)) or [()] * 6
         dtypes = (np.int8, np.int32, np.float64, np.int32, np.float64, np.int64)
         kind, rank, seconds, peer, size, link = (
@@ -217,17 +238,9 @@ class Pending(NamedTuple):
     purpose: str = ""
 
 
-def match_calls(builder: Builder, pending: Mapping[Hashable, Mapping[int, list[Pending]]]) -> None:
-    """Join what the ranks of each group call: the first of each are one collective, and so on.
-
-    ``pending``: by group, then by rank, the collectives in the order in which it calls them.
-
-    Raises
-    ------
-    InputError
-        Naming the call of a rank that another rank of its group does not make, or makes otherwise.
-    """
-    for by_rank in pending.values():
+def _match_calls(builder: Builder) -> None:
+    """Join what the ranks of each group call: the first of each are one collective, and so on."""
+    for by_rank in builder.pending.values():
         longest = max(by_rank.values(), key=len)
         for number, call in enumerate(longest):
             calls = []
@@ -276,20 +289,10 @@ class Ends(NamedTuple):
     where: str
 
 
-def match_sends(
-    builder: Builder,
-    sends: Mapping[tuple[int, int, int], list[Ends]],
-    receives: Mapping[tuple[int, int, int], list[Ends]],
-) -> None:
-    """Join receives with sends of the same source, target and tag, in order.
-
-    Raises
-    ------
-    InputError
-        Naming what has no other end, or one of another size.
-    """
-    for key in {**sends, **receives}:
-        given, taken = sends.get(key, []), receives.get(key, [])
+def _match_sends(builder: Builder) -> None:
+    """Join receives with sends of the same source, target and tag, in order."""
+    for key in {**builder.sends, **builder.receives}:
+        given, taken = builder.sends[key], builder.receives[key]
         shown = f"rank {key[0]} to rank {key[1]}, tag {key[2]}"
         if len(given) != len(taken):
             longer, other = (given, "receive") if len(given) > len(taken) else (taken, "send")
