@@ -70,6 +70,7 @@ DIFFERENT = {
     "answer.network_channels": "compile: likewise",
     "answer.cables": "route: likewise",
     "answer.bounds": "analyze: likewise, as cuts",
+    "affected_nodes": "analyze: none on hosts if contention begins with saturation alone",
     "host_channel_load": "analyze: hosts' channels count where they are listed",
     "busiest_router": "analyze: likewise, as loads of their routers",
     "oversubscription": "analyze: likewise, as what is below their routers",

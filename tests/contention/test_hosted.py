@@ -79,17 +79,17 @@ def test_the_bound_is_of_all_channels_hosts_among_them():
 def test_a_verdict_does_not_contradict_the_bound():
     net = topology("leaf-spine:2x2x4")
     limit = limits(net, DModK(), [0, 1, 2], [3, 3, 3], [1, 1, 1])
-    alone = verdict(limit, None, paths_meet=False)
+    alone = verdict(limit, None, paths_meet=False, hosted=True)
     assert (alone.level, alone.beyond_capacity) == ("contention-free", False)
-    over = verdict(limit, 0.5, paths_meet=False)
+    over = verdict(limit, 0.5, paths_meet=False, hosted=True)
     assert over.beyond_capacity
     meeting = limits(net, DModK(), [0, 0, 0, 0, 1], [1, 2, 3, 4, 6], [9, 9, 9, 9, 1])
     assert meeting.worst_node == meeting.upper_bound
-    words = verdict(meeting, None, paths_meet=True)
+    words = verdict(meeting, None, paths_meet=True, hosted=True)
     assert words.level == "good-enough"
     assert meeting.upper_bound == pytest.approx(0.514, abs=5e-4)
-    assert verdict(meeting, 0.5, paths_meet=True).level == "good-enough"
-    assert verdict(meeting, 0.6, paths_meet=True).level == "most-nodes"
+    assert verdict(meeting, 0.5, paths_meet=True, hosted=True).level == "good-enough"
+    assert verdict(meeting, 0.6, paths_meet=True, hosted=True).level == "most-nodes"
 
 
 def uneven():
@@ -128,7 +128,7 @@ def test_with_uneven_bandwidths_time_counts_and_nothing_is_estimated():
 def test_without_estimates_the_verdict_is_by_the_bound(offered, level, margin):
     net = uneven()
     limit = limits(net, ShortestPath(), [0, 1], [2, 3], [2, 1])
-    found = verdict(limit, offered, paths_meet=True)
+    found = verdict(limit, offered, paths_meet=True, hosted=True)
     assert found.level == level
     assert found.margin == (None if margin is None else pytest.approx(margin))
     assert found.senders == 2
@@ -179,7 +179,7 @@ def test_loads_of_several_paths_are_expected_ones():
     limit = saturation(found, [0, 1, 0], [4, 2, 1], net.num_hosts)
     assert limit.upper_bound == pytest.approx(3.5 / 5)
     assert np.isnan(limit.node_bound).all()
-    assert verdict(limit, 0.9, paths_meet=None).affected_nodes == ()
+    assert verdict(limit, 0.9, paths_meet=None, hosted=True).affected_nodes == ()
     with pytest.raises(InputError, match="minimal"):
         measure(net, Minimal(), [0], [4])
 

@@ -105,6 +105,6 @@ def test_paths_that_never_meet_are_contention_free():
 def test_what_no_single_injection_channel_can_reach_is_good_enough_at_any_load():
     limit = limits(mesh(2, 2), [0, 0, 1], [1, 3, 3], [9, 1, 1])
     assert verdict(limit, None, paths_meet=True).level == "depends-on-load"
-    found = verdict(replace(limit, worst_node=1.8, lemma_4=1.8), None, paths_meet=True)
+    found = verdict(replace(limit, worst_node=1.8), None, paths_meet=True)
     assert found.level == "good-enough"
     assert found.margin is None

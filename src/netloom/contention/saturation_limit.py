@@ -69,9 +69,8 @@ class Saturation:
         float64[num_nodes]: the node's traffic as a multiple of the average sending node's.
     mean_weight
         B̄, the weight that the average sending node injects.
-    lemma_3, lemma_4
-        What these say of the average node and of the most delayed one, even if that is above the
-        upper bound.
+    lemma_3
+        What lemma 3 says of the average node, even if that is above the upper bound.
     """
 
     average_node: float
@@ -82,7 +81,6 @@ class Saturation:
     node_share: Floats
     mean_weight: float
     lemma_3: float
-    lemma_4: float = np.nan
 
     @property
     def estimated(self) -> bool:
@@ -164,7 +162,6 @@ def saturation(
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
         lemma_3=lemma_3,
-        lemma_4=worst_node,
     )
 
 
@@ -440,12 +437,14 @@ class Verdict(Figures):
     affected: tuple[str, ...] = ()
 
 
-def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool | None) -> Verdict:
+def verdict(
+    limit: Saturation, offered: float | None, *, paths_meet: bool | None, hosted: bool = False
+) -> Verdict:
     """Return the verdict on a mapping with these limits.
 
     ``offered`` is the traffic of the average sending node, as a fraction of a channel's bandwidth.
-    ``paths_meet`` is whether any two paths share a channel between routers, or None if nobody
-    counted.
+    ``paths_meet`` is whether any two paths share a channel, or None if nobody counted. If hosts
+    have channels of their own (``hosted``), only channels between routers count.
 
     Examples
     --------
@@ -466,7 +465,8 @@ def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool | None
     # 1 / the load at which the node is delayed, or at the latest if nothing estimates it
     pressure = limit.node_share / (limit.node_estimate if limit.estimated else limit.node_bound)
     if offered is None:
-        if limit.lemma_4 > 1:  # what no node sends
+        never = limit.worst_node >= limit.upper_bound if hosted else limit.worst_node > 1
+        if never:
             return found(level="good-enough")
         return found(level="depends-on-load", affected_nodes=_largest(pressure, FIRST))
     delayed = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))

@@ -748,7 +748,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         mapped = ready.measured(question.weight)
     loads, limit, own = mapped.contention, mapped.limit, mapped.figures()
     offered = _offered(question, mapped, on)
-    standing = standing_of(limit, offered, paths_meet=mapped.paths_meet)
+    standing = standing_of(limit, offered, paths_meet=mapped.paths_meet, hosted=not network.direct)
     names = tuple(network.name_of(node) for node in standing.affected_nodes)
     slowdowns = None
     if offered is not None and mapped.by_path is not None and limit.estimated:
