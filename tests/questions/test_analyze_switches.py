@@ -230,8 +230,3 @@ def test_half_way_traffic_is_told_where_a_host_is_busiest():
     assert found.busiest_channel.kind == "injection"
     assert found.note.startswith("112 paths go half-way round a ring.")
     assert found.split_bound is None
-
-
-def test_a_network_that_is_full_below_what_nodes_send_contends():
-    verdict = quick("shift:1", "butterfly:2x3").verdict
-    assert (verdict.mark, verdict.sentence) == ("act", "Contends above 50\u00a0% load.")
