@@ -14,15 +14,12 @@ from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
-from netloom.mapping.allocation import allocated_hosts, place_program, places_of
-from netloom.mapping.placements import read_hosts
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
 from netloom.topology.names import channel_words, vertex_word
 from netloom.topology.parse import SPECS
 from netloom.topology.recognise import check_all_compute
-from netloom.topology.subnets.files import spec_of_file
 from netloom.workload import (
     Arrivals,
     Lengths,
@@ -32,7 +29,6 @@ from netloom.workload import (
     parse_lengths,
     parse_traffic,
 )
-from netloom.workload.programs.shared import among
 from netloom.workload.traffic import pairs, permutation, with_rates
 from netloom.workload.traffic.targets import Fixed, Weighted
 
@@ -314,6 +310,9 @@ def read_traffic(
     >>> read_traffic(None, mesh(4, 4))
     <uniform: 16 of 16 nodes send>
     """
+    from netloom.mapping.allocation import allocated_hosts
+    from netloom.workload.programs.shared import among
+
     asked = "uniform" if asked is None else asked
     whole = topology.whole
     if nodes is not None:
@@ -381,6 +380,8 @@ def find_network(
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
     if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
+        from netloom.topology.subnets.files import spec_of_file
+
         raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
     if isinstance(on, str) and ":" not in on:
         if on in SPECS:
@@ -416,6 +417,8 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> Ints:
     """Return the host of each task of a program, as a question maps it. See ``place_program``."""
+    from netloom.mapping.allocation import place_program
+
     return place_program(question.mapping, graph, network, **(placing(question) | more))
 
 
@@ -441,6 +444,8 @@ def entering(
 
 def placing(question: Any) -> dict[str, Any]:
     """Return what a question says of where tasks may run, as ``place_program`` takes it."""
+    from netloom.mapping.placements import read_hosts
+
     named = getattr(question, "hosts", None)
     return {
         "seed": question.seed,
@@ -460,6 +465,8 @@ def computing(question: Any, network: Topology) -> dict[str, Any]:
 
 def num_places(question: Any, network: Topology) -> int:
     """Return how many tasks the nodes that a question allows take."""
+    from netloom.mapping.allocation import allocated_hosts, places_of
+
     asked = computing(question, network)
     allocated = allocated_hosts(asked["nodes"], network, asked["hosts"])
     return places_of(allocated, network, question.tasks_per_node).count

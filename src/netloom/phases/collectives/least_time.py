@@ -27,8 +27,6 @@ from netloom.base.units import rate
 from netloom.base.words import counted
 from netloom.bounds.demand import leading_out
 from netloom.bounds.parts import joined, pods
-from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs
-from netloom.phases.collectives.kernels.groups import join_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import optimum
@@ -378,6 +376,9 @@ def weakest_groups(network: RankNetwork) -> Ints:
     >>> weakest_groups(rank_network(topology(two)))
     array([2, 2, 2, 5, 5, 5])
     """
+    from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs
+    from netloom.phases.collectives.kernels.groups import join_groups
+
     ranks, vertices = network.num_ranks, network.num_vertices
     best = np.full(vertices, -1, np.int64)
     best[:ranks] = np.arange(ranks)

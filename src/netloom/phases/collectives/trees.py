@@ -29,8 +29,6 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.units import rate as rate_words
 from netloom.base.words import counted, listed
-from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs, first_short
-from netloom.phases.collectives.kernels.trees import grow, movable
 from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
@@ -158,6 +156,8 @@ class _Graph:
     """The links, and a super-source with an arc to each rank that has something to send."""
 
     def __init__(self, network: RankNetwork, weights: Ints) -> None:
+        from netloom.phases.collectives.kernels.flows import fill_arcs
+
         self.source = network.num_vertices
         self.weights = weights
         self.capacity = network.capacity
@@ -177,6 +177,8 @@ class _Graph:
 
     def first_short(self, rate: Fraction, begin: int) -> int:
         """Return the first rank from ``begin`` on that cannot receive at this rate; −1 if none."""
+        from netloom.phases.collectives.kernels.flows import INFINITE, first_short
+
         links = len(self.capacity)
         self.whole[: 2 * links : 2] = self.capacity * rate.denominator
         self.whole[self.own] = self.weights * rate.numerator
@@ -280,6 +282,8 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> Ways:
     >>> found.capacity.sum(axis=0)
     array([2, 2, 2])
     """
+    from netloom.phases.collectives.kernels.trees import movable
+
     if network.num_vertices > MOST_VERTICES:
         found = f"{network.num_vertices} ranks and switches"
         raise InputError(network.topology.name, found, f"at most {MOST_VERTICES} for exact trees")
@@ -435,6 +439,8 @@ def _grown(
     links: tuple[Ints, Ints, Ints], left: Ints, trees: Ints
 ) -> list[tuple[int, int, Ints, Ints]]:
     """Return batches: root, multiplicity, order of joining, and the link by which each joined."""
+    from netloom.phases.collectives.kernels.trees import grow
+
     ranks, waiting = len(trees), trees.copy()
     found = []
     slots = 2 * ranks + 8

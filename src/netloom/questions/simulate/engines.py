@@ -16,7 +16,6 @@ from netloom.base.words import counted, listed
 from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, Rates, asked_router, refuse
 from netloom.questions.named import network_of
-from netloom.routing import VirtualChannelRouting, parse_routing, virtual_channel_routing
 from netloom.simulation.flow import FlowNetwork, flow_network
 from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.base import Question
     from netloom.questions.fields import Clock
-    from netloom.routing import Routing
+    from netloom.routing import Routing, VirtualChannelRouting
     from netloom.simulation.flow import GivenPaths
     from netloom.simulation.program_network import Rules
 
@@ -311,6 +310,8 @@ def timed_links(topology: Topology, clock: Clock | None, *, end_channels: bool) 
 
 def flow_routing(asked: Any, topology: Topology) -> Routing:
     """Return the routing whose paths flows take. InputError if it is a table of routers."""
+    from netloom.routing import VirtualChannelRouting, parse_routing
+
     if isinstance(asked, VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
     return parse_routing(asked, topology) if isinstance(asked, str) else asked
@@ -433,6 +434,8 @@ def _router(question: Any, on_machine: Machine | None) -> Router:
 def _routing(
     question: Any, topology: Topology, router: Router, on_machine: Machine | None
 ) -> VirtualChannelRouting:
+    from netloom.routing import virtual_channel_routing
+
     injection, ejection = end_channels(topology, router)
     return virtual_channel_routing(
         topology,
