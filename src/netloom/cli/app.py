@@ -1,9 +1,10 @@
 """``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
 
+import atexit
+import gc
 import shlex
 import sys
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,6 +38,8 @@ def demo(
     The program is LAMMPS on 64 ranks, as recorded. Its file, pictures and a rank file are written
     into a folder, so that each command can be tried again there.
     """
+    from importlib.resources import files
+
     from netloom.drawing.save import check_writable, make_folder
 
     make_folder(check_writable(folder, folder=True))
@@ -76,6 +79,8 @@ app = make_app(
 
 def main() -> None:
     """Run the command line and exit. A user's mistake is one line, and exit code 2."""
+    gc.set_threshold(50_000)  # modules stay: looking through them takes a tenth of a start,
+    atexit.register(gc.freeze)  # and at the end once more a tenth
     with advice_shown():
         code = run_guarded(lambda: app(prog_name="netloom", standalone_mode=False))
     sys.exit(code)
