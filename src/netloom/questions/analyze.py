@@ -92,7 +92,6 @@ from netloom.questions.register import asks
 from netloom.questions.shown import arrow, subject
 from netloom.questions.terminal import table as terminal_table
 from netloom.questions.verdicts import Measure, Verdict
-from netloom.routing import Routing, find_deadlock, parse_routing, routes_by
 from netloom.topology.names import short_switch_name
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.routing import Paths
+    from netloom.routing import Paths, Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -865,6 +864,8 @@ def prepare(question: AnalyzeQuestion) -> MappedNetwork:
 def _routing(
     routing: str | Routing | Callable[[Topology, int, int], Iterable[int | str]], network: Topology
 ) -> Routing:
+    from netloom.routing import parse_routing, routes_by
+
     if isinstance(routing, str):
         return parse_routing(routing, network)
     return routes_by(network, routing) if callable(routing) else routing
@@ -1017,6 +1018,8 @@ def _left_out(mapped: MappedProgram, routing: Routing) -> str | None:
 
 def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
     """Return a cycle of channels that can deadlock, () if there is none, None if unknown."""
+    from netloom.routing import find_deadlock
+
     try:
         return find_deadlock(network, routing)
     except InputError:  # too large to search, which is no reason to say nothing else

@@ -14,10 +14,8 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
-from netloom.drawing.programs import happened_to, timeline_of
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
-from netloom.phases.collectives.synthesis import SYNTHESISED
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import terminal
 from netloom.questions.answers import Answer
@@ -43,7 +41,6 @@ from netloom.questions.shown import arrow, ended, order_named, size_of, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
 from netloom.questions.verdicts import Grade, Verdict
 from netloom.simulation.collectives import MOST_LISTED, Algorithm, Runner, Timed
-from netloom.simulation.crossed import crossed_links
 from netloom.workload import ProcessGraph, ring
 from netloom.workload.programs.collectives.costs import bus_factor, least_steps
 from netloom.workload.programs.collectives.sent import rounds_of, write_goal
@@ -352,6 +349,8 @@ class CollectiveTimes(Answer):
 
     def _next(self, last: Point, mark: str) -> str:
         """Return what to try next: an order that was found, a search for one, or a schedule."""
+        from netloom.phases.collectives.synthesis import SYNTHESISED
+
         if self.reordered and self.reordered.better:
             return self.again(rankfile="ranks.txt")
         if mark == "fine":
@@ -456,6 +455,9 @@ class CollectiveTimes(Answer):
         InputError
             If they are so many that they were not run one by one.
         """
+        from netloom.drawing.programs import happened_to, timeline_of
+        from netloom.simulation.crossed import crossed_links
+
         best, _, run = self.fastest_run("perfetto")
         outline = self.fastest[1].outline(best.chunks)
         ranks = rounds_of(outline, best.size, np.arange(self.num_ranks))

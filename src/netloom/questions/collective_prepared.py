@@ -15,7 +15,6 @@ from netloom.base.units import parse_bytes, parse_seconds
 from netloom.base.words import listed
 from netloom.machines.links import with_channels
 from netloom.mapping.allocation import place_program
-from netloom.phases.collectives.least_time import least_time
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
@@ -47,7 +46,6 @@ from netloom.questions.simulate.engines import (
     timed_links,
 )
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.routing import paths
 from netloom.simulation.collectives import (
     AT_ONCE,
     Algorithm,
@@ -273,6 +271,8 @@ class PreparedCollective:
 
     def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
+        from netloom.phases.collectives.least_time import least_time
+
         clock = self.clock
         return least_time(
             collective,
@@ -574,6 +574,8 @@ def _check_work(
     InputError
         With an estimate, and what would be possible.
     """
+    from netloom.routing import paths
+
     per_byte, messages = 0.0, 0
     for each in algorithms:
         graph = graph_of(each.outline(1))

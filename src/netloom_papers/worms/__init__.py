@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
 from netloom.questions.simulate.engines import Engine
-from netloom.routing import UpDown, VirtualChannelRouting, parse_routing
 from netloom.topology.alike import check_alike
 from netloom_papers.worms.engine import Worm, WormEngine, check_one_path
 
@@ -38,6 +37,8 @@ def _prepare(question: Any, topology: Topology) -> tuple[Worm, Routing]:
 
     They have one VC, on which ``layered``, the default elsewhere round failures, may deadlock.
     """
+    from netloom.routing import UpDown, VirtualChannelRouting, parse_routing
+
     check_alike(topology, "lockstep worms")
     names = ("switching", "arbitration", "release_cycles", "end_channels")
     given = {name: getattr(question, name) for name in names}

@@ -15,11 +15,8 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from netloom.base.errors import InputError
-from netloom.routing import VirtualChannelRouting, virtual_channel_routing
 from netloom.simulation.capacity import FailureCost, Intact
-from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
-from netloom.simulation.network.program import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import NetworkRun, Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from netloom.base.arrays import Ints
+    from netloom.routing import VirtualChannelRouting
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.capacity import Bound
     from netloom.simulation.network.idle import Idle, Loop
@@ -253,6 +251,8 @@ def possible_settings(
 
 
 def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> Setting:
+    from netloom.routing import VirtualChannelRouting
+
     topology, lengths = network.topology, network.lengths
     if router.whole_packets and lengths.longest > router.buffer_flits:
         found = f"packets of up to {lengths.longest} flits for buffers of {router.buffer_flits}"
@@ -263,6 +263,8 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         if isinstance(asked, VirtualChannelRouting):
             wanted = "a routing of one path for each pair of nodes, as reserved VCs need"
             raise InputError("routing", f"the table {asked.name}", wanted)
+        from netloom.simulation.network.program import reserve
+
         reservation = reserve(topology, asked, network.traffic, router)
         routing = reservation.routing
     else:
@@ -272,6 +274,8 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
 
 def _routing(topology: Topology, asked: VirtualRouting, router: Router) -> VirtualChannelRouting:
     """Return a routing for the VCs of a router, and for the channels that it has for hosts."""
+    from netloom.routing import virtual_channel_routing
+
     into, out_of = end_channels(topology, router)
     return virtual_channel_routing(
         topology, asked, num_vcs=router.vcs, injection_channels=into, ejection_channels=out_of
@@ -285,6 +289,8 @@ def _made(
     reservation: Reservation | None,
 ) -> Setting:
     """Return a setting with what limits its traffic, and what packets find if there is little."""
+    from netloom.simulation.network.bound import throughput_bound
+
     topology, traffic = network.topology, network.traffic
     bound = throughput_bound(topology, routing, traffic, router)
     idle = idle_network(topology, routing, traffic, router, flits=network.lengths.mean)
@@ -332,6 +338,8 @@ def failure_cost(
 
     ``bound`` is what limits it there.
     """
+    from netloom.simulation.network.bound import throughput_bound
+
     hops, whole = _mean_hops(topology, routing, traffic, router), topology.whole
     try:
         default = _routing(whole, "default", router)

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.idle import Idle, idle_network, rough_idle
 from netloom.simulation.network.layout import BORN
@@ -164,6 +163,8 @@ class SentPackets:
             write_rows(part, rows[first:after])
             first = after
         if self._call_by_call:
+            from netloom.routing.virtual_channels import draw_aux
+
             _, source, target, *_ = rows.T
             drawn = draw_aux(self._routing, self._coins[number], source, target)
             rows[:, 4], rows[:, 5] = drawn
@@ -171,6 +172,8 @@ class SentPackets:
 
     def _columns(self, number: int, packets: Packets) -> tuple[Ints, ...]:
         """Return the columns of ``layout.BORN``. Nothing yet in those drawn call by call."""
+        from netloom.routing.virtual_channels import draw_aux
+
         node_of = self._senders[number].node_of
         if node_of is not None:
             ends = (node_of[packets.source], node_of[packets.target])
