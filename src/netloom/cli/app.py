@@ -15,9 +15,6 @@ from netloom.base.declared import declared
 from netloom.cli import experiment, plans
 from netloom.cli.commands import ADDED, HelpedCommand, make_app
 from netloom.cli.edge import AsJson, advice_shown, print_json, run_guarded
-from netloom.cli.experiment import EXPLORE_EPILOG, REPORT_EPILOG, explore, report
-
-DEMO_EPILOG = "Example: netloom demo"
 
 PROGRAM = "lammps-64.mtx"
 """What 64 ranks of the molecular dynamics program LAMMPS send each other, in bytes."""
@@ -45,20 +42,13 @@ def demo(
     make_folder(check_writable(folder, folder=True))
     data = files("netloom.cli").joinpath("data", PROGRAM)
     (folder / PROGRAM).write_bytes(data.read_bytes())
+    app: Any = ctx.find_root().command
     for command in COMMANDS:
         typer.echo(f"$ {command}")
-        _ask(ctx.find_root().command, _within(folder, shlex.split(command)[1:]))
+        words = [str(folder / word) if Path(word).suffix else word for word in shlex.split(command)]
+        app.main(words[1:], "netloom", standalone_mode=False)
         typer.echo()
     typer.echo(f"All files are in {folder}. Next: the same for your program, on your network.")
-
-
-def _within(folder: Path, words: list[str]) -> list[str]:
-    """Return the words of a command with its files in a folder."""
-    return [str(folder / word) if Path(word).suffix else word for word in words]
-
-
-def _ask(app: Any, words: list[str]) -> None:
-    app.main(words, "netloom", standalone_mode=False)
 
 
 DOCS = (
@@ -104,12 +94,12 @@ def _options(
 own = partial(app.command, cls=HelpedCommand)
 
 own("compile verify", epilog=plans.VERIFY_EPILOG)(plans.verify)
-own(epilog=DEMO_EPILOG)(demo)
+own(epilog="Example: netloom demo")(demo)
 own(epilog=experiment.RUN_EPILOG)(experiment.run)
 own(epilog=experiment.RESULTS_EPILOG)(experiment.results)
 own()(experiment.schema)
-own(epilog=REPORT_EPILOG)(report)
-own(epilog=EXPLORE_EPILOG)(explore)
+own(epilog=experiment.REPORT_EPILOG)(experiment.report)
+own(epilog=experiment.EXPLORE_EPILOG)(experiment.explore)
 
 
 @own(epilog="Example: netloom names --on leaf-spine:8x4x8")
