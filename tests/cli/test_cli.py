@@ -10,6 +10,7 @@ import typer
 
 from netloom.cli import main
 from netloom.cli.app import app
+from netloom.questions.register import functions
 from netloom_papers.studies import Row, Validation
 
 EXAMPLES = Path("examples")
@@ -149,17 +150,38 @@ def test_version_and_machines():
     assert "symult2010" in netloom("machines").stdout
 
 
+ENGINES = ("numba", "scipy", "polars", "altair", "networkx")
+"""What only answers need, and what took most of the time of a start."""
+
+HELP = """
+import sys
+from netloom.cli import main
+unwanted, *commands = sys.argv[1:]
+for command in commands:
+    sys.argv = ["netloom", *command.split(), "--help"]
+    try: main()
+    except SystemExit: pass
+    found = [each for each in unwanted.split() if each in sys.modules]
+    assert not found, f"{command} imports {found}"
+"""
+
+
+def asked_for_help(commands, unwanted):
+    """Return the help of some commands, in a process that must import nothing unwanted."""
+    command = [sys.executable, "-c", HELP, " ".join(unwanted), *commands]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_help_imports_nothing_heavy():
-    probe = (
-        "import sys; sys.argv = ['netloom', '--help']\n"
-        "from netloom.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print([m for m in ('numpy', 'numba', 'scipy', 'polars', 'altair', 'pydantic', 'networkx')"
-        " if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    asked_for_help([""], (*ENGINES, "numpy", "pydantic"))
+
+
+def test_the_help_of_a_command_imports_no_engine():
+    questions = [words.replace(".", " ") for words in functions()]
+    said = asked_for_help([*questions, "compile verify", "run", "results", "report"], ENGINES)
+    assert said.count("Usage: ") == len(questions) + 4
 
 
 def test_help_has_an_example_and_says_where_to_read_on():

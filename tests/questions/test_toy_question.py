@@ -24,9 +24,13 @@ TOML = "[build-tower]\nsize = [3, 7]\n"
 def _declared(monkeypatch):
     """The question of ``examples/towers`` is known in these tests only, by its function's name."""
     monkeypatch.syspath_prepend("examples/towers")
+    for name in ("towers", "towers.tower"):  # whatever another test has left of it
+        monkeypatch.delitem(sys.modules, name, raising=False)
     import_module("towers.tower")
     yield
-    del register._DECLARED["build-tower"], sys.modules["towers.tower"], sys.modules["towers"]
+    register._DECLARED.pop("build-tower", None)
+    for name in ("towers", "towers.tower"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture

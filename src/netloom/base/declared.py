@@ -8,15 +8,20 @@ docs/adding-to-netloom.md.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
 @cache
-def declared(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group, by name. Nothing of them is imported."""
+def _all() -> Any:
     from importlib.metadata import entry_points
 
-    return {each.name: each for each in sorted(entry_points(group=f"netloom.{group}"))}
+    return entry_points()
+
+
+@cache
+def declared(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group, by name. Nothing of them is imported."""
+    return {each.name: each for each in sorted(_all().select(group=f"netloom.{group}"))}

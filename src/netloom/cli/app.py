@@ -1,9 +1,10 @@
 """``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
 
+import atexit
+import gc
 import shlex
 import sys
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,6 @@ from netloom.base.declared import declared
 from netloom.cli import experiment, plans
 from netloom.cli.commands import ADDED, HelpedCommand, make_app
 from netloom.cli.edge import AsJson, advice_shown, print_json, run_guarded
-from netloom.cli.experiment import EXPLORE_EPILOG, REPORT_EPILOG, explore, report
-
-DEMO_EPILOG = "Example: netloom demo"
 
 PROGRAM = "lammps-64.mtx"
 """What 64 ranks of the molecular dynamics program LAMMPS send each other, in bytes."""
@@ -37,25 +35,20 @@ def demo(
     The program is LAMMPS on 64 ranks, as recorded. Its file, pictures and a rank file are written
     into a folder, so that each command can be tried again there.
     """
+    from importlib.resources import files
+
     from netloom.drawing.save import check_writable, make_folder
 
     make_folder(check_writable(folder, folder=True))
     data = files("netloom.cli").joinpath("data", PROGRAM)
     (folder / PROGRAM).write_bytes(data.read_bytes())
+    app: Any = ctx.find_root().command
     for command in COMMANDS:
         typer.echo(f"$ {command}")
-        _ask(ctx.find_root().command, _within(folder, shlex.split(command)[1:]))
+        words = [str(folder / word) if Path(word).suffix else word for word in shlex.split(command)]
+        app.main(words[1:], "netloom", standalone_mode=False)
         typer.echo()
     typer.echo(f"All files are in {folder}. Next: the same for your program, on your network.")
-
-
-def _within(folder: Path, words: list[str]) -> list[str]:
-    """Return the words of a command with its files in a folder."""
-    return [str(folder / word) if Path(word).suffix else word for word in words]
-
-
-def _ask(app: Any, words: list[str]) -> None:
-    app.main(words, "netloom", standalone_mode=False)
 
 
 DOCS = (
@@ -76,6 +69,8 @@ app = make_app(
 
 def main() -> None:
     """Run the command line and exit. A user's mistake is one line, and exit code 2."""
+    gc.set_threshold(50_000)  # modules stay: looking through them takes a tenth of a start,
+    atexit.register(gc.freeze)  # and at the end once more a tenth
     with advice_shown():
         code = run_guarded(lambda: app(prog_name="netloom", standalone_mode=False))
     sys.exit(code)
@@ -99,12 +94,12 @@ def _options(
 own = partial(app.command, cls=HelpedCommand)
 
 own("compile verify", epilog=plans.VERIFY_EPILOG)(plans.verify)
-own(epilog=DEMO_EPILOG)(demo)
+own(epilog="Example: netloom demo")(demo)
 own(epilog=experiment.RUN_EPILOG)(experiment.run)
 own(epilog=experiment.RESULTS_EPILOG)(experiment.results)
 own()(experiment.schema)
-own(epilog=REPORT_EPILOG)(report)
-own(epilog=EXPLORE_EPILOG)(explore)
+own(epilog=experiment.REPORT_EPILOG)(experiment.report)
+own(epilog=experiment.EXPLORE_EPILOG)(experiment.explore)
 
 
 @own(epilog="Example: netloom names --on leaf-spine:8x4x8")

@@ -12,7 +12,7 @@ from netloom.base.words import counted, listed, number, percent, rounded
 from netloom.contention.channel_loads import measure_loads
 from netloom.contention.mapped import FEW, LOADS, RATE, Spread, carried, injection_bandwidth
 from netloom.contention.ties import tie_named, tied
-from netloom.routing import DimensionOrder, half_way_round, paths
+from netloom.routing import DimensionOrder, half_way_round
 from netloom.routing.hosted import legs
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape
@@ -352,6 +352,8 @@ class Causes(Figures):
 
 def followed(mapped: MappedProgram, routing: Routing) -> Paths | None:
     """Return the paths of a mapped program. None if they are too many to be looked through."""
+    from netloom.routing import paths
+
     if float(mapped.contention.channel_load.sum()) > MOST_HOPS:
         return None
     routed = paths(mapped.topology, routing, mapped.source, mapped.target)

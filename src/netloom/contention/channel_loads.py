@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.contention.several_paths import expected_loads
-from netloom.routing import DimensionOrder, Paths, paths
+from netloom.routing import DimensionOrder
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.hosted import legs
 from netloom.topology import Cube
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.routing import Routing
+    from netloom.routing import Paths, Routing
     from netloom.topology import Topology
 
 
@@ -165,6 +164,7 @@ def _counted(
 ) -> tuple[Ints, Floats]:
     """Count the paths on each channel, and their weight, block by block."""
     from netloom.contention.kernels.stamped import count_loads
+    from netloom.routing import paths
 
     load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
     for first in range(0, len(sources), BLOCK):
@@ -178,6 +178,8 @@ def _expected(
     topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Return the expected number of paths on each channel, and their weight."""
+    from netloom.contention.several_paths import expected_loads
+
     weighted = expected_loads(topology, routing, sources, targets, weights)
     alike = float(weights[0]) if len(weights) else 1.0
     if alike and bool((weights == alike).all()):
@@ -259,6 +261,8 @@ def measure(
     >>> found.path_length, found.host_channel_load
     (array([0, 2], dtype=int32), array([2, 0, 0, 0, 0, 1, 1, 0], dtype=int32))
     """
+    from netloom.routing import paths
+
     from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
         wanted = "one with a path per pair: expected_loads measures what has several"
@@ -337,6 +341,7 @@ def measure_paths(
     Examples
     --------
     >>> import numpy as np
+    >>> from netloom.routing import Paths
     >>> both = Paths(np.array([0, 2, 3]), np.array([0, 1, 1], np.int32))
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.routing.by_hop.tables import ALWAYS, DRAWN, EVERY, GIVEN, HASHED, LEAST, OWN, TWO
-from netloom.routing.kernels.ecmp import mixed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,6 +228,8 @@ def table_goals(tables: HopTables) -> Goals:
 
 def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Ints) -> Goals:
     """Return a goal for each pair of hosts, which packets reach by a host port."""
+    from netloom.routing.kernels.ecmp import mixed
+
     with np.errstate(over="ignore"):
         pair = mixed.py_func(mixed.py_func(source.astype(np.uint64)) ^ target.astype(np.uint64))
     leave = tables.exit_router[sink].astype(np.int64)
@@ -410,6 +411,8 @@ class Follower:
         tables = self.tables
         each, place = _repeated(count)
         if tables.choice == HASHED:
+            from netloom.routing.kernels.ecmp import mixed
+
             salted = self.to.pair[goal] ^ tables.salts[router]
             with np.errstate(over="ignore"):
                 picked = mixed.py_func(salted) % count.astype(np.uint64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from importlib.resources import files
 from os.path import isfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
@@ -15,22 +15,25 @@ from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec
 from netloom.base.units import rate
 from netloom.machines.links import LinkClass, channels_between, said_of_channels, with_channels
-from netloom.machines.machine_files import MachineText, read_machine, whole
 from netloom.simulation.network.routers import Router, router
 from netloom.topology import topology
 from netloom.topology.rates import MOST_CYCLES
-from netloom.workload.programs.node_costs import NodeCosts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Floats
+    from netloom.machines.machine_files import MachineText
     from netloom.topology import Topology
+    from netloom.workload.programs.node_costs import NodeCosts
 
 T = TypeVar("T")
 
 SIDED = ("mesh", "torus", "cube", "line", "ring")
 """Networks that a machine may have with other sides."""
+
+DATA = Path(__file__).with_name("data")
+"""The files of named machines."""
 
 OF_FILE = "machine"
 """The name before a user's own machine file, with a colon."""
@@ -293,8 +296,7 @@ def machine_names() -> tuple[str, ...]:
     >>> machine_names()
     ('bluegene-p', 'iwarp', 'symult2010', 'tofu-d', 'tpu-v4')
     """
-    found = (entry.name for entry in files("netloom.machines").joinpath("data").iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+    return tuple(sorted(each.stem for each in DATA.glob("*.toml")))
 
 
 def names_machine(spec: str) -> bool:
@@ -339,6 +341,8 @@ def machine(spec: str) -> Machine:
 
 def _of_file(argument: str, spec: str) -> Machine:
     """Return the machine of a file, checked against its network."""
+    from netloom.machines.machine_files import read_machine
+
     path, sides = argument, ""
     behind = re.fullmatch(r"(.+):([\dx]+)", argument, re.ASCII)
     if behind and not isfile(argument):  # noqa: PTH113
@@ -388,6 +392,8 @@ def node_costs(machine: Machine | None) -> NodeCosts:
     >>> round(float(node_costs(machine("symult2010")).message_us(4096)), 1)
     839.3
     """
+    from netloom.workload.programs.node_costs import NodeCosts
+
     if machine is None or not machine.message_costs or machine.packet_bytes is None:
         found = "a network" if machine is None else f"machine '{machine.name}'"
         wanted = "a machine with start-up times and packets, such as symult2010:12x12; or costs"
@@ -405,12 +411,16 @@ def node_costs(machine: Machine | None) -> NodeCosts:
 
 @cache
 def _read(name: str) -> Machine:
-    text = files("netloom.machines").joinpath("data", f"{name}.toml").read_text(encoding="utf-8")
+    from netloom.machines.machine_files import MachineText
+
+    text = Path(DATA, f"{name}.toml").read_text(encoding="utf-8")
     return _described(MachineText(f"{name}.toml", text), name)
 
 
 def _described(read: MachineText, name: str, network: Topology | None = None) -> Machine:
     """Return the machine that a file describes. The network is looked at where it says rates."""
+    from netloom.machines.machine_files import whole
+
     said = read.said
     links = tuple(LinkClass(each.between, each.bandwidth, each.latency) for each in said.links)
     costs = (MessageCost(each.up_to, each.startup, each.per_byte) for each in said.message_costs)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.figures import Figures, derived, figure
-from netloom.mapping import search_mapping
 from netloom.simulation.collectives import Runner, graph_of
 
 if TYPE_CHECKING:
@@ -51,6 +50,8 @@ def reordered(
     seed
         Of the search.
     """
+    from netloom.mapping import search_mapping
+
     given = runner.host_of
     hosts, places = np.unique(given, return_counts=True)
     graph = graph_of(algorithm.outline(1))

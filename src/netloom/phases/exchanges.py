@@ -10,9 +10,6 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.models import ConSetCosts
-from netloom.phases import Capacity, connections, partition, schedule, verify
-from netloom.phases.timetables import channel_words
 from netloom.simulation.collectives import Timed
 from netloom.topology import Cube
 from netloom.topology.alike import check_alike
@@ -92,6 +89,8 @@ class PhasePlan:
 
     def timed(self, size: float) -> Timed:
         """Return what a size takes, and the busiest channel."""
+        from netloom.phases.timetables import channel_words
+
         given = self.plan.connections
         words = channel_words(self.plan).sum(axis=0)
         if self.end_channels:
@@ -125,6 +124,8 @@ def exchange_of(
     >>> found.source.tolist(), found.target.tolist(), found.words.tolist()
     ([1, 1, 1], [0, 2, 3], [1000000, 1000000, 1000000])
     """
+    from netloom.phases import connections
+
     if collective not in OF_PHASES:
         wanted = f"one of {', '.join(OF_PHASES)}, which are one exchange"
         raise InputError("algorithm", f"{PHASES} of {collective}", wanted)
@@ -185,6 +186,9 @@ def phase_plans(
     InputError
         If channels differ, or a connection has no route.
     """
+    from netloom.models import ConSetCosts
+    from netloom.phases import Capacity, partition, schedule, verify
+
     capacity = Capacity(virtual_channels, "node" if topology.direct else "channel")
     costs = ConSetCosts(
         sync_clocks=switch_seconds * bytes_per_second,

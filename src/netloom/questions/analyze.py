@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.routing import Paths
+    from netloom.routing import Paths, Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 

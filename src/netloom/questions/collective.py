@@ -19,7 +19,6 @@ from netloom.drawing.programs import happened_to, timeline_of
 from netloom.machines.clocks import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
-from netloom.phases.collectives.synthesis import SYNTHESISED
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import terminal
 from netloom.questions.answers import Answer
@@ -333,6 +332,8 @@ class CollectiveTimes(Answer):
 
     def _next(self, last: Point, mark: str) -> str:
         """Return what to try next: an order that was found, a search for one, or a schedule."""
+        from netloom.phases.collectives.synthesis import SYNTHESISED
+
         if self.reordered and self.reordered.better:
             return self.again(rankfile="ranks.txt")
         if mark == "fine":

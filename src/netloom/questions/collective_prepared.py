@@ -15,7 +15,6 @@ from netloom.base.units import parse_seconds
 from netloom.base.words import listed
 from netloom.machines.clocks import ASSUMED, clock_of, clock_of_engine, with_latencies
 from netloom.mapping.allocation import place_program
-from netloom.phases.collectives.least_time import least_time
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
@@ -273,6 +272,8 @@ class PreparedCollective:
 
     def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
+        from netloom.phases.collectives.least_time import least_time
+
         clock = self.clock
         return least_time(
             collective,

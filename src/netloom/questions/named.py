@@ -15,15 +15,12 @@ from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
-from netloom.mapping.allocation import allocated_hosts, place_program, places_of
-from netloom.mapping.placements import read_hosts
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
 from netloom.topology.names import channel_words, vertex_word
 from netloom.topology.parse import SPECS
 from netloom.topology.recognise import check_all_compute
-from netloom.topology.subnets.files import spec_of_file
 from netloom.workload import (
     Arrivals,
     Lengths,
@@ -208,6 +205,8 @@ def read_traffic(
     >>> read_traffic(None, mesh(4, 4))
     <uniform: 16 of 16 nodes send>
     """
+    from netloom.mapping.allocation import allocated_hosts
+
     asked = "uniform" if asked is None else asked
     whole = topology.whole
     if nodes is not None:
@@ -275,6 +274,8 @@ def find_network(
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
     if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
+        from netloom.topology.subnets.files import spec_of_file
+
         raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
     if isinstance(on, str) and ":" not in on:
         if on in SPECS:
@@ -364,6 +365,8 @@ def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Mach
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> Ints:
     """Return the host of each task of a program, as a question maps it. See ``place_program``."""
+    from netloom.mapping.allocation import place_program
+
     return place_program(question.mapping, graph, network, **(placing(question) | more))
 
 
@@ -406,6 +409,8 @@ def placing(question: Any) -> dict[str, Any]:
 
 def _names(question: Any) -> Sequence[str] | None:
     """Return the names of hosts that a question's file says. None without one."""
+    from netloom.mapping.placements import read_hosts
+
     named = getattr(question, "hosts", None)
     return None if named is None else read_hosts(str(named))
 
@@ -420,12 +425,16 @@ def computing(question: Any, network: Topology) -> dict[str, Any]:
 
 def allocated(question: Any, network: Topology) -> Ints:
     """Return the hosts that a question allows: by default all that work and are no switches."""
+    from netloom.mapping.allocation import allocated_hosts
+
     hosts = allocated_hosts(question.nodes, network, _names(question))
     return hosts if question.nodes is not None else np.setdiff1d(hosts, network.switches)
 
 
 def num_places(question: Any, network: Topology) -> int:
     """Return how many tasks the nodes that a question allows take."""
+    from netloom.mapping.allocation import places_of
+
     return places_of(allocated(question, network), network, question.tasks_per_node).count
 
 

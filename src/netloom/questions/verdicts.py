@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from rich.text import Text
-
 from netloom.base.words import arrows, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.text import Text
 
 Mark: TypeAlias = Literal["fine", "limited", "act", "unknown"]
 
@@ -149,6 +149,8 @@ class Verdict:
 
         A long command goes on after ``\``, as shells read it.
         """
+        from rich.text import Text
+
         width = min(max(width, NARROWEST), WIDEST)
         of = arrows(self.of)
         first, *more = _wrapped(self.marked, width, "  ")
@@ -175,6 +177,8 @@ class Verdict:
 
 
 def _labelled(label: str, lines: Sequence[str], style: str = "") -> Iterator[Text]:
+    from rich.text import Text
+
     for place, each in enumerate(lines):
         start = f"  {'' if place else label:<{LABEL}}"
         yield Text.assemble((start, "dim"), (each, style))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder, VirtualChannelRouting, parse_routing, paths
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.messages import Lists
 
@@ -80,6 +79,8 @@ def _routed(network: ProgramNetwork, rows: Records) -> Lists | None:
     In tori, the coins of messages decide between two equally long ways round a ring. A message that
     goes backward takes the mirror images of the channels that it would take forward.
     """
+    from netloom.routing import DimensionOrder, VirtualChannelRouting, parse_routing, paths
+
     topology, routing = network.topology, network.routing
     source, target = (rows[name].astype(np.int64) for name in ("source", "target"))
     mirror = np.zeros(len(rows), np.int64)  # bit i: axis i is mirrored

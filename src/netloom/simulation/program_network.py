@@ -10,7 +10,6 @@ import numpy as np
 from netloom.routing import VirtualChannelRouting, hosted_ports
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.virtual_channel_tables import TABLE
-from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import Router, end_channels
 
 if TYPE_CHECKING:
@@ -92,6 +91,8 @@ class ProgramNetwork:
             return self.router.make_engine(
                 self.topology, self.routing, switch_cycles=self.switch_cycles
             )
+        from netloom.simulation.network.program import NetworkProgram
+
         return NetworkProgram(
             self.topology,
             self.routing,  # type: ignore[arg-type]

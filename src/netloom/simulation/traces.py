@@ -33,7 +33,6 @@ from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.flow.run import cheap_finish
 from netloom.topology.measures import busy_shares
 from netloom.workload.programs.traces import EVERYONE
-from netloom.workload.programs.training import PURPOSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,6 +289,8 @@ class TraceRun:
 
         Of a training step that netloom made. None of other traces, or if there is no path.
         """
+        from netloom.workload.programs.training import PURPOSES
+
         path, trace = self.critical_path, self.program.trace
         if path is None or not trace.name.startswith("llm:"):
             return None

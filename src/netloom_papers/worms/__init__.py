@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
 from netloom.questions.simulate.engines import Engine
-from netloom.routing import Routing, UpDown, VirtualChannelRouting, parse_routing
 from netloom.topology.alike import check_alike
 from netloom_papers.worms.engine import Worm, WormEngine, check_one_path
 
 if TYPE_CHECKING:
+    from netloom.routing import Routing
     from netloom.topology import Topology
 
 __all__ = ["ENGINE", "Worm", "WormEngine", "check_one_path"]
@@ -37,6 +37,8 @@ def _prepare(question: Any, topology: Topology) -> tuple[Worm, Routing]:
 
     They have one VC, on which ``layered``, the default elsewhere round failures, may deadlock.
     """
+    from netloom.routing import UpDown, VirtualChannelRouting, parse_routing
+
     check_alike(topology, "lockstep worms")
     names = ("switching", "arbitration", "release_cycles", "end_channels")
     given = {name: getattr(question, name) for name in names}

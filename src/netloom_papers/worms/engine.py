@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from netloom.base.errors import DeadlockError, InputError
-from netloom.routing import paths
 from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine
 from netloom.topology.alike import check_alike
 from netloom_papers.worms import layout
@@ -228,6 +227,8 @@ class WormEngine(CycleEngine):
 
     def _append_paths(self, pairs: Ints) -> None:
         """Append the paths of pairs, source * nodes + target. An empty one for pair -1."""
+        from netloom.routing import paths
+
         topology, ends = self.topology, self.worm.end_channels
         sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
         targets[pairs < 0] = sources[pairs < 0]

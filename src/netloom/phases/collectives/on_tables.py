@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.kernels.on_tables import SPREAD, grow_trees, timetable
 from netloom.phases.collectives.network import whole_numbers
 from netloom.phases.collectives.pipelines import Jobs, Servers, Timed, listed
 from netloom.phases.collectives.trees import Optimum, optimum
@@ -171,6 +170,8 @@ def _routes(network: RankNetwork, routing: Routing, *, outward: bool) -> Paths:
 
 def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> Ints:
     """Return the tree of each root, int32[root, rank]: who sends the block to each rank."""
+    from netloom.phases.collectives.kernels.on_tables import SPREAD, grow_trees
+
     ranks, topology = network.num_ranks, network.topology
     hosts = network.vertices[:ranks]
     router = topology.injection_router[topology.port_offsets[hosts]]
@@ -192,6 +193,8 @@ def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> I
 
 def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, int, int]:
     """Return the round of each message (root · ranks + target) · chunks + chunk. Rounds, depth."""
+    from netloom.phases.collectives.kernels.on_tables import SPREAD, timetable
+
     ranks = len(parent)
     node = np.arange(ranks * ranks)
     own = parent.ravel() < 0

@@ -17,7 +17,6 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.progress import tell_so_far
-from netloom.phases.collectives.kernels.listing import run_list
 from netloom.phases.collectives.trees import Forest, forest, optimum
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, single
 from netloom.workload.programs.messages import Lists, grouped
@@ -273,6 +272,8 @@ def listed(
     InputError
         If there are more than ``MOST_MESSAGES``.
     """
+    from netloom.phases.collectives.kernels.listing import run_list
+
     many, num_routes, taken = len(jobs), len(shared.rate), shared.taken
     if many > MOST_MESSAGES:
         wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"

@@ -29,8 +29,6 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.units import rate as rate_words
 from netloom.base.words import counted, listed
-from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs, first_short
-from netloom.phases.collectives.kernels.trees import grow, movable
 from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
@@ -158,6 +156,8 @@ class _Graph:
     """The links, and a super-source with an arc to each rank that has something to send."""
 
     def __init__(self, network: RankNetwork, weights: Ints) -> None:
+        from netloom.phases.collectives.kernels.flows import fill_arcs
+
         self.source = network.num_vertices
         self.weights = weights
         self.capacity = network.capacity
@@ -170,6 +170,8 @@ class _Graph:
 
     def first_short(self, rate: Fraction, begin: int) -> int:
         """Return the first rank from ``begin`` on that cannot receive at this rate; −1 if none."""
+        from netloom.phases.collectives.kernels.flows import INFINITE, first_short
+
         whole = self.arcs[3]
         whole[: 2 * len(self.capacity) : 2] = self.capacity * rate.denominator
         whole[self.own] = self.weights * rate.numerator
@@ -249,6 +251,8 @@ def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> tuple[Ints, 
     >>> split_off(star, star.capacity * 2, np.ones(3, np.int64))[0].sum(axis=0)
     array([2, 2, 2])
     """
+    from netloom.phases.collectives.kernels.trees import movable
+
     if network.num_vertices > MOST_VERTICES:
         found = f"{network.num_vertices} ranks and switches"
         raise InputError(network.topology.name, found, f"at most {MOST_VERTICES} for exact trees")
@@ -389,6 +393,8 @@ def _grown(
     links: tuple[Ints, Ints, Ints], left: Ints, trees: Ints
 ) -> list[tuple[int, int, Ints, Ints]]:
     """Return batches: root, multiplicity, order of joining, and the link by which each joined."""
+    from netloom.phases.collectives.kernels.trees import grow
+
     ranks, waiting = len(trees), trees.copy()
     found = []
     slots = 2 * ranks + 8

@@ -27,7 +27,6 @@ from netloom.routing.forwarding.tables import (
     told,
 )
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
-from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
 from netloom.topology.core import port_numbers, ranks, way_back
 from netloom.topology.measures import router_heights
 
@@ -624,7 +623,7 @@ def _indexed(topology: Topology, level: Ints, lowest: int, adapters: Ints) -> _T
     in_order = sorted(range(len(level)), key=lambda router: (tuples.get(router, last), router))
     place = np.empty(len(level), np.int64)
     place[in_order] = np.arange(len(level))
-    for kind in (TO_UPPER, TO_LOWER):
+    for kind in (UP, DOWN):
         for members in groups[kind]:
             members.sort(key=lambda group: place[neighbour[group]])
     floor = [router for router in in_order if level[router] == lowest]
@@ -651,7 +650,7 @@ def _groups(
                 found.setdefault(source[channel], []).append(channel)
         for other, entering in found.items():
             step = int(level[other]) - int(level[router])
-            kind = TO_UPPER if step < 0 else TO_LOWER if step > 0 else TO_EQUAL
+            kind = UP if step < 0 else DOWN if step > 0 else EQUAL
             groups[kind][router].append(len(neighbour))
             neighbour.append(other)
             cables.append(entering)
@@ -679,7 +678,7 @@ def _tuples(
     while queue:
         router = queue.popleft()
         own = tuples[router]
-        for kind, step in ((TO_LOWER, 1), (TO_UPPER, -1)):
+        for kind, step in ((DOWN, 1), (UP, -1)):
             for group in groups[kind][router]:
                 other = neighbour[group]
                 if other in tuples:
@@ -707,15 +706,15 @@ def _unlike(topology: Topology, tree: _Tree, order: list[int], lowest: int) -> s
     for router in order:
         rank = int(tree.level[router])
         model = first.setdefault(rank, router)
-        for kind, words in ((TO_UPPER, "above"), (TO_LOWER, "below")):
+        for kind, words in ((UP, "above"), (DOWN, "below")):
             own, expected = tree.groups[kind][router], tree.groups[kind][model]
-            if router == model or (kind == TO_LOWER and rank == lowest):
+            if router == model or (kind == DOWN and rank == lowest):
                 continue
             name, other = (topology.router_name(each) for each in (router, model))
             if len(own) != len(expected):
                 said = f"{len(own)} switches {words} it and {other} has {len(expected)}"
                 return f"switch {name} has {said}"
-            some = own if kind == TO_UPPER else own[:1]
+            some = own if kind == UP else own[:1]
             sizes = {len(tree.cables[group]) for group in some}
             wanted = {len(tree.cables[group]) for group in expected[:1]}
             if sizes - wanted:
@@ -747,6 +746,8 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
 
 def _flat(topology: Topology, tree: _Tree) -> tuple[NDArray[np.generic], ...]:
     """Return the arrays of the kernel (see ``kernels.fat_tree``)."""
+    from netloom.routing.kernels.fat_tree import COLUMNS
+
     count, channels = len(tree.neighbour), topology.num_network_channels
     sizes = [[len(members) for members in kind] for kind in tree.groups]
     bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))

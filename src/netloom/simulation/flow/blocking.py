@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing import paths
 from netloom.routing.cycles import dependencies
 from netloom.simulation.flow import layout
 
@@ -124,6 +123,8 @@ def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> Bools:
 
 def _between_routers(network: FlowNetwork, routing: Routing) -> tuple[Ints, Ints]:
     """Return what follows what on the paths between the first hosts of all routers."""
+    from netloom.routing import paths
+
     topology = network.topology
     none = np.zeros(0, np.int64)
     first = np.unique(topology.injection_router, return_index=True)[1]

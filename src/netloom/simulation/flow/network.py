@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing import paths
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
@@ -221,6 +220,8 @@ def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints
     >>> found.links, found.shares, found.whole
     (array([ 0,  1,  5,  7,  8, 11], dtype=int32), array([1, 1, 1, 1, 2, 2], dtype=int32), 2)
     """
+    from netloom.routing import paths
+
     found = paths(network.topology, routing, sources, targets).whole(network.topology)
     return _over(network, found, sources, targets)
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
-from netloom.routing import paths
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
 from netloom.routing.port_numbers import channel_lanes, hosted_ports
 from netloom.routing.virtual_channel_tables import TWO_PHASE
@@ -326,6 +325,8 @@ def _given(
     topology: Topology, routes: Routing, traffic: Traffic, kind_of: Ints
 ) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
     """Return the same where packets have given paths."""
+    from netloom.routing import paths
+
     source, target, weight = traffic.matrix()
     routed = paths(topology, routes, source, target)
     pair = np.arange(len(weight)) if routed.pair is None else routed.pair

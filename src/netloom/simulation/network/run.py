@@ -22,7 +22,6 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.figures import known
-from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.figures import Backlog, Histogram, Point, note_of
 from netloom.simulation.network.idle import Idle, idle_network, one_kind, rough_idle
@@ -166,6 +165,8 @@ class SentPackets:
             write_rows(part, rows[first:after])
             first = after
         if self._call_by_call:
+            from netloom.routing.virtual_channels import draw_aux
+
             _, source, target, *_ = rows.T
             drawn = draw_aux(self._routing, self._coins[number], source, target)
             rows[:, 4], rows[:, 5] = drawn
@@ -173,6 +174,8 @@ class SentPackets:
 
     def _columns(self, number: int, packets: Packets) -> tuple[Ints, ...]:
         """Return the columns of ``layout.BORN``. Nothing yet in those drawn call by call."""
+        from netloom.routing.virtual_channels import draw_aux
+
         node_of = self._senders[number].node_of
         if node_of is not None:
             ends = (node_of[packets.source], node_of[packets.target])

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.workload.kernels.rounds import find_gates, find_open, least_times, number_waits, spread
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ class Rounds:
         InputError
             If that takes more than ``MOST_ROWS`` rows.
         """
+        from netloom.workload.kernels.rounds import find_gates
+
         assert len(complete) == self.num_rows
         times = self._times_so_far(complete)
         gates = np.full(len(self._made), NEVER)  # the least cycle of each part's next round
@@ -141,6 +142,8 @@ class Rounds:
         ``times``: int64[rows so far], such as ``complete`` of ``extend``. ``rows``: of a
         round, from 0 on, each once. Rounds after the first ``most`` are left out.
         """
+        from netloom.workload.kernels.rounds import spread
+
         count = self.num_rounds if most is None else min(most, self.num_rounds)
         found = np.full((count, len(rows)), -1, np.int64)
         row, number = self._room[:, : len(times)]
@@ -164,6 +167,8 @@ class Rounds:
 
     def _times_so_far(self, complete: Ints) -> Ints:
         """When the rows of the last two rounds are complete, or can be. See ``least_times``."""
+        from netloom.workload.kernels.rounds import find_open, least_times
+
         done = complete[self._open]
         row, number = (each[self._open] for each in self._room)
         self._now = max(self._now, int(done.max(initial=0)))
@@ -199,6 +204,8 @@ class Rounds:
 
     def _released(self, block: _Block, times: Ints) -> Ints:
         """The first cycle in which each row can be released. ``times`` are gone on with."""
+        from netloom.workload.kernels.rounds import least_times
+
         row, one = block.row.astype(np.int32), self.one  # as in ``_room``: one kernel for both
         released, done = np.zeros(len(row), np.int64), np.full(len(row), -1)
         least_times(
@@ -209,6 +216,8 @@ class Rounds:
 
     def _numbered(self, blocks: list[_Block]) -> Messages:
         """The rows of some blocks as a table, round by round."""
+        from netloom.workload.kernels.rounds import number_waits
+
         one, first = self.one, self.num_rows
         row, number, least = (
             np.concatenate([getattr(block, name) for block in blocks])

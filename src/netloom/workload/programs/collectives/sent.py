@@ -20,7 +20,6 @@ import numpy as np
 
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.base.textfiles import replacing
-from netloom.workload.kernels.collectives import find_brought
 from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.rounds import Round, ranges, round_program
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, message_trace
@@ -76,6 +75,8 @@ def _brought(program: CollectiveProgram) -> Pairs:
 
     In a step, ranks send before they get anything.
     """
+    from netloom.workload.kernels.collectives import find_brought
+
     count, lengths = program.num_messages, program.chunks.lengths
     ends = np.concatenate([program.source, program.target]).astype(np.int64)
     when = np.concatenate([2 * program.step.astype(np.int64), 2 * program.step + 1])
