@@ -35,6 +35,7 @@ from netloom.drawing.networks.scene import (
     as_squares,
     bent,
     discs_on,
+    last_of,
     named_below,
     squares_at,
 )
@@ -43,7 +44,7 @@ from netloom.topology.core import StagesShape, TreeShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
     from netloom.topology import Topology
 
@@ -315,14 +316,8 @@ def _slots(traffic: Traffic, laid: Columns, placed: Sequence[_Placed]) -> tuple[
     other = np.roll(middle, many)
     twin = np.tile(np.arange(many), 2)
     side = 2 * column + right
-    order = np.lexsort((twin, other, router, side))
-    new = np.append(True, (np.diff(side[order]) != 0) | (np.diff(router[order]) != 0))
-    first = np.flatnonzero(new)
-    counts = np.diff(np.append(first, len(order)))
-    rank = np.arange(len(order)) - np.repeat(first, counts)
-    y = np.empty(2 * many)
-    y[order] = top[order] + height[order] * (rank + 0.5) / np.repeat(counts, counts)
-    place = np.stack([edge, y], axis=1)
+    share, _ = shares(side * routers.num_routers + router, twin, other)
+    place = np.stack([edge, top + height * share], axis=1)
     return place[:many], place[many:]
 
 
@@ -377,17 +372,16 @@ def _parts(column: Column) -> Ints:
 def _boxes(each: _Placed) -> list[Box]:
     """Return the boxes of a column: those of groups where routers are too low to be told apart."""
     style = "network-bar" if each.width == BAR else "network-box"
-    if each.height.min() >= LOWEST or len(np.unique(each.column.group)) == 1:
-        return [
-            Box(each.left, float(top), each.width, float(height), style)
-            for top, height in zip(each.top, each.height, strict=True)
-        ]
-    found = []
-    for group in np.unique(each.column.group):
-        here = each.column.group == group
-        top, end = each.top[here].min(), (each.top + each.height)[here].max()
-        found.append(Box(each.left, float(top), each.width, float(end - top), style))
-    return found
+    part = each.column.group
+    if each.height.min() >= LOWEST or part[0] == part[-1]:
+        part = np.arange(len(part))
+    first = np.flatnonzero(np.append(True, np.diff(part) != 0))
+    last = np.append(first[1:], len(part)) - 1
+    top, high = each.top[first], each.top[last] + each.height[last] - each.top[first]
+    return [
+        Box(each.left, y, each.width, tall, style)
+        for y, tall in zip(top.tolist(), high.tolist(), strict=True)
+    ]
 
 
 def _words(traffic: Traffic, placed: Sequence[_Placed], width: float) -> list[Word]:
@@ -646,14 +640,6 @@ class Matrices(NamedTuple):
     end: float
 
 
-class _Cells(NamedTuple):
-    """The busiest channel of each row and column."""
-
-    channel: Ints
-    row: Ints
-    column: Ints
-
-
 def uplink_matrices(
     traffic: Traffic, laid: Columns, left: float, top: float, room: float
 ) -> Matrices | None:
@@ -690,8 +676,10 @@ def uplink_matrices(
         x = left + margin + (place * room / 2 if aside else 0.0)
         y = top + HEAD + (0.0 if aside else place * (rows * cell + HEAD + 10))
         lower, upper = ends[place], ends[1 - place]
-        cells = _busiest(traffic, here, row_of[lower], column_of[upper], columns)
-        parts.append((cells.channel, squares_at(x, y, cells.row, cells.column, cell)))
+        shown = traffic.between[here[traffic.between]]  # the busiest last
+        keys = row_of[lower[shown]] * columns + column_of[upper[shown]]
+        channel, cells = last_of(keys, shown)
+        parts.append((channel, squares_at(x, y, cells // columns, cells % columns, cell)))
         boxes.append(Box(x, y, columns * cell, rows * cell))
         words += row_words(names, x, y, cell)
         heading = " → ".join(who[:: 1 - 2 * place])
@@ -710,13 +698,3 @@ def _row_names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: i
     topology = traffic.topology
     names = [topology.name_of(topology.router_vertex(int(each))) for each in routers]
     return without_common(names[::per], NAMES)
-
-
-def _busiest(traffic: Traffic, here: Bools, row: Ints, column: Ints, columns: int) -> _Cells:
-    """Return the busiest of some channels by row and column."""
-    shown = traffic.between[here[traffic.between]]  # the busiest last
-    keys = row[shown] * columns + column[shown]
-    last = np.full(int(keys.max(initial=-1)) + 1, -1)
-    last[keys] = shown
-    cells = np.flatnonzero(last >= 0)
-    return _Cells(last[cells], cells // columns, cells % columns)

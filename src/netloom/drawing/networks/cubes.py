@@ -24,6 +24,7 @@ from netloom.drawing.networks.panels import (
     beside_squares,
     marked_squares,
     panels_scene,
+    row_words,
 )
 from netloom.drawing.networks.scene import (
     DISC,
@@ -37,6 +38,7 @@ from netloom.drawing.networks.scene import (
     Word,
     as_squares,
     discs_on,
+    last_of,
     named_below,
     squares_at,
     straight_points,
@@ -323,28 +325,19 @@ def planes_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> S
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
     *across, down, along = axes
     shape = cube.sides[down], cube.sides[along]
-    panels: dict[int, list[Panel]] = {}
+    planes = range(cube.sides[across[0]] if across else 1)
+    bands = [Band(f"z = {plane}" if across else "", []) for plane in planes]
     for name, axis in zip(AXES, reversed(axes), strict=False):
         for way, sign in enumerate("+-"):
             first = int(cube.line_base[axis, way])
             channel = first + np.arange(int(cube.direction_channels[axis]))
             node = cube.channel_source[channel]
             at = [node // cube.strides[each] % cube.sides[each] for each in (*across, down, along)]
-            plane = at[0] if across else np.zeros_like(node)
-            for each in range(cube.sides[across[0]] if across else 1):
-                here = plane == each
+            for plane, band in zip(planes, bands, strict=True):
+                here = at[0] == plane if across else np.ones(len(node), np.bool_)
                 places = channel[here], at[-2][here], at[-1][here]
-                panels.setdefault(each, []).append(Panel(ARROWS[name + sign], *places, *shape))
-    named = [f"z = {each}" if across else "" for each in panels]
-    bands = [Band(heading, each) for heading, each in zip(named, panels.values(), strict=True)]
-    if across:
-        bands = [
-            Band(
-                band.heading,
-                band.panels if place == 0 else [p._replace(label="") for p in band.panels],
-            )
-            for place, band in enumerate(bands)
-        ]
+                label = "" if plane else ARROWS[name + sign]
+                band.panels.append(Panel(label, *places, *shape))
     node_at = "(z,y,x)" if across else "(y,x)"
     note = f"a square is the channel that leaves node {node_at}: row y, column x"
     note += "" if across else "; strips are means of rows and columns"
@@ -374,16 +367,12 @@ def hyperx_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> S
         mine = (source - row * stride == target - column * stride) & (source != target)
         line = source // (stride * side) * stride + source % stride
         keys = (line * side + row) * side + column
-        last = np.full(prod(sides) * side, -1)
-        last[keys[mine]] = shown[mine]
+        channel, cells = last_of(keys[mine], shown[mine])
         panels = []
         for number in range(prod(sides) // side):
-            cells = np.arange(number * side**2, (number + 1) * side**2)
-            cells = cells[last[cells] >= 0]
-            cells = cells[np.argsort(traffic.weight[last[cells]], kind="stable")]
-            at = cells // side % side, cells % side
-            label = _line(number, axis, sides)
-            panels.append(Panel(label, last[cells], *at, side, side))
+            here = cells // side**2 == number
+            at = cells[here] // side % side, cells[here] % side
+            panels.append(Panel(_line(number, axis, sides), channel[here], *at, side, side))
         bands.append(
             Band(f"dimension {axis}: {counted(len(panels), 'line', ',')} of {side}", panels)
         )
@@ -527,11 +516,7 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
         nodes = order[first : first + a_line]
         y = top + LINE + 2
         words.append(Word(margin, top + LINE / 2, _called(cube, nodes)))
-        every = ceil(LINE / cell)
-        words += [
-            Word(margin - 5, y + (at + 0.5) * cell, rows.names[at], "right")
-            for at in range(0, many, every)
-        ]
+        words += row_words(rows.names, margin, y, cell)
         boxes.append(Box(margin, y, len(nodes) * cell, many * cell))
         row, column = np.divmod(np.arange(many * len(nodes)), len(nodes))
         channel = rows.channel[:, nodes].ravel()
