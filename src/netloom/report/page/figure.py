@@ -152,13 +152,13 @@ def make_figure(
     )
 
 
-def narrowed(wide: Figure, narrow: Figure) -> Figure:
-    """Return a figure that differs in a narrow window as another does, without data twice."""
-    if narrow.spec == wide.spec:
+def narrowed(wide: Figure, narrow: Mapping[str, Any]) -> Figure:
+    """Return a figure with how it is drawn in narrow windows, where that differs."""
+    if narrow == wide.spec:
         return wide
-    known = wide.spec.get("datasets", {})
-    own = {key: rows for key, rows in narrow.spec.get("datasets", {}).items() if key not in known}
-    return replace(wide, narrow={**narrow.spec, "datasets": own})
+    known = wide.spec["datasets"]
+    own = {key: rows for key, rows in narrow["datasets"].items() if key not in known}
+    return replace(wide, narrow={**narrow, "datasets": own})
 
 
 def describe(spec: Mapping[str, Any], title: str) -> str:
@@ -464,7 +464,7 @@ def curve_figures(group: CurveGroup) -> list[Figure]:
     figures = [make(group) for make in made]
     with narrow_page():
         narrow = [make(group) for make in made]
-    return [narrowed(wide, other) for wide, other in zip(figures, narrow, strict=True)]
+    return [narrowed(wide, other.spec) for wide, other in zip(figures, narrow, strict=True)]
 
 
 def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
@@ -492,9 +492,10 @@ def _latency(group: CurveGroup) -> Figure:
     looks = _looks(group)
     for name, curves in _named(group).items():
         where = _panel(group, y, looks)
+        saturates = _intervals(curves)
         layers = [
-            *_saturates(where, curves),
-            *_curves(where, _latency_rows(curves), looks, _intervals(curves)),
+            *(layer for low, high in saturates for layer in where.band(low, high)),
+            *_curves(where, _latency_rows(curves), looks, saturates),
         ]
         drawn[name] = where.drawn(layers, name)
     return make_figure(
@@ -598,7 +599,8 @@ def _curves(
     """
     simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
     dashed = {name: look._replace(dash=DASHED) for name, look in looks.items()}
-    layers = [*_bands(where, simulated, looks), *where.lines(models, "curve", dashed, points=0)]
+    bands = where.areas(simulated, "curve", looks, "low", "high")
+    layers = [*bands, *where.lines(models, "curve", dashed, points=0)]
     layers += where.lines(simulated.filter(pl.col("behind") == 0), "curve", looks, points=46)
     some = simulated.filter(pl.col("behind") > 0)
     if some.height:  # the line goes on, and its points are hollow
@@ -609,23 +611,10 @@ def _curves(
     return [*layers, *where.ends_of(told, "curve", looks, upright=upright)]
 
 
-def _bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
-    """Return the 95 % intervals round curves, where any is known."""
-    known = table.drop_nulls("high").with_columns(latency=pl.col("low"))
-    if known.is_empty():
-        return []
-    return where.areas(known, "curve", looks, "high")
-
-
 def _intervals(curves: Sequence[tuple[Curve, str]]) -> list[tuple[float, float]]:
     """Return the intervals in which networks saturate, each once."""
     found = [curve.saturation for curve, _ in curves if not curve.model]
     return list(dict.fromkeys(each for each in found if each is not None))
-
-
-def _saturates(where: Panel, curves: Sequence[tuple[Curve, str]]) -> list[alt.Chart]:
-    """Return the intervals in which networks saturate."""
-    return [layer for low, high in _intervals(curves) for layer in where.band(low, high)]
 
 
 def _arranged(drawn: dict[str, alt.LayerChart]) -> Any:
@@ -685,11 +674,6 @@ def _top(group: CurveGroup) -> tuple[float, bool]:
     return (end, True) if highest > end else (1.05 * highest, False)
 
 
-def _some_behind(group: CurveGroup) -> bool:
-    """Whether at some load that is drawn only some of the runs kept up."""
-    return any((curve.table["behind"] > 0).any() for curve in group.simulated)
-
-
 def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
     said = []
     many = {each for curve in group.simulated for each in curve.table["runs"]}
@@ -699,7 +683,7 @@ def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
         runs = f"{'up to ' * (len(many) > 1)}{max(many)} runs with different seeds"
         of = f"of {runs}" if max(many) > 1 else "of one run each"
         said.append(f"Bands: 95 % intervals, {of}.")
-    if _some_behind(group):
+    if any((curve.table["behind"] > 0).any() for curve in group.simulated):
         said.append("Hollow: some runs fell behind there; the mean is that of the others.")
     if any(curve.saturation for curve in group.simulated):
         said.append("Shaded: where the network saturates.")

@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, replacing, write_text
 from netloom.base.words import counted
-from netloom.drawing.colours import (
-    CHANGE_COLOURS,
-    DARK_CHANGE_COLOURS,
-    DARK_HEAT_COLOURS,
-    DARK_ORDER_COLOURS,
-    DARK_STYLES,
-    HEAT_COLOURS,
-    ORDER_COLOURS,
-    STYLES,
-)
+from netloom.drawing.colours import DARK_RANGES, DARK_STYLES, RANGES, STYLES
+from netloom.drawing.frame import AXIS
 from netloom.drawing.save import (
     Inline,
     as_json,
@@ -59,9 +51,8 @@ def _theme(
         "padding": 4,
         "view": {"stroke": None},
         "axis": {
-            "labelColor": quiet, "titleColor": ink, "gridColor": grid, "domainColor": quiet,
-            "tickColor": quiet, "labelFontSize": 12, "titleFontSize": 12.5,
-            "titleFontWeight": 500, "titlePadding": 9, "labelPadding": 5, "tickSize": 4,
+            **AXIS, "labelColor": quiet, "titleColor": ink, "gridColor": grid,
+            "domainColor": quiet, "tickColor": quiet, "labelPadding": 5, "tickSize": 4,
         },
         "legend": {
             "labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12.5,
@@ -76,21 +67,9 @@ def _theme(
     }  # fmt: skip
 
 
-LIGHT = {
-    "heatmap": HEAT_COLOURS,
-    "ordinal": ORDER_COLOURS,
-    "diverging": CHANGE_COLOURS,
-}
-DARK = {
-    "heatmap": DARK_HEAT_COLOURS,
-    "ordinal": DARK_ORDER_COLOURS,
-    "diverging": DARK_CHANGE_COLOURS,
-}
-"""The ranges of colors of loads and of changes, on each background."""
-
 THEMES = {
-    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", LIGHT, STYLES),
-    "dark": _theme("#e8ebef", "#a9b3be", "#2b323b", DARK, DARK_STYLES),
+    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", RANGES, STYLES),
+    "dark": _theme("#e8ebef", "#a9b3be", "#2b323b", DARK_RANGES, DARK_STYLES),
 }
 """Vega's configuration on white and on near-black."""
 
