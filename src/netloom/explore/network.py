@@ -90,7 +90,8 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     port.
     """
     hosts, routers = topology.num_hosts, topology.num_routers
-    if hosts * routers > MOST_ENTRIES or not _one_port(topology):
+    one_port = len(np.unique(topology.port_host)) == topology.num_ports
+    if hosts * routers > MOST_ENTRIES or not one_port:
         return None
     if isinstance(routing, ForwardingTable) and routing.choices is None:
         rows = np.full(hosts, -1, np.int64)
@@ -99,11 +100,6 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     if routing.several or hosts**2 > MOST_PAIRS or topology.broken:
         return None
     return _followed(topology, routing)
-
-
-def _one_port(topology: Topology) -> bool:
-    """Whether each host has one port, so that packets enter and leave by the only one."""
-    return len(np.unique(topology.port_host)) == topology.num_ports
 
 
 def _followed(topology: Topology, routing: Routing) -> Table | None:
