@@ -44,7 +44,6 @@ from netloom.questions.verdicts import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
-    from contextlib import AbstractContextManager
 
     from netloom.experiments.file import Point
     from netloom.experiments.findings import Curve, Results
@@ -94,7 +93,8 @@ def run(
         opened.ask(experiment.key, [point for step in steps for point in step.added])
         if any(step.wanted for step in steps):
             opened.check_writable()
-            with _workers(workers, cluster) as hired:
+            hire = local_workers if cluster is None else partial(cluster_workers, cluster)
+            with hire(workers) as hired:
                 _Run(experiment, opened, hired).finish()
         found = load_kept(opened, kept)
         before = sum(each.point.key in known for each in found.answered)
@@ -131,10 +131,6 @@ def asked_of(point: Point, experiment: Experiment, *, elsewhere: bool) -> AskedP
         return AskedPoint(module, point.verb, point.fields, paths, {})
     contents = {each.name: (each.digest, each.contents()) for each in inputs}
     return AskedPoint(module, point.verb, point.fields, {}, contents)
-
-
-def _workers(count: int | None, cluster: str | None) -> AbstractContextManager[Workers]:
-    return local_workers(count) if cluster is None else cluster_workers(cluster, count)
 
 
 class _Run:
@@ -240,12 +236,14 @@ class _Run:
         else:
             ended = set()
             sleep(BEAT_SECONDS / 4)
-        for future in sorted(ended, key=_failed):  # what is finished is kept, whatever follows
+        # what is finished is kept, whatever follows
+        for future in sorted(ended, key=lambda each: each.cancelled() or bool(each.exception())):
             self._take_in(self.flying.pop(future), future)
         if monotonic() - self.alive > BEAT_SECONDS or not ended:
             self.alive = monotonic()
             self.store.show_life()
-            self._look_elsewhere()
+            for point in list(self.elsewhere.values()):
+                self._look_at(point)
 
     def _take_in(self, point: Point, future: Future[KeptAnswer]) -> None:
         """Keep what a worker has found. Of a bug, end the curves that cannot do without."""
@@ -266,11 +264,6 @@ class _Run:
         self.store.keep(point, found)
         self._learn(point)
 
-    def _look_elsewhere(self) -> None:
-        """See what has become of points that other processes were at."""
-        for point in list(self.elsewhere.values()):
-            self._look_at(point)
-
     def _look_at(self, point: Point) -> None:
         if self.store.outcome(point.key):
             del self.elsewhere[point.key]
@@ -289,10 +282,6 @@ class _Run:
                 self.wanted[curve].discard(point.key)
                 if not self.wanted[curve]:
                     self._go_on(curve)
-
-
-def _failed(future: Future[KeptAnswer]) -> bool:
-    return future.cancelled() or future.exception() is not None
 
 
 def _result(future: Future[KeptAnswer]) -> KeptAnswer:

@@ -410,20 +410,15 @@ def _known(saturated: int | None) -> bool | None:
 
 
 def _alive(host: str, process: int, silent_seconds: float) -> bool:
-    """Whether a process that has claimed a point still is."""
-    if host == gethostname() and not _is_process(process):
-        return False
-    return silent_seconds < STALE_SECONDS
-
-
-def _is_process(number: int) -> bool:
+    """Whether a process that has said nothing for so long is still at work."""
     try:
-        os.kill(number, 0)
+        if host == gethostname():
+            os.kill(process, 0)
     except ProcessLookupError:
         return False
     except OSError:  # it is another user's
-        return True
-    return True
+        pass
+    return silent_seconds < STALE_SECONDS
 
 
 def _point_text(point: Point) -> str:
