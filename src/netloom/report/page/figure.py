@@ -39,6 +39,9 @@ MOST_ROWS = 200
 DIGITS = 6
 """Digits of the numbers that a chart is drawn from."""
 
+ENDS = ("x2", "y2")
+"""Where the other end of something is."""
+
 DRAWN = ("shape", "strokeWidth")
 """Encodings that say how something is drawn, where they have no scale."""
 
@@ -263,46 +266,33 @@ def _columns(
     if not named:
         return {}, []
     main = max(named, key=lambda name: len(sets[name]))
-    columns: dict[str, tuple[str, str]] = {}
+    found: dict[str, tuple[str, str]] = {}
+    hidden, ends = set[str](), set[str]()
     for encoding, name in units:
-        if name != main:
-            continue
         for place, channel in encoding.items():
             for each in channel if isinstance(channel, list) else [channel]:
-                field = each.get("field") if isinstance(each, dict) else None
-                if field is None or ("axis" in each and each["axis"] is None):
+                if not isinstance(each, dict) or "field" not in each:
                     continue
-                if (place in DRAWN and each.get("scale", "") is None) or place == "stroke":
-                    continue  # how something is drawn, not what it is
-                field = field.replace("\\", "")
-                title = each.get("title") or columns.get(field, ("", ""))[0]
-                columns[field] = (
-                    " ".join(title)
-                    if isinstance(title, list)
-                    else title or field.replace("_", " "),
-                    each.get("type") or columns.get(field, ("", "nominal"))[1],
-                )
-    hidden = {
-        each["field"]
-        for encoding, _ in units
-        for each in encoding.values()
-        if isinstance(each, dict) and "axis" in each and each["axis"] is None and "field" in each
-    }
-    if hidden:  # a drawing: places mean nothing
-        hidden |= {
-            each["field"]
-            for encoding, _ in units
-            for place, each in encoding.items()
-            if place in ("x2", "y2") and "field" in each
-        }
-    heads: set[str] = set()
+                field = each["field"].replace("\\", "")
+                if each.get("axis", "") is None:
+                    hidden.add(field)
+                    continue
+                ends |= {field} if place in ENDS else set()
+                how = (place in DRAWN and each.get("scale", "") is None) or place == "stroke"
+                if name != main or how:  # how something is drawn, not what it is
+                    continue
+                head, kind = found.get(field, ("", "nominal"))
+                title = each.get("title") or head
+                head = title if isinstance(title, str) else " ".join(title)
+                found[field] = head, each.get("type") or kind
+    hidden |= ends if hidden else set()  # a drawing: places mean nothing
     shown: dict[str, tuple[str, str]] = {}
-    for field, (head, kind) in columns.items():
+    for field, (title, kind) in found.items():
+        head = title or field.replace("_", " ")
         values = {str(row.get(field)) for row in sets[main]}
-        if field in hidden or head in heads or _is_drawing(field, head, values):
-            continue
-        heads.add(head)
-        shown[field] = head, kind
+        known = (each for each, _ in shown.values())
+        if field not in hidden and head not in known and not _is_drawing(field, head, values):
+            shown[field] = head, kind
     return shown, sets[main]
 
 
@@ -338,12 +328,6 @@ def _rounded(data: Any) -> Any:
     return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
 
 
-COMPUTED = ("aggregate", "bin", "stack", "timeUnit")
-"""What makes of a field something that its data do not have."""
-
-ENDS = {"x2": "x", "y2": "y"}
-"""Encodings that lie on the scale of another."""
-
 TICKS = ("values", "labelExpr", "format", "tickCount")
 """What of an axis says where its ticks are."""
 
@@ -353,86 +337,61 @@ SCALED = ("x", "y", "color", "size", "opacity", "strokeWidth")
 def on_one_scale(figures: Sequence[Figure]) -> list[Figure]:
     """Return figures of one kind whose axes and colors go from the least to the most of all.
 
-    Scales of names, and those whose extent cannot be read from the data, stay as they are.
+    Scales of names, and of numbers that fall, stay as they are.
     """
     if len(figures) < 2:
         return list(figures)
     specs = [deepcopy(dict(each.spec)) for each in figures]
     narrow = [deepcopy(dict(each.narrow)) if each.narrow else None for each in figures]
-    extents = [_extents(each, each["datasets"]) for each in specs]
-    known = [name for name in extents[0] if all(name in each for each in extents)]
+    domains = [_domains(each) for each in specs]
+    known = [name for name in domains[0] if all(name in each for each in domains)]
     shared = {
-        name: (min(each[name][0] for each in extents), max(each[name][1] for each in extents))
+        name: [min(each[name][0] for each in domains), max(each[name][1] for each in domains)]
         for name in known
     }
     for kind in (specs, list(filter(None, narrow))):
-        ticks = {name: _ticks(kind, extents, name) for name in shared} if kind else {}
-        for spec in kind:
-            _set_domains(spec, shared, ticks)
+        ticks = {name: _ticks(kind, domains, name) for name in shared} if kind else {}
+        for channel, encoding in (each for spec in kind for each in _scaled(spec)):
+            if channel in shared:
+                encoding["scale"] = {**(encoding.get("scale") or {}), "domain": shared[channel]}
+                if encoding.get("axis"):
+                    encoding["axis"] = {**encoding["axis"], **ticks[channel]}
     return [
         replace(each, spec=spec, narrow=small)
         for each, spec, small in zip(figures, specs, narrow, strict=True)
     ]
 
 
-def _extents(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Return from where to where each scale goes: as it says itself, or as its data do."""
-    found: dict[str, list[float]] = {}
-    unknown = set()
-    for channel, encoding, data in _encodings(spec):
-        scale = encoding.get("scale") or {}
-        domain = scale.get("domain")
-        if isinstance(domain, list) and all(_is_number(each) for each in domain) and domain:
-            found.setdefault(channel, []).extend(domain if domain[0] < domain[-1] else ())
-            unknown |= {channel} if domain[0] >= domain[-1] or len(domain) > 2 else set()
-            continue
-        values = [row.get(encoding["field"]) for row in sets.get(data or "", ())]
-        values = [float(each) for each in values if _is_number(each)]
-        if not values or any(name in encoding for name in COMPUTED) or domain is not None:
-            unknown.add(channel)
-            continue
-        zero = scale.get("zero", channel in ("x", "y")) and scale.get("type") not in ("log", "sqrt")
-        found.setdefault(channel, []).extend([*values, *([0.0] if zero else [])])
-    return {
-        channel: (min(values), max(values))
-        for channel, values in found.items()
-        if channel not in unknown and min(values) < max(values)
-    }
+def _domains(spec: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return where the scales of a chart begin and end that rise and say so."""
+    found: dict[str, tuple[float, float]] = {}
+    for channel, encoding in _scaled(spec):
+        ends = (encoding.get("scale") or {}).get("domain") or ()
+        if len(ends) == 2 and all(map(_is_number, ends)) and ends[0] < ends[1]:
+            low, high = found.get(channel, ends)
+            found[channel] = min(low, ends[0]), max(high, ends[1])
+    return found
 
 
 def _ticks(
-    specs: Sequence[Mapping[str, Any]], extents: Sequence[Mapping[str, Any]], name: str
+    specs: Sequence[Mapping[str, Any]], domains: Sequence[Mapping[str, Any]], name: str
 ) -> dict[str, Any]:
-    """Return the ticks of the figure whose scale goes furthest, and how they are labeled."""
-    widest = max(range(len(specs)), key=lambda place: extents[place][name][1])
-    for channel, encoding, _ in _encodings(specs[widest]):
+    """Return the ticks of the axis that goes furthest, as the others need them, too."""
+    widest = max(range(len(specs)), key=lambda place: domains[place][name][1])
+    for channel, encoding in _scaled(specs[widest]):
         if channel == name and (axis := encoding.get("axis")):
             return {key: axis[key] for key in TICKS if key in axis}
     return {}
 
 
-def _set_domains(
-    spec: Mapping[str, Any],
-    shared: Mapping[str, tuple[float, float]],
-    ticks: Mapping[str, Mapping[str, Any]],
-) -> None:
-    for channel, encoding, _ in _encodings(spec):
-        if channel in shared and "type" in encoding:
-            encoding["scale"] = {**(encoding.get("scale") or {}), "domain": list(shared[channel])}
-            if encoding.get("axis"):
-                encoding["axis"] = {**encoding["axis"], **ticks[channel]}
-
-
-def _encodings(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str | None]]:
-    """Yield the scale, the encoding and the name of the data of all that lies on a scale."""
-    for unit, data in units_of(spec):
-        for place, encoding in unit.items():
-            channel = ENDS.get(place, place)
-            if channel not in SCALED or "field" not in encoding:
+def _scaled(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is drawn on a scale of numbers, by channel. Drawings in pixels have none."""
+    for unit, _ in units_of(spec):
+        for channel, encoding in unit.items():
+            if channel not in SCALED or encoding.get("type") != "quantitative":
                 continue
-            drawn = encoding.get("scale", "") is None or encoding.get("axis", "") is None
-            if not drawn and (encoding.get("type") == "quantitative" or place in ENDS):
-                yield channel, encoding, data
+            if encoding.get("scale", "") is not None and encoding.get("axis", "") is not None:
+                yield channel, encoding
 
 
 SIMULATED, MODEL = "simulated", "model"
