@@ -434,9 +434,13 @@ def estimate(
             hired.executor.submit(be_ready).result()
         start_seconds = monotonic() - began if left else 0.0
         refused, unchecked = _refused(experiment, hired, left)
+
+        def ask(point: Point) -> Future[KeptAnswer]:
+            return hired.executor.submit(work, asked_of(point, experiment, elsewhere=False))
+
         until = monotonic() + MOST_SECONDS
         costs = [
-            _cost(section, points, left, refused, partial(_try, experiment, hired, until))
+            _cost(section, points, left, refused, ask, until)
             for section, points in track(list(sections.items()), "trying points")
         ]
     reasons = dict(Counter(refused.values()).most_common())
@@ -485,7 +489,8 @@ def _cost(
     points: Sequence[Point],
     left: set[str],
     refused: Mapping[str, str],
-    try_point: Callable[[Point], tuple[float, bool]],
+    ask: Callable[[Point], Future[KeptAnswer]],
+    until: float,
 ) -> SectionCost:
     """Try some points of a table: the first one twice, since at first kernels are loaded."""
     wanted = [point for point in points if point.key in left]
@@ -493,27 +498,18 @@ def _cost(
     counts = len(points), len(points) - len(wanted), len(wanted) - len(rest)
     if not rest:
         return SectionCost(section, *counts, None, 0, at_least=False)
-    took, in_time = try_point(rest[0])
-    seconds = [] if in_time else [took]
-    for place in sorted({0, len(rest) // 2, len(rest) - 1}):
-        if not in_time:
+    seconds, late = list[float](), False
+    for place in (0, *sorted({0, len(rest) // 2, len(rest) - 1})):
+        began = monotonic()
+        try:
+            found = ask(rest[place]).result(timeout=max(0.1, until - began))
+        except TooLong:
+            seconds.append(monotonic() - began)
+            late = True
             break
-        took, in_time = try_point(rest[place])
-        seconds.append(took)
-    mean = fmean(seconds)
-    return SectionCost(section, *counts, mean, len(seconds), at_least=not in_time)
-
-
-def _try(
-    experiment: Experiment, workers: Workers, until: float, point: Point
-) -> tuple[float, bool]:
-    """Return what a point takes, and whether it was finished in time."""
-    began = monotonic()
-    future = workers.executor.submit(work, asked_of(point, experiment, elsewhere=False))
-    try:
-        return future.result(timeout=max(0.1, until - began)).wall_seconds, True
-    except TooLong:
-        return monotonic() - began, False
+        seconds.append(found.wall_seconds)
+    seconds = seconds[1:] or seconds
+    return SectionCost(section, *counts, fmean(seconds), len(seconds), at_least=late)
 
 
 def _time(seconds: float) -> str:

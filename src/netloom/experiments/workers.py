@@ -101,12 +101,10 @@ class KeptAnswer(NamedTuple):
         InputError
             If it is damaged. Of what is looked up in it later, when that is.
         """
-
-        def named(data: dict[str, Any]) -> dict[str, Any]:
-            return _Figures(data, where, wanted)
-
         try:
-            figures = json.loads(self.figures, object_hook=named)
+            figures = json.loads(
+                self.figures, object_hook=lambda data: _Figures(data, where, wanted)
+            )
         except ValueError as error:
             raise InputError(where, f"figures that are no JSON ({error})", wanted) from None
         if not isinstance(figures, dict) or "table" not in self.tables:
