@@ -319,14 +319,12 @@ class Panel:
                 drawn += self._marks(table, by, mine, "circle", opacity=1, size=size)
         return drawn
 
-    def areas(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], lower: str, upper: str
-    ) -> list[alt.Chart]:
-        """Return the intervals between two columns, of each series."""
+    def areas(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+        """Return the intervals from ``low`` to ``high``, of each series."""
         import polars as pl
 
-        known = table.drop_nulls(upper).with_columns(pl.col(lower).alias(self.y.field))
-        return self._marks(known, by, looks, "area", y2=f"{upper}:Q", opacity=0.2)
+        known = table.drop_nulls("high").with_columns(pl.col("low").alias(self.y.field))
+        return self._marks(known, by, looks, "area", y2="high:Q", opacity=0.2)
 
     def hollow(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
         """Return hollow points, of what is not known well."""

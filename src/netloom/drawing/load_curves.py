@@ -102,7 +102,7 @@ class LoadCurves:
         named = [name for name, look in looks.items() if look.named]
         where = panel(self._loads, cut, [*named, *ends])
         shown = table.select("switching", "offered", "latency", "low", "high", "packet_latency_p99")
-        bands = where.areas(shown, "switching", looks, "low", "high")
+        bands = where.areas(shown, "switching", looks)
         layers = [*self._saturated(where), *bands]
         if idle is not None:
             layers += where.across(idle, IDLE)

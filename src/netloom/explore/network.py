@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -243,7 +243,7 @@ class Drawing:
 
     label: str
     scene: Scene
-    routers: Floats
+    routers: Floats = field(default_factory=lambda: np.zeros((0, 5)))
     depth: Floats | None = None
 
 
@@ -273,16 +273,14 @@ def drawings_of(topology: Topology) -> list[Drawing]:
 
 def _drawings(traffic: Traffic) -> Iterator[Drawing]:
     topology = traffic.topology
-    none = np.zeros((0, 5))
     if isinstance(topology.routers, Cube):
         yield from _of_cube(traffic, topology.routers)
     elif isinstance(topology.family, DragonflyShape):
-        yield Drawing("ring", every_chord(traffic, 0.86 * WIDTH), none)
+        yield Drawing("ring", every_chord(traffic, 0.86 * WIDTH))
     else:
-        if isinstance(topology.family, HyperXShape):
-            scene = _roomy(hyperx_scene, traffic)
-            if scene is not None:
-                yield Drawing("lines of routers", scene, none)
+        hyperx = isinstance(topology.family, HyperXShape)
+        if (scene := _roomy(hyperx_scene, traffic) if hyperx else None) is not None:
+            yield Drawing("lines of routers", scene)
         laid = in_columns(topology)
         most = max(len(column.routers) for column in laid.columns)
         tall = float(np.clip(STEP * most, LOWEST, HIGHEST))
@@ -290,24 +288,18 @@ def _drawings(traffic: Traffic) -> Iterator[Drawing]:
 
 
 def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
-    sides = [side for side in cube.sides if side > 1]
-    flat = len(sides) <= 2
-    lines = Drawing("lines", *_grid(traffic, cube)) if flat else None
-    if lines is not None and (max(sides) <= MOST_SIDE or len(sides) == 1):
-        yield lines
-        return
-    if len(sides) == 3:
-        yield Drawing("planes", _needed(planes_scene, traffic), np.zeros((0, 5)))
+    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    if len(axes) > 3:
+        yield Drawing("dimensions", _needed(cube_scene, traffic))
+    elif len(axes) == 3:
+        planes = _needed(planes_scene, traffic)
+        yield Drawing("planes", planes)
         at = np.stack(np.unravel_index(np.arange(cube.num_routers), cube.sides), axis=1)
-        spread = at[:, [axis for axis, side in enumerate(cube.sides) if side > 1]]
-        turned = _needed(planes_scene, traffic)
-        yield Drawing("space", turned, np.zeros((0, 5)), spread[:, ::-1].astype(np.float64))
-    elif flat:
-        yield Drawing("squares", _needed(planes_scene, traffic), np.zeros((0, 5)))
-        assert lines is not None
-        yield lines
+        yield Drawing("space", planes, depth=at[:, axes[::-1]].astype(np.float64))
     else:
-        yield Drawing("dimensions", _needed(cube_scene, traffic), np.zeros((0, 5)))
+        if len(axes) == 2 and max(cube.sides) > MOST_SIDE:
+            yield Drawing("squares", _needed(planes_scene, traffic))
+        yield Drawing("lines", *_grid(traffic, cube))
 
 
 def _grid(traffic: Traffic, cube: Cube) -> tuple[Scene, Floats]:

@@ -314,7 +314,7 @@ ARROWS = {"x+": "x+ →", "x-": "x− ←", "y+": "y+ ↓", "y-": "y− ↑", "z
 """The directions of a cube, as panels name them."""
 
 
-def planes_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> Scene | None:
+def planes_scene(traffic: Traffic, width: float) -> Scene | None:
     """Return the scene of a cube of two or three dimensions: a raster a direction and plane.
 
     A square is the channel that leaves the node there in that direction. None where squares would
@@ -341,14 +341,14 @@ def planes_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> S
     node_at = "(z,y,x)" if across else "(y,x)"
     note = f"a square is the channel that leaves node {node_at}: row y, column x"
     note += "" if across else "; strips are means of rows and columns"
-    look = Look(width, tall, note, beside=bool(across), means=not across, rim=True)
+    look = Look(width, RASTER_TALL, note, beside=bool(across), means=not across, rim=True)
     scene = panels_scene(traffic, bands, look)
     if scene is None or not across:
         return scene
     return with_key(traffic, scene, width)
 
 
-def hyperx_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> Scene | None:
+def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
     """Return the scene of a HyperX: a matrix of senders and receivers a line and dimension.
 
     Of several lanes the busiest is shown. None where squares would be too small.
@@ -378,7 +378,8 @@ def hyperx_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> S
         )
     lanes = "; the busiest of the lanes" if shape.lanes > 1 else ""
     note = f"in each matrix rows send, columns receive, along the ·{lanes}"
-    return panels_scene(traffic, bands, Look(width, tall if width > COLUMN else 2 * tall, note))
+    tall = RASTER_TALL if width > COLUMN else 2 * RASTER_TALL
+    return panels_scene(traffic, bands, Look(width, tall, note))
 
 
 def _line(number: int, axis: int, sides: Sequence[int]) -> str:

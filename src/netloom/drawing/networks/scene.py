@@ -211,9 +211,9 @@ def last_of(keys: Ints, shown: Ints) -> tuple[Ints, Ints]:
     return last[known], known
 
 
-def bent(start: Floats, end: Floats, share: float = 0.45) -> Floats:
+def bent(start: Floats, end: Floats) -> Floats:
     """Return float64[n, 4, 2], curves that leave and arrive horizontally."""
-    step = np.stack([share * (end[:, 0] - start[:, 0]), np.zeros(len(start))], axis=1)
+    step = np.stack([0.45 * (end[:, 0] - start[:, 0]), np.zeros(len(start))], axis=1)
     return np.stack([start, start + step, end - step, end], axis=1)
 
 

@@ -558,7 +558,7 @@ def _curves(
     """
     simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
     dashed = {name: look._replace(dash=DASHED) for name, look in looks.items()}
-    bands = where.areas(simulated, "curve", looks, "low", "high")
+    bands = where.areas(simulated, "curve", looks)
     layers = [*bands, *where.lines(models, "curve", dashed, points=0)]
     layers += where.lines(simulated.filter(pl.col("behind") == 0), "curve", looks, points=46)
     some = simulated.filter(pl.col("behind") > 0)
