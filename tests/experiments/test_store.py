@@ -18,7 +18,7 @@ from netloom.experiments.workers import KeptAnswer
 from tests.experiments.small import experiment
 
 ANSWER = KeptAnswer(
-    '{"a": 1}', {"table": b"\x00\x01"}, "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0
+    '{"a": 1}', "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0, {"table": b"\x00\x01"}
 )
 
 

@@ -422,13 +422,9 @@ def _rows(answered: Answered, *, provenance: bool) -> pl.DataFrame:
     point, table = answered.point, answered.record.tables["table"]
     first = {"section": point.section, **point.varied}
     if provenance:
-        first |= {
-            "point_key": point.key,
-            "point_version": answered.version,
-            "point_finished": answered.finished,
-            "point_wall_seconds": answered.wall_seconds,
-            "point_cpu_seconds": answered.cpu_seconds,
-        }
+        told = ("version", "finished", "wall_seconds", "cpu_seconds")
+        costs = {f"point_{name}": getattr(answered, name) for name in told}
+        first |= {"point_key": point.key} | costs
     return after(first, table.drop(*COSTS, strict=False))
 
 

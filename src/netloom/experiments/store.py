@@ -271,14 +271,14 @@ class Store:
             " WHERE experiment = ?",
             [experiment],
         )
-        return {key: _outcome(refused, saturated) for key, refused, saturated in rows}
+        return {key: Outcome(bool(refused), _known(saturated)) for key, refused, saturated in rows}
 
     def outcome(self, key: str) -> Outcome | None:
         """Return what is known of a point. None if it is not answered."""
         row = self._db.execute(
             "SELECT refusal != '', saturated FROM answers WHERE key = ?", [key]
         ).fetchone()
-        return row and _outcome(*row)
+        return row and Outcome(bool(row[0]), _known(row[1]))
 
     def of_other_code(self) -> int:
         """Return how many answers are not of the code that runs: no point's key leads to them."""
@@ -311,7 +311,7 @@ class Store:
         if row is None:
             return None
         verb, figures, refusal, saturated, *rest = row
-        answer = KeptAnswer(figures, dict(tables), refusal, _known(saturated), *rest)
+        answer = KeptAnswer(figures, refusal, _known(saturated), *rest, dict(tables))
         if summed not in (None, answer_checksum(key, verb, answer)):
             found = "an answer that is not the one that was kept"
             raise InputError(where, found, self.again(key))
@@ -327,12 +327,8 @@ class Store:
         with self._writing():
             added = self._db.execute(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    point.key, point.verb, json.dumps(point.fields), answer.figures,
-                    answer.refusal, answer.saturated, answer.version, answer.finished,
-                    answer.wall_seconds, answer.cpu_seconds,
-                ],
-            )  # fmt: skip
+                [point.key, point.verb, json.dumps(point.fields), *answer[:-1]],
+            )
             if added.rowcount:
                 self._db.execute("DELETE FROM answer_tables WHERE key = ?", [point.key])
                 rows = [(point.key, name, data) for name, data in answer.tables.items()]
@@ -401,10 +397,6 @@ class Store:
         self._db.execute("COMMIT")
 
 
-def _outcome(refused: int, saturated: int | None) -> Outcome:
-    return Outcome(bool(refused), _known(saturated))
-
-
 def _known(saturated: int | None) -> bool | None:
     return None if saturated is None else bool(saturated)
 
@@ -429,10 +421,9 @@ def _point_text(point: Point) -> str:
 
 def answer_checksum(key: str, verb: str, answer: KeptAnswer) -> str:
     """Return the checksum of a point's answer, its tables and all."""
-    costs = float(answer.wall_seconds), float(answer.cpu_seconds)  # as they come back
-    words = answer.figures, answer.refusal, answer.saturated, answer.version, answer.finished
-    found = _of(key, verb, *words, *costs)
-    for name, data in sorted(answer.tables.items()):
+    *words, wall, cpu, tables = answer
+    found = _of(key, verb, *words, float(wall), float(cpu))  # as they come back
+    for name, data in sorted(tables.items()):
         found.update(_of(name).digest())
         found.update(sha256(data).digest())
     return str(found.hexdigest())

@@ -69,24 +69,24 @@ class KeptAnswer(NamedTuple):
     ----------
     figures
         The JSON of the verb's answer. "" where the question was refused.
-    tables
-        Its tables as Parquet, by name.
     refusal
         Why the question has no answer. "" where it has.
     saturated
         Whether the network fell behind. None where that was no matter.
     version, finished, wall_seconds, cpu_seconds
         The netloom that answered, when (UTC), and what it took.
+    tables
+        Its tables as Parquet, by name.
     """
 
     figures: str
-    tables: Mapping[str, bytes]
     refusal: str
     saturated: bool | None
     version: str
     finished: str
     wall_seconds: float
     cpu_seconds: float
+    tables: Mapping[str, bytes]
 
     def record(self, verb: str, where: str = "answer", wanted: str = SOUND) -> Recorded:
         """Return the answer as reports take it.
