@@ -19,8 +19,6 @@ from netloom.drawing.names import GAP, width_of
 from netloom.simulation.figures import BusyPart, Spent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from netloom.base.arrays import Bools
 
 MOST_ROWS = 64
@@ -181,7 +179,9 @@ def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
         covered = {kind: _cells(mine.filter(does=kind), last) for kind in KINDS}
         covered[WAITS] &= ~covered[SENDS]
         for kind, cells in covered.items():
-            for begin, end in _runs(cells):
+            changes = np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8))
+            edges = np.flatnonzero(changes).tolist()
+            for begin, end in zip(edges[::2], edges[1::2], strict=True):
                 found.append({
                     "row": float(int(row) * each), "does": kind,
                     "begin": begin * last / CELLS, "end": end * last / CELLS,
@@ -198,12 +198,6 @@ def _cells(bars: pl.DataFrame, last: float) -> Bools:
     np.add.at(change, np.clip(end, 0, CELLS), -1)
     covered: Bools = np.cumsum(change)[:CELLS] > 0
     return covered
-
-
-def _runs(cells: Bools) -> Sequence[tuple[int, int]]:
-    """Return where runs of covered cells begin and end."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def _path(table: pl.DataFrame) -> pl.DataFrame:

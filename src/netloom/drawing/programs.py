@@ -161,7 +161,10 @@ def timeline_of(
         What else to say.
     """
     scale = 1.0 if unit_us is None else unit_us
-    shown = _shown(happened)
+    ready = happened.times["ready"]
+    begun = np.flatnonzero(ready >= 0)
+    shown = np.zeros(len(happened), np.bool_)  # the first rows, not too many
+    shown[begun[np.argsort(ready[begun], kind="stable")[:MOST_ROWS]]] = True
     parts = _parts(happened, shown, scale, unit, size)
     tracks, placed = _on_tracks(parts, happened.names, program)
     slices = [
@@ -178,7 +181,7 @@ def timeline_of(
         "unit_us": scale,
         "messages": moved,
         "messages_left_out": moved - len(parts[0].row),
-        "rows_left_out": int((happened.times["ready"] >= 0).sum() - shown.sum()),
+        "rows_left_out": len(begun) - int(shown.sum()),
         "counters": UNKNOWN if crossed is None else SPREAD,
     }
     return Timeline(
@@ -260,15 +263,6 @@ def nodes_timeline(
         unit_us=unit_us, crossed=crossed_channels(network, rows, kept.channel_flits),
         about=about,
     )  # fmt: skip
-
-
-def _shown(happened: Happened) -> Bools:
-    """Return the rows that are shown, bool[n]: the first of those that have begun."""
-    ready = happened.times["ready"]
-    begun = np.flatnonzero(ready >= 0)
-    shown = np.zeros(len(happened), np.bool_)
-    shown[begun[np.argsort(ready[begun], kind="stable")[:MOST_ROWS]]] = True
-    return shown
 
 
 def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:

@@ -497,7 +497,10 @@ def read_experiment(path: str | Path) -> Experiment:
     except (ValueError, RecursionError) as error:  # besides syntax: numbers, or depth, past sense
         raise InputError(str(path), f"no TOML: {error}", "tables and 'key = value'") from None
     file = _File(path, find_lines(text))
-    title, question = (_words(file, name, whole.pop(name, "")) for name in HEADINGS)
+    title, question = said = [whole.pop(name, "") for name in HEADINGS]
+    for name, value in zip(HEADINGS, said, strict=True):
+        if not isinstance(value, str):
+            raise file.wrong(None, name, InputError(name, repr(value), "words"))
     shared = whole.pop(SHARED, {})
     if not isinstance(shared, dict):
         raise file.wrong(None, SHARED, InputError(SHARED, repr(shared), f"a table, [{SHARED}]"))
@@ -514,12 +517,6 @@ def read_experiment(path: str | Path) -> Experiment:
     if len(points) > MOST_POINTS:
         raise InputError(str(path), f"over {MOST_POINTS:,} points", f"at most {MOST_POINTS:,}")
     return Experiment(path, text, title, question, tuple(points), inputs)
-
-
-def _words(file: _File, name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise file.wrong(None, name, InputError(name, repr(value), "words"))
-    return value
 
 
 def _sections(file: _File, whole: Mapping[str, Any]) -> Iterator[_Section]:

@@ -214,7 +214,9 @@ class Store:
 
     def ask(self, experiment: str, points: Iterable[Point]) -> None:
         """Add points to an experiment. Those that it has already stay where they are."""
-        rows = [(_point_text(point), point.key) for point in points]
+        names = ("section", "verb", "fields", "varied", "files", "sweep", "knee")
+        told = (({name: getattr(each, name) for name in names}, each.key) for each in points)
+        rows = [(json.dumps(point, ensure_ascii=False), key) for point, key in told]
         if self.read_only:
             known = set(self._db.execute(
                 "SELECT point, key FROM points WHERE experiment = ?", [experiment]
@@ -411,12 +413,6 @@ def _alive(host: str, process: int, silent_seconds: float) -> bool:
     except OSError:  # it is another user's
         pass
     return silent_seconds < STALE_SECONDS
-
-
-def _point_text(point: Point) -> str:
-    """Return a point as JSON, without its key."""
-    names = ("section", "verb", "fields", "varied", "files", "sweep", "knee")
-    return json.dumps({name: getattr(point, name) for name in names}, ensure_ascii=False)
 
 
 def answer_checksum(key: str, verb: str, answer: KeptAnswer) -> str:

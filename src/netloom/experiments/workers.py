@@ -193,7 +193,9 @@ def answer(asked: AskedPoint) -> KeptAnswer:
         text = json.dumps(kept.figures, ensure_ascii=False, allow_nan=False)
         figures = _as_written(text, paths)
         tables = {name: _parquet(table, paths) for name, table in kept.tables.items()}
-        saturated = _saturated(kept.tables["table"])
+        table = kept.tables["table"]
+        known = table[SATURATED].drop_nulls().to_list() if SATURATED in table.columns else []
+        saturated = not any(known) if known else None
     return KeptAnswer(
         figures=figures,
         tables=tables,
@@ -204,14 +206,6 @@ def answer(asked: AskedPoint) -> KeptAnswer:
         wall_seconds=time.perf_counter() - wall,
         cpu_seconds=time.process_time() - cpu,
     )
-
-
-def _saturated(table: pl.DataFrame) -> bool | None:
-    """Whether the network fell behind in all that was run. None where nothing says so."""
-    if SATURATED not in table.columns:
-        return None
-    known = table[SATURATED].drop_nulls()
-    return not known.any() if len(known) else None
 
 
 def _as_written(text: str, paths: Mapping[str, str]) -> str:

@@ -140,8 +140,11 @@ def title_of(views: Sequence[View]) -> str:
 
 def data_of(views: Sequence[View]) -> dict[str, Any]:
     """Return all that the script needs of views, as plain data."""
+    changed = (  # a before and an after are compared
+        len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit
+    )
     return {
-        "start": _start(views),
+        "start": {"mode": "change", "view": 0, "beside": 1} if changed else {},
         "network": network_json(views[0].topology),
         "views": [view_json(each) for each in views],
         "colors": {
@@ -164,13 +167,6 @@ def inline() -> Inline:
     """Return the style and the script of the page."""
     whole = f'"use strict";\n(() => {{\n{script()}\n}})();\n'
     return Inline(own_file("page.css") + _file("page.css"), (whole,))
-
-
-def _start(views: Sequence[View]) -> dict[str, Any]:
-    """Return what is shown first: what changed, if an answer compares two."""
-    if len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit:
-        return {"mode": "change", "view": 0, "beside": 1}
-    return {}
 
 
 def script() -> str:

@@ -423,7 +423,7 @@ def network_json(topology: Topology) -> dict[str, Any]:
         "router_of": packed(routers_of(topology) + 1),
         "source": packed(routers.channel_source, delta=False),
         "target": packed(routers.channel_target, delta=False),
-        "rate": packed(_rates(topology)),
+        "rate": packed(topology.channel_bandwidth[:inside] * (topology.reference_gbps or 1.0)),
         "rate_unit": "Gb/s" if topology.reference_gbps else "flits/cycle",
         "up": packed(topology.vertex_up[topology.router_vertex(0) :]),
         "missing": int(topology.whole.num_network_channels - inside),
@@ -433,12 +433,6 @@ def network_json(topology: Topology) -> dict[str, Any]:
         found["out_port"] = packed(topology.cabling.out_port[:inside])
         found["in_port"] = packed(topology.cabling.in_port[:inside])
     return found
-
-
-def _rates(topology: Topology) -> Any:
-    """Return float64[num_network_channels], bandwidths. In Gb/s where the network knows them."""
-    rate = topology.channel_bandwidth[: topology.num_network_channels]
-    return rate * (topology.reference_gbps or 1.0)
 
 
 def ports(topology: Topology) -> Any:

@@ -338,18 +338,14 @@ def colored(record: Recorded, views: Sequence[View]) -> list[View]:
     for view in views:
         like = next((each for each in answered if _sent(each) == _sent(view)), view)
         delays, full = delays_of(record, like)
-        found.append(replace(view, delays=delays, full=full, tie=_tie(view)))
+        tie = tie_named(view.topology, tied(times_of(view)))
+        found.append(replace(view, delays=delays, full=full, tie=tie))
     return found
 
 
 def _sent(view: View) -> tuple[str, bool]:
     """Return what is sent: views that differ in it have nothing to compare."""
     return view.unit, bool(view.flows and view.flows.jobs)
-
-
-def _tie(view: View) -> str:
-    """Return what the busiest channels between routers are called, if they are many."""
-    return tie_named(view.topology, tied(times_of(view)))
 
 
 def delays_of(record: Recorded, view: View) -> tuple[float, float]:

@@ -62,7 +62,9 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
     words: list[Word] = []
     boxes: list[Box] = []
     top = 0.0
-    for sums in _sums(traffic):
+    routers, family = traffic.topology.routers, traffic.topology.family
+    every = _of_hyperx(traffic, family) if isinstance(family, HyperXShape) else []
+    for sums in _of_cube(routers) if isinstance(routers, Cube) else every:
         part, said, top = _matrix(traffic, sums, top, width)
         cells.append(part)
         words += said
@@ -74,16 +76,6 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
         width, top + GAP + below, (none,), (*boxes, box), (*words, *said, *names), tuple(listed),
         cells=(*cells, bars),
     )  # fmt: skip
-
-
-def _sums(traffic: Traffic) -> list[Sums]:
-    """Return by what channels of a network are taken together."""
-    routers, family = traffic.topology.routers, traffic.topology.family
-    if isinstance(routers, Cube):
-        return _of_cube(routers)
-    if isinstance(family, HyperXShape):
-        return _of_hyperx(traffic, family)
-    return []
 
 
 def _of_cube(cube: Cube) -> list[Sums]:

@@ -279,7 +279,11 @@ def named_below(
     for number, channel in enumerate(traffic.busiest, 1):
         name, value = traffic.name(channel), traffic.compared(channel)
         discs.append(Disc(start + DISC, y + LINE / 2, number))
-        for line in _in_lines(name, width - left):
+        lines = [name]
+        if width_of(name, bold=True) > width - left:
+            source, _, target = name.partition(" → ")
+            lines = [fitted(each, width - left, bold=True) for each in (f"{source} →", target)]
+        for line in lines:
             words.append(Word(left, y + LINE / 2, line, style="network-heading"))
             y += LINE
         after = left + longest + 10
@@ -295,11 +299,3 @@ def named_below(
         words.append(Word(left, y + LINE / 2, f"and {more:,} more as busy"))
         y += LINE + 5
     return discs, words, y - top
-
-
-def _in_lines(name: str, room: float) -> list[str]:
-    """Return the name of a channel, in two lines where one has no room for it."""
-    if width_of(name, bold=True) <= room:
-        return [name]
-    source, _, target = name.partition(" → ")
-    return [fitted(each, room, bold=True) for each in (f"{source} →", target)]

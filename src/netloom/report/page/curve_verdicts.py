@@ -352,22 +352,17 @@ def decide(group: CurveGroup) -> Decision:
         lines["latency"] = is_fastest(group)
         lines["crossing"] = " ".join(crossing_sentences(group))
     lines["model"] = model_sentence(group)
-    verdict = Verdict(
-        verdict.mark, verdict.sentence, verdict.of,
-        {label: said for label, said in lines.items() if said}, note=_partly(group),
-    )  # fmt: skip
-    return found._replace(verdict=verdict, several=len(told) > 1)
-
-
-def _partly(group: CurveGroup) -> str:
-    """Return at which of the highest loads that curves carry some of the runs fell behind."""
-    said = []
+    behind = []  # at which of the highest loads that curves carry some of the runs were
     for curve in group.simulated:
         last = curve.table.row(-1, named=True) if len(curve.table) else {"behind": 0}
         if last["behind"] and last["load"] == curve.kept_up:
             at, runs = number(curve.kept_up), runs_said(last)
-            said.append(f"At {at}, {curve.label} carried the load in {runs} runs.")
-    return " ".join(said)
+            behind.append(f"At {at}, {curve.label} carried the load in {runs} runs.")
+    verdict = Verdict(
+        verdict.mark, verdict.sentence, verdict.of,
+        {label: said for label, said in lines.items() if said}, note=" ".join(behind),
+    )  # fmt: skip
+    return found._replace(verdict=verdict, several=len(told) > 1)
 
 
 def _alone(curve: Curve, group: CurveGroup) -> Decision:
@@ -377,9 +372,12 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
     idle = () if curve.idle is None else (
         Tile(f"{number(curve.idle)} {axes.latency_unit}", f"{axes.latency}, idle network"),
     )  # fmt: skip
-    last_point = _last_point(curve, group)
-    if not axes.open:
+    last_point: tuple[Tile, ...] = ()
+    if len(curve.table):
         last = curve.table.row(-1, named=True)
+        at = f"{axes.latency} at {number(last['load'])} {unit}"
+        last_point = (Tile(f"{number(last['latency'])} {axes.latency_unit}", at),)
+    if not axes.open:
         ends = [number(curve.table[name][0]) for name in ("latency", "load")]
         said = (
             f"{axes.latency.capitalize()} goes from {ends[0]} {axes.latency_unit} at {ends[1]} to "
@@ -399,15 +397,6 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
         return Decision(Verdict("fine", said), (tile, *idle, *last_point))
     said = f"{who} saturates between {number(curve.kept_up)} and {number(curve.below)} {unit}."
     return Decision(Verdict("limited", said), (tile, *idle, *last_point))
-
-
-def _last_point(curve: Curve, group: CurveGroup) -> tuple[Tile, ...]:
-    """Return the latency at the highest load that a curve has one of, if there is one."""
-    if curve.table.is_empty():
-        return ()
-    last = curve.table.row(-1, named=True)
-    value = f"{number(last['latency'])} {group.axes.latency_unit}"
-    return (Tile(value, f"{group.axes.latency} at {number(last['load'])} {_unit(group)}"),)
 
 
 def _choice(curves: Sequence[Curve], group: CurveGroup) -> Decision:

@@ -458,7 +458,12 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         "load", "seed", pl.col("cycles").fill_null(0), descending=[False, False, True]
     )
     table = table.unique(["load", "seed"], keep="first", maintain_order=True)
-    limit = _limit(parts)
+    kind = kind_of(parts[0][2])
+    bounds = [
+        {} if kind.model else record.figures.get("throughput_bounds", {}).get(technique, {})
+        for _, technique, record in parts
+    ]
+    limit = min((each["load"] for each in bounds if each.get("load") is not None), default=None)
     if limit is not None:  # answers of old, of runs too short to show it
         within = pl.col("load") <= limit * (1 + 1e-9)
         table = table.with_columns(
@@ -475,7 +480,6 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         kept = kept.filter(pl.col("load") < behind)
         levels = levels.filter(pl.col("load") < behind)
     idle = table["idle"].drop_nulls()
-    kind = kind_of(parts[0][2])
     last: Any = levels["load"].max()
     return Curve(
         model=kind.model,
@@ -491,16 +495,6 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         answers=tuple(answers),
         ends=kind.ends,
     )
-
-
-def _limit(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> float | None:
-    """Return the least load above which answers of simulations say that it must saturate."""
-    bounds = [
-        record.figures.get("throughput_bounds", {}).get(technique, {}).get("load")
-        for _, technique, record in parts
-        if not kind_of(record).model
-    ]
-    return min((load for load in bounds if load is not None), default=None)
 
 
 def _found(
@@ -528,7 +522,9 @@ def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
     """Yield curves by what they are to be compared with, labeled by their differences."""
     by_traffic: dict[str, list[Curve]] = {}
     for curve in curves:
-        by_traffic.setdefault(_traffic(curve), []).append(curve)
+        name = str(curve.about.get("traffic") or f"hot spots in {curve.about['topology']}")
+        name = f"{name} traffic" if name.replace("-", "").isalpha() else short_name(name)
+        by_traffic.setdefault(name, []).append(curve)
     one_each = (
         all(sum(not curve.model for curve in group) <= 1 for group in by_traffic.values())
         and len({str(curve.about.get("topology")) for curve in curves}) == 1
@@ -540,12 +536,6 @@ def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
         by_traffic = {together: list(curves)}
     for name, group in by_traffic.items():
         yield _group(name, axes, group)
-
-
-def _traffic(curve: Curve) -> str:
-    """Return what a curve's traffic is called: of a file its name without its folder."""
-    name = str(curve.about.get("traffic") or f"hot spots in {curve.about['topology']}")
-    return f"{name} traffic" if name.replace("-", "").isalpha() else short_name(name)
 
 
 def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:

@@ -82,8 +82,14 @@ def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
     said = _deciding(sections)
     chosen = {name for each in sections if each.decision for name in each.decision.chosen}
     notes = list(dict.fromkeys(_told(each.note) for each in said if each.note))
-    near = [_told(each.note) for each in said if each.note and _concerns(each)]
-    sure = _sure_of(groups) or " ".join(dict.fromkeys(near)) or _single(records)
+    about = [  # notes of stars where the sentence has one, and all others
+        each for each in said if not each.note.startswith("*") or "*" in each.sentence
+    ]
+    near = [_told(each.note) for each in about if each.note]
+    counts = f"{counted(len(records), 'answer', ',')}, {_with_seeds(records)}."
+    exact = {each.verb for each in records} <= EXACT
+    rest = "Counts are exact." if exact else f"{counts} Other seeds may differ."
+    sure = _sure_of(groups) or " ".join(dict.fromkeys(near)) or rest
     marks = sorted((each.mark for each in said), key=GRAVEST.index)
     sentence = " ".join(each.sentence for each in said)
     mark = marks[0] if marks else ""
@@ -119,11 +125,6 @@ def _named(verdict: Verdict) -> Verdict:
     if not verdict.of or verdict.of in verdict.sentence:
         return verdict
     return replace(verdict, sentence=f"{verdict.of}: {verdict.sentence}")
-
-
-def _concerns(verdict: Verdict) -> bool:
-    """Whether the note of a verdict is about its sentence: what begins with a star may not be."""
-    return not verdict.note.startswith("*") or "*" in verdict.sentence
 
 
 def _told(note: str) -> str:
@@ -199,7 +200,8 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
             continue
         ends = list(dict.fromkeys((number(min(values)), number(max(values)))))
         head = head_of(column, first.answer)
-        if len(values) == 1 and (start := _before(first, column.name)) is not None:
+        start = _telling(first.tables[name])[0].get(f"before_{column.name}")
+        if len(values) == 1 and isinstance(start, int | float):
             said = dict.fromkeys((number(start), number(values[0])))
             yield Tile(" → ".join(said), head)
             continue
@@ -209,13 +211,6 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
             yield Tile(number(values[0]), f"{head}, {named[0][0]} ({others})")
         else:
             yield Tile(" to ".join(ends), head)
-
-
-def _before(record: Recorded, name: str) -> float | None:
-    """Return a key figure as it was before what the answer found, if it says that too."""
-    (row,) = _telling(record.tables[record.answer.KEY_TABLE])
-    start = row.get(f"before_{name}")
-    return float(start) if isinstance(start, int | float) else None
 
 
 def _telling(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -267,14 +262,6 @@ def _widest(group: CurveGroup) -> float | None:
     found = [] if load is None else [curve.at(load) for curve in group.simulated]
     halves = [here[1] / here[0] for here in found if here is not None and here[1] is not None]
     return float(f"{max(halves):.2g}") if halves else None
-
-
-def _single(records: Sequence[Recorded]) -> str:
-    if {each.verb for each in records} <= EXACT:
-        return "Counts are exact."
-    return (
-        f"{counted(len(records), 'answer', ',')}, {_with_seeds(records)}. Other seeds may differ."
-    )
 
 
 def _seeds(records: Iterable[Recorded]) -> list[str]:
@@ -425,6 +412,11 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     ]
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
+    pages = [  # those that take long to walk are explored by a command
+        (results.name, f"{PurePath(results.name).stem}-network.html")
+        for results in found
+        if any(each.record.verb in AGAIN for each in results.answered)
+    ]
     facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
     with one_scale(each.record for each in asked):
         sections = tuple(sections_of(asked))
@@ -444,16 +436,8 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         texts=(*((each.name, each.text) for each in found), *_questions(live)),
         cost=_cost(len(asked), found, live),
         explorers=tuple(explorers_of([*live, *(each.located for each in asked if each.located)])),
-        explore=tuple(_explored(found)),
+        explore=tuple(f"netloom explore {quote(name)} -o {quote(page)}" for name, page in pages),
     )
-
-
-def _explored(found: Sequence[Results]) -> Iterator[str]:
-    """Yield commands that write explorers of what must be worked out again."""
-    for results in found:
-        if any(each.record.verb in AGAIN for each in results.answered):
-            page = f"{PurePath(results.name).stem}-network.html"
-            yield f"netloom explore {quote(results.name)} -o {quote(page)}"
 
 
 def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:

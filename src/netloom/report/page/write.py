@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netloom.experiments.findings import Results
-    from netloom.report.page.figure import Figure
     from netloom.report.page.pages import Page
 
     Source: TypeAlias = Recorded | Results
@@ -87,6 +86,10 @@ def render(page: Page) -> str:
     figures = list(figures_on(page.sections))
     number = {id(figure): place for place, figure in enumerate(figures, 1)}
     anchor = {id(section): f"part-{place}" for place, section in enumerate(page.sections, 1)}
+    specs = {f"figure-{place}": dict(each.spec) for place, each in enumerate(figures, 1)}
+    for spec, figure in zip(specs.values(), figures, strict=True):
+        if figure.narrow:
+            spec["usermeta"] = {"narrow": figure.narrow}
     style = own_file("page.css") + own_file("tooltip.css") + _file("page.css")
     return html_page(
         _file("page.html"),
@@ -94,7 +97,7 @@ def render(page: Page) -> str:
         inline=Inline(style, charts_shown(_file("page.js"))),
         data={
             "themes": THEMES,
-            "specs": {f"figure-{number[id(figure)]}": _with_narrow(figure) for figure in figures},
+            "specs": specs,
             "csv": [{"file": each.file, "text": each.csv} for each in page.numbers],
             "explorers": _explorers(page),
         },
@@ -130,12 +133,6 @@ def _is_number(cell: str) -> bool:
     [True, True, True, True, False]
     """
     return bool(re.match(r"(above |below )?[+−-]?[\d.]+([\s,\d.%±–]|to|e-?\d|[kMGTP]$)*$|–$", cell))
-
-
-def _with_narrow(figure: Figure) -> dict[str, Any]:
-    """Return the chart of a figure, with the one for narrow windows where the script finds it."""
-    more = {"usermeta": {"narrow": figure.narrow}} if figure.narrow else {}
-    return {**figure.spec, **more}
 
 
 def _file(name: str) -> str:
