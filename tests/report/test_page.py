@@ -19,12 +19,11 @@ from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.simulate.load import detail
-from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.figure import MOST_PANELS, panels
-from netloom.report.page.pages import figures_on
-from netloom.report.page.write import THEMES, render
+from netloom.report.page.pages import figures_on, page_of
+from netloom.report.page.write import THEMES, render, report, write_report
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store

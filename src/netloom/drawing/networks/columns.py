@@ -19,6 +19,8 @@ from netloom.drawing.names import LINE, fitted, width_of, without_common
 from netloom.drawing.networks.panels import (
     MOST_BLOCKS,
     RIM,
+    Panel,
+    Parts,
     ports,
     receives,
     row_words,
@@ -32,12 +34,10 @@ from netloom.drawing.networks.scene import (
     Channels,
     Scene,
     Word,
-    as_squares,
     bent,
     discs_on,
     last_of,
     named_below,
-    squares_at,
 )
 from netloom.topology.core import StagesShape, TreeShape
 
@@ -147,17 +147,13 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     listed, names, below = named_below(traffic, foot, 0.48 * width if beside else width)
     right = beside and listed
     left, top = (0.5 * width, foot) if right else (0.0, foot + below + (8 if listed else 0))
-    more = uplink_matrices(traffic, laid, left, top, width - left)
-    if more is None:
-        if beside:
-            listed, names, below = named_below(traffic, foot, width)
-        return Scene(
-            width, foot + below, (drawn, rim), tuple(boxes), (*words, *names), (*discs, *listed),
-            bundles, note=note,
-        )  # fmt: skip
+    parts, end = uplink_matrices(traffic, laid, left, top, width - left)
+    if beside and not parts.channel:
+        listed, names, below = named_below(traffic, foot, width)
+    matrices = (parts.drawn(traffic, again=True),) if parts.channel else ()
     return Scene(
-        width, max(foot + below, more.end), (drawn, rim, more.channels), (*boxes, *more.boxes),
-        (*words, *names, *more.words), (*discs, *listed), bundles, note=note,
+        width, max(foot + below, end), (drawn, rim, *matrices), (*boxes, *parts.boxes),
+        (*words, *names, *parts.words), (*discs, *listed), bundles, note=note,
     )  # fmt: skip
 
 
@@ -631,25 +627,16 @@ TALL, NAMES = 220.0, 76.0
 """Pixels of a matrix from top to bottom, and beside it for names, at most."""
 
 
-class Matrices(NamedTuple):
-    """Two matrices, up and down, with their words, and where they end."""
-
-    channels: Channels
-    boxes: tuple[Box, ...]
-    words: tuple[Word, ...]
-    end: float
-
-
 def uplink_matrices(
     traffic: Traffic, laid: Columns, left: float, top: float, room: float
-) -> Matrices | None:
-    """Return the matrices of a tree, each at most ``room`` / 2 wide. None of other networks.
+) -> tuple[Parts, float]:
+    """Return the matrices of a tree, each at most ``room`` / 2 wide, and where they end.
 
     Rows are leaves, or pods of trees of more levels. Columns are the top routers. A square is the
     busiest channel between them. Neighbors share one if they are too many.
     """
     if not isinstance(traffic.topology.family, TreeShape) or len(laid.columns) < 3:
-        return None
+        return Parts(), 0.0
     at = len(laid.columns) // 2
     below, tops = laid.columns[at - 1], laid.columns[at]
     pods = len(np.unique(below.group)) > 1
@@ -664,14 +651,13 @@ def uplink_matrices(
     aside = (room / 2 - 14 - margin) / columns >= LEAST
     cell = min(((room / 2 - 14 if aside else room) - margin) / columns, TALL / rows, LARGEST)
     if cell < LEAST or min(rows, columns) < 2:
-        return None
+        return Parts(), 0.0
     routers = traffic.topology.routers
     ends = routers.channel_source.astype(np.int64), routers.channel_target.astype(np.int64)
     who = ("pods", "top routers") if pods else ("leaves", "spines")
     ends_of_row = _row_names(traffic, tops.routers[[0, -1]], pods=False, rows=2, per=1)
     across = " to ".join(ends_of_row)
-    parts, boxes, words = [], [], []
-    y = top + HEAD
+    parts, y = Parts(), top + HEAD
     for place, here in enumerate((laid.enters == at, laid.leaves == at)):
         x = left + margin + (place * room / 2 if aside else 0.0)
         y = top + HEAD + (0.0 if aside else place * (rows * cell + HEAD + 10))
@@ -679,16 +665,14 @@ def uplink_matrices(
         shown = traffic.between[here[traffic.between]]  # the busiest last
         keys = row_of[lower[shown]] * columns + column_of[upper[shown]]
         channel, cells = last_of(keys, shown)
-        parts.append((channel, squares_at(x, y, cells // columns, cells % columns, cell)))
-        boxes.append(Box(x, y, columns * cell, rows * cell))
-        words += row_words(names, x, y, cell)
+        panel = Panel("", channel, cells // columns, cells % columns, rows, columns)
+        parts.add(panel, x, y, cell)
+        parts.words += row_words(names, x, y, cell)
         heading = " → ".join(who[:: 1 - 2 * place])
-        words.append(Word(x - margin, y - HEAD + LINE / 2, heading, style="network-heading"))
+        heads = Word(x - margin, y - HEAD + LINE / 2, heading, style="network-heading")
         fits = (room / 2 if aside else room) - margin - 14
-        words.append(Word(x, y - HEAD + 1.5 * LINE, fitted(across, fits)))
-    channel, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
-    drawn = as_squares(traffic, channel, squares, again=True)
-    return Matrices(drawn, tuple(boxes), tuple(words), y + rows * cell + 4)
+        parts.words += [heads, Word(x, y - HEAD + 1.5 * LINE, fitted(across, fits))]
+    return parts, y + rows * cell + 4
 
 
 def _row_names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: int) -> list[str]:

@@ -21,6 +21,7 @@ from netloom.drawing.networks.panels import (
     Band,
     Look,
     Panel,
+    Parts,
     beside_squares,
     marked_squares,
     panels_scene,
@@ -36,11 +37,9 @@ from netloom.drawing.networks.scene import (
     Disc,
     Scene,
     Word,
-    as_squares,
     discs_on,
     last_of,
     named_below,
-    squares_at,
     straight_points,
 )
 from netloom.topology import Cube
@@ -510,27 +509,22 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     cell, a_line = _fit(cube, many, width - margin)
     if cell < LEAST:
         return None
-    words: list[Word] = []
-    boxes: list[Box] = []
-    channels, squares, top = [], [], 0.0
+    parts, top = Parts(), 0.0
     for first in range(0, len(order), a_line):
         nodes = order[first : first + a_line]
         y = top + LINE + 2
-        words.append(Word(margin, top + LINE / 2, _called(cube, nodes)))
-        words += row_words(rows.names, margin, y, cell)
-        boxes.append(Box(margin, y, len(nodes) * cell, many * cell))
-        row, column = np.divmod(np.arange(many * len(nodes)), len(nodes))
-        channel = rows.channel[:, nodes].ravel()
-        here = (channel >= 0) & ~np.isnan(traffic.time[channel])
-        channels.append(channel[here])
-        squares.append(squares_at(margin, y, row, column, cell)[here])
+        parts.words.append(Word(margin, top + LINE / 2, _called(cube, nodes)))
+        parts.words += row_words(rows.names, margin, y, cell)
+        row, column = np.nonzero(rows.channel[:, nodes] >= 0)
+        channel = rows.channel[row, nodes[column]]
+        parts.add(Panel("", channel, row, column, many, len(nodes)), margin, y, cell)
         top = y + many * cell + 6
-    drawn = as_squares(traffic, np.concatenate(channels), np.concatenate(squares))
-    discs = beside_squares(traffic, drawn, words, (width, top))
+    drawn = parts.drawn(traffic)
+    discs = beside_squares(traffic, drawn, parts.words, (width, top))
     bars, said, line, top = _busiest(traffic, rows, top + 4, width)
     listed, names, below = named_below(traffic, top + 8, width)
     return Scene(
-        width, top + 8 + below, (drawn,), (*boxes, *line), (*words, *said, *names),
+        width, top + 8 + below, (drawn,), (*parts.boxes, *line), (*parts.words, *said, *names),
         (*discs, *listed), cells=(bars,), marks=marked_squares(traffic, drawn), note=NOTE,
     )  # fmt: skip
 

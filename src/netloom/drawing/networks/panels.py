@@ -111,7 +111,7 @@ class Look:
 
 
 @dataclass(eq=False)
-class _Parts:
+class Parts:
     """What is drawn, while it is put together."""
 
     channel: list[Ints] = field(default_factory=list)
@@ -126,6 +126,12 @@ class _Parts:
         self.channel.append(panel.channel)
         self.squares.append(squares_at(x, y, panel.row, panel.column, cell))
 
+    def drawn(self, traffic: Traffic, *, again: bool = False) -> Channels:
+        """Return the squares of the channels that there are."""
+        channel, squares = np.concatenate(self.channel), np.concatenate(self.squares)
+        there = ~np.isnan(traffic.time[channel])
+        return as_squares(traffic, channel[there], squares[there], again=again)
+
 
 def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene | None:
     """Return bands of panels as a scene. None if squares would be too small."""
@@ -135,7 +141,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     cell = _cell(bands, look, margin)
     if cell < LEAST:
         return None
-    parts = _Parts()
+    parts = Parts()
     top = 0.0
     for band in bands:
         if band.heading and not look.beside:
@@ -145,9 +151,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
             top = _row(traffic, parts, band, row, (margin, top), cell, look)
         if look.rim and look.beside and band is bands[-1]:
             top = _numbered(parts, row, (margin, top - GAP), cell)
-    channel, squares = np.concatenate(parts.channel), np.concatenate(parts.squares)
-    there = ~np.isnan(traffic.time[channel])
-    drawn = as_squares(traffic, channel[there], squares[there])
+    drawn = parts.drawn(traffic)
     discs = beside_squares(traffic, drawn, parts.words, (look.width, top))
     listed, names, below = named_below(traffic, top + 4, look.width)
     words = [*parts.words, *names]
@@ -161,7 +165,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
 
 
 def _row(
-    traffic: Traffic, parts: _Parts, band: Band, row: Sequence[tuple[float, Panel]],
+    traffic: Traffic, parts: Parts, band: Band, row: Sequence[tuple[float, Panel]],
     at: tuple[float, float], cell: float, look: Look,
 ) -> float:  # fmt: skip
     """Add panels that stand side by side, and return where what is below them begins."""
@@ -187,7 +191,7 @@ def _row(
 
 
 def _numbered(
-    parts: _Parts, row: Sequence[tuple[float, Panel]], at: tuple[float, float], cell: float
+    parts: Parts, row: Sequence[tuple[float, Panel]], at: tuple[float, float], cell: float
 ) -> float:
     """Add the numbers of columns below panels, and return where what is below them begins."""
     margin, y = at
