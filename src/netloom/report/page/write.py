@@ -29,7 +29,7 @@ from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on, page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from netloom.experiments.findings import Results
     from netloom.report.page.pages import Page
@@ -209,24 +209,10 @@ def report(
     several = results if isinstance(results, list | tuple) else [results]
     sources = [source for each in several for source in sources_of(each)]
     folder = None if pictures is None else Path(pictures)
-    return write_report(sources, path, title=title, pictures=folder)
-
-
-def write_report(
-    sources: Sequence[Source],
-    path: str | Path,
-    *,
-    title: str = "",
-    pictures: Path | None = None,
-) -> Path:
-    """Write at least one record, or results of experiments, as ``report`` does.
-
-    The same sources give the same bytes.
-    """
     check_page(path)
-    if pictures is not None:
-        check_folder(pictures)
-    return write_page(page_of(sources, title), path, pictures)
+    if folder is not None:
+        check_folder(folder)
+    return write_page(page_of(sources, title), path, folder)
 
 
 def write_page(page: Page, path: str | Path, pictures: Path | None = None) -> Path:
