@@ -27,9 +27,8 @@ from netloom.drawing.names import base_names
 from netloom.report.page.curves import runs_said, said_field, shared_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from netloom.drawing.axes import Panel
     from netloom.report.page.curves import Curve, CurveGroup
 
 
@@ -445,20 +444,9 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
 
 def _latency(group: CurveGroup) -> Figure:
     top, cut = _top(group)
-    title = _with_unit(f"{group.axes.latency}, {group.axes.latency_unit}")
-    y = Axis("latency", title, 0.0, top)
-    drawn = {}
-    looks = _looks(group)
-    for name, curves in _named(group).items():
-        where = _panel(group, y, looks)
-        saturates = _intervals(curves)
-        layers = [
-            *(layer for low, high in saturates for layer in where.band(low, high)),
-            *_curves(where, _latency_rows(curves), looks, saturates),
-        ]
-        drawn[name] = where.drawn(layers, name)
+    y = Axis("latency", _with_unit(f"{group.axes.latency}, {group.axes.latency_unit}"), 0.0, top)
     return make_figure(
-        _arranged(drawn),
+        _drawn(group, _latency_rows, lambda _: y, saturates=True),
         title=f"{group.axes.latency.capitalize()} by load: {group.name}",
         caption=_latency_caption(group, top, cut=cut),
         alternative=_latency_alternative(group),
@@ -468,13 +456,11 @@ def _latency(group: CurveGroup) -> Figure:
 
 def _throughput(group: CurveGroup) -> Figure:
     """Return which share of the load is accepted."""
+
+    def y(table: pl.DataFrame) -> Axis:
+        return axis("latency", "share that gets through", table["latency"].to_list(), share=True)
+
     what = group.axes.accepted.partition(",")[0]
-    drawn, looks = {}, _looks(group)
-    for name, curves in _named(group).items():
-        table = _accepted_rows(curves)
-        y = axis("latency", "share that gets through", table["latency"].to_list(), share=True)
-        where = _panel(group, y, looks)
-        drawn[name] = where.drawn(_curves(where, table, looks), name)
     said = [
         f"{curve.label}: at most {number(curve.accepted['accepted'].max())}, offered "
         f"{number(curve.accepted.sort('accepted')['load'][-1])}"
@@ -488,7 +474,7 @@ def _throughput(group: CurveGroup) -> Figure:
     ]
     heads = ["curve", group.axes.load, group.axes.accepted, "95 % from", "to"]
     return make_figure(
-        _arranged(drawn),
+        _drawn(group, _accepted_rows, y),
         title=f"{what.capitalize()} by load: {group.name}",
         caption=f"{what.capitalize()} as a share of {group.axes.load.partition(',')[0]}.",
         alternative=f"Line chart of {group.axes.accepted} by {group.axes.load}. {'; '.join(said)}.",
@@ -530,61 +516,52 @@ def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_COLUMNS)
 
 
-def _panel(group: CurveGroup, y: Axis, looks: dict[str, Look]) -> Panel:
-    """Return a pair of axes: large if there is only one."""
-    loads: list[Any] = [curve.table["load"].max() for curve in group.curves]
-    loads += [curve.accepted["load"].max() for curve in group.simulated]
-    x = axis("load", _with_unit(group.axes.load), loads, whole=False)
-    x = replace(x, steps=LOAD_STEPS)
-    one = len(panels(group)) == 1
-    width, height = (WIDTH, HEIGHT) if one else (PANEL_WIDTH, PANEL_HEIGHT)
-    names = [name for name, look in looks.items() if look.named]
-    return panel(x, y, names, width, height)
-
-
 def _with_unit(words: str) -> str:
     """Return the words of an axis with their unit in brackets."""
     what, _, unit = words.partition(", ")
     return f"{what} ({unit})" if unit else what
 
 
-def _curves(
-    where: Panel, table: pl.DataFrame, looks: dict[str, Look],
-    saturated: Iterable[tuple[float, float]] = (),
-) -> list[alt.Chart]:  # fmt: skip
-    """Return the curves of a panel with their intervals, points and names.
+def _drawn(
+    group: CurveGroup,
+    rows: Callable[[Sequence[tuple[Curve, str]]], pl.DataFrame],
+    y: Callable[[pl.DataFrame], Axis],
+    *,
+    saturates: bool = False,
+) -> Any:
+    """Return the curves of a group with their intervals, points and names, in panels.
 
-    No name stands on the sides of the intervals in which networks are ``saturated``.
+    Where networks saturate there is a band, on whose sides no name stands.
     """
-    simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
+    loads: list[Any] = [curve.table["load"].max() for curve in group.curves]
+    loads += [curve.accepted["load"].max() for curve in group.simulated]
+    x = axis("load", _with_unit(group.axes.load), loads, whole=False)
+    shown, looks, drawn = _named(group), _looks(group), []
+    size = (WIDTH, HEIGHT) if len(shown) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
+    names = [name for name, look in looks.items() if look.named]
     dashed = {name: look._replace(dash=DASHED) for name, look in looks.items()}
-    bands = where.areas(simulated, "curve", looks)
-    layers = [*bands, *where.lines(models, "curve", dashed, points=0)]
-    layers += where.lines(simulated.filter(pl.col("behind") == 0), "curve", looks, points=46)
-    some = simulated.filter(pl.col("behind") > 0)
-    if some.height:  # the line goes on, and its points are hollow
-        layers += where.lines(simulated, "curve", looks, points=0)
-        layers += where.hollow(some, "curve", looks)
-    upright = [load for load in chain(*saturated) if load <= where.x.high]
-    told = simulated if simulated.height else models
-    return [*layers, *where.ends_of(told, "curve", looks, upright=upright)]
-
-
-def _intervals(curves: Sequence[tuple[Curve, str]]) -> list[tuple[float, float]]:
-    """Return the intervals in which networks saturate, each once."""
-    found = [curve.saturation for curve, _ in curves if not curve.model]
-    return list(dict.fromkeys(each for each in found if each is not None))
-
-
-def _arranged(drawn: dict[str, alt.LayerChart]) -> Any:
-    """Return panels side by side, in rows."""
-    charts = list(drawn.values())
-    if len(charts) == 1:
-        return charts[0]
+    for title, curves in shown.items():
+        table = rows(curves)
+        where = panel(replace(x, steps=LOAD_STEPS), y(table), names, *size)
+        known = [curve.saturation for curve, _ in curves if saturates and not curve.model]
+        spans = dict.fromkeys(each for each in known if each is not None)
+        simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
+        layers = [layer for low, high in spans for layer in where.band(low, high)]
+        layers += where.areas(simulated, "curve", looks)
+        layers += where.lines(models, "curve", dashed, points=0)
+        layers += where.lines(simulated.filter(pl.col("behind") == 0), "curve", looks, points=46)
+        some = simulated.filter(pl.col("behind") > 0)
+        if some.height:  # the line goes on, and its points are hollow
+            layers += where.lines(simulated, "curve", looks, points=0)
+            layers += where.hollow(some, "curve", looks)
+        upright = [load for load in chain(*spans) if load <= where.x.high]
+        told = simulated if simulated.height else models
+        layers += where.ends_of(told, "curve", looks, upright=upright)
+        drawn.append(where.drawn(layers, title))
     columns = COLUMNS if room() >= WIDE else 1
-    rows = [alt.hconcat(*charts[at : at + columns], spacing=24)
-            for at in range(0, len(charts), columns)]  # fmt: skip
-    return alt.vconcat(*rows, spacing=24)
+    in_rows = [alt.hconcat(*drawn[at : at + columns], spacing=24)
+               for at in range(0, len(drawn), columns)]  # fmt: skip
+    return drawn[0] if len(drawn) == 1 else alt.vconcat(*in_rows, spacing=24)
 
 
 def _looks(group: CurveGroup) -> dict[str, Look]:
