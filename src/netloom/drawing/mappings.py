@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import altair as alt
-    import polars as pl
 
     from netloom.base.arrays import Floats
 
