@@ -333,7 +333,7 @@ def receives(traffic: Traffic, channel: Ints) -> Bools:
     return np.asarray(channel >= network.num_network_channels + network.num_ports, np.bool_)
 
 
-def shares(group: Ints, *by: Ints) -> tuple[Floats, Floats]:
+def shares(group: Ints, *by: Ints | Floats | Bools) -> tuple[Floats, Floats]:
     """Return where in its group each end is, 0 … 1, and the part of the group that it has.
 
     Ends of a group are in order of the last of ``by``, those that are alike there in that of the
