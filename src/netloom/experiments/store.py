@@ -312,8 +312,9 @@ class Store:
             raise InputError(where, f"damage ({error})", self.again(key)) from None
         if row is None:
             return None
-        verb, figures, refusal, saturated, *rest = row
-        answer = KeptAnswer(figures, refusal, _known(saturated), *rest, dict(tables))
+        verb, *words = row
+        answer = KeptAnswer(*words, tables=dict(tables))
+        answer = answer._replace(saturated=_known(answer.saturated))
         if summed not in (None, answer_checksum(key, verb, answer)):
             found = "an answer that is not the one that was kept"
             raise InputError(where, found, self.again(key))

@@ -111,9 +111,8 @@ def view_of(
             raise InputError(record.verb, found, "a new answer")
     if load is None:
         raise InputError(record.verb, missing.removesuffix("."), "a smaller program")
-    found = record.answer.verdict
-    verdict = found if answered else Verdict("", "", found.of)
-    again = record.answer.again()
+    verdict, again = record.answer.verdict, record.answer.again()
+    verdict = verdict if answered else Verdict("", "", verdict.of)
     return View(name, verdict, again, topology, unit, load, flows, ways, missing)
 
 

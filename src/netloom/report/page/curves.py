@@ -189,12 +189,12 @@ def point_of(group: pl.DataFrame) -> dict[str, Any]:
             low, high = latency - half, latency + half
     accepted = group["accepted"].drop_nulls()
     mean, around = interval_over_runs(accepted) if len(accepted) else (None, None)
-    sure = mean is not None and around is not None and len(accepted) > 1
+    ends: tuple[float | None, float | None] = None, None
+    if mean is not None and around is not None and len(accepted) > 1:
+        ends = mean - around, mean + around
     return {
         "load": load, "latency": latency, "low": low, "high": high, "accepted": mean,
-        "accepted_low": mean - around if sure else None,
-        "accepted_high": mean + around if sure else None,
-        "runs": runs, "behind": behind,
+        "accepted_low": ends[0], "accepted_high": ends[1], "runs": runs, "behind": behind,
     }  # fmt: skip
 
 

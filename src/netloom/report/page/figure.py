@@ -365,7 +365,7 @@ def _domains(spec: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     """Return where the scales of a chart begin and end that rise and say so."""
     found: dict[str, tuple[float, float]] = {}
     for channel, encoding in _scaled(spec):
-        ends = (encoding.get("scale") or {}).get("domain") or ()
+        ends: Any = (encoding.get("scale") or {}).get("domain") or ()
         if len(ends) == 2 and all(map(_is_number, ends)) and ends[0] < ends[1]:
             low, high = found.get(channel, ends)
             found[channel] = min(low, ends[0]), max(high, ends[1])
