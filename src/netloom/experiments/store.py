@@ -312,9 +312,9 @@ class Store:
             raise InputError(where, f"damage ({error})", self.again(key)) from None
         if row is None:
             return None
-        verb, *words = row
-        answer = KeptAnswer(*words, tables=dict(tables))
-        answer = answer._replace(saturated=_known(answer.saturated))
+        verb, figures, refusal, saturated, version, finished, wall, cpu = row
+        words = figures, refusal, _known(saturated), version, finished
+        answer = KeptAnswer(*words, wall, cpu, dict(tables))
         if summed not in (None, answer_checksum(key, verb, answer)):
             found = "an answer that is not the one that was kept"
             raise InputError(where, found, self.again(key))
