@@ -485,13 +485,13 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     if found.ready.program is not None:
         raise InputError("explore", "a collective in cycles", "one of flows: engine flow")
     best, table, run = found.fastest_run("explore")
-    topology, moved = found.topology, run.way >= 0
+    network, moved = found.ready.flows, run.way >= 0
     sent = Sent(
         table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
         run.arrived[moved], crossed=crossed_links(run, moved),
     )  # fmt: skip
-    known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
-    yield sent_view(record, found.ready.flows, sent, name=best.algorithm, unit="bytes", known=known)
+    known = np.asarray(run.link_sizes[: network.topology.num_network_channels], np.float64)
+    yield sent_view(record, network, sent, name=best.algorithm, unit="bytes", known=known)
 
 
 class Sent(NamedTuple):
