@@ -169,7 +169,7 @@ def _best_tiles(asked: Sequence[Asked], section: Section) -> list[Tile]:
     """Return the figure that decides a section, if there is one, and key figures of its answers."""
     own = [each for each in asked if each.section == section.asked] or asked  # curves have none
     named = [(name_fields(each.varied), each.record) for each in own]
-    best = section.decision
+    best = section.decision if section.verb else None  # of curves there are no tiles
     if best:  # what is taken comes first
         named.sort(key=lambda each: each[0] not in best.chosen)
     shown = list(_key_figures(named))
