@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.experiments.file import read_experiment
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
-from netloom.report.page import write_report
+from netloom.report.page.write import report
 from tests.experiments.small import write
 
 SWEEP = """
@@ -89,7 +89,7 @@ def test_a_network_that_is_none_is_refused_before_anything_runs(tmp_path):
 
 def test_the_report_of_both_kinds_is_one_page(store, tmp_path):
     page = tmp_path / "page.html"
-    write_report([load_results(store)], page)
+    report([load_results(store)], page)
     text = page.read_text()
     assert text.count("leaf-spine:4x2x4") > 4
     assert "graph:net.graphml" in text

@@ -18,7 +18,7 @@ from netloom.experiments.workers import KeptAnswer
 from tests.experiments.small import experiment
 
 ANSWER = KeptAnswer(
-    '{"a": 1}', {"table": b"\x00\x01"}, "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0
+    '{"a": 1}', "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0, {"table": b"\x00\x01"}
 )
 
 
@@ -127,10 +127,11 @@ def test_what_is_no_store(tmp_path):
 
 
 def test_this_process_lives_and_another_does_not():
-    assert stores._is_process(os.getpid())
+    here = stores.gethostname()
+    assert stores._alive(here, os.getpid(), 0.0)
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    assert not stores._is_process(dead.pid)
+    assert not stores._alive(here, dead.pid, 0.0)
 
 
 def test_a_store_of_another_layout_is_not_touched(path):

@@ -15,7 +15,7 @@ from netloom.experiments.file import schema
 from netloom.questions import register
 from netloom.questions.answer_schema import results_schema
 from netloom.questions.recorded import record
-from netloom.report.page import page_of
+from netloom.report.page.pages import page_of
 
 TOML = "[build-tower]\nsize = [3, 7]\n"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from netloom.report.page import page_of
+from netloom.report.page.pages import page_of
 from netloom.report.page.write import render
 from tests.browser import Visit
 from tests.report.page_samples import small_results

@@ -7,9 +7,8 @@ import pytest
 import netloom as nl
 from netloom.questions.analyze import Analysis
 from netloom.questions.recorded import record
-from netloom.report.page import page_of
 from netloom.report.page.curve_verdicts import best_of
-from netloom.report.page.pages import _told
+from netloom.report.page.pages import _told, page_of
 from netloom.report.page.sections import varied_in
 
 LAMMPS = "examples/lammps-64.mtx"

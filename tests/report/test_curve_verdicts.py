@@ -289,7 +289,7 @@ def test_which_one_to_take_is_the_first_thing_said(curves, mark, sentence, tiles
     assert len(sentence.split()) <= 30
     if tiles is not None:
         assert [each.value.replace("\u00a0", " ") for each in found.tiles] == tiles
-    assert (found.chosen and found.chosen.label) == chosen
+    assert (found.curve and found.curve.label) == chosen
 
 
 def test_programs_are_no_choice():

@@ -6,7 +6,7 @@ from shutil import copy
 import pytest
 
 from netloom.experiments import load_results, run
-from netloom.report.page import page_of
+from netloom.report.page.pages import page_of
 from netloom.report.page.write import write_page
 
 ASKED = """

@@ -19,12 +19,11 @@ from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.simulate.load import detail
-from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_verdicts import decide
 from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.figure import MOST_PANELS, panels
-from netloom.report.page.pages import figures_on
-from netloom.report.page.write import THEMES, render
+from netloom.report.page.pages import figures_on, page_of
+from netloom.report.page.write import THEMES, render, report
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
@@ -304,7 +303,7 @@ def test_a_page_needs_nothing_from_anywhere(text, tree):
 
 def test_the_same_sources_give_the_same_bytes(tmp_path):
     for name in ("a.html", "b.html"):
-        write_report([small_results()], tmp_path / name)
+        report([small_results()], tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
@@ -317,7 +316,7 @@ def test_hostile_words_stay_words(tmp_path):
     )
     several = record(simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
     curve = replace(several, figures=several.figures | {"traffic": bad, "topology": bad})
-    path = write_report([hostile, curve], tmp_path / "bad.html", title=f"<b>{bad}")
+    path = report([hostile, curve], tmp_path / "bad.html", title=f"<b>{bad}")
     tree = Tree(path.read_text())
     assert [each.get("type", "") for each in tree.all("script")] == ["application/json"] * 4 + [
         ""
@@ -353,7 +352,7 @@ def test_a_large_sweep_stays_small(tmp_path):
             for key, table in found.tables.items()
         }
         points.append(replace(found, figures=found.figures | {"offered": load}, tables=tables))
-    path = write_report(points, tmp_path / "sweep.html")
+    path = report(points, tmp_path / "sweep.html")
     assert path.stat().st_size < 2_500_000
     assert "of 4 runs with different seeds" in path.read_text()
 
@@ -479,5 +478,5 @@ def test_what_has_no_answer_is_said_before_the_verdict(tmp_path):
     part = replace(found, missing=3, refused=(refused,))
     (notice,) = page_of([part]).notices
     assert "3 still to be answered, 1 that cannot be asked (mesh:4x4: found 16" in notice
-    text = write_report([part], tmp_path / "r.html").read_text()
+    text = report([part], tmp_path / "r.html").read_text()
     assert text.index('role="note"') < text.index('id="answer"')

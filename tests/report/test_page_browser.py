@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 
 import netloom as nl
-from netloom.report.page import page_of
-from netloom.report.page.pages import figures_on
+from netloom.report.page.pages import figures_on, page_of
 from netloom.report.page.write import THEMES, render
 from tests.browser import SMALLEST, TOO_WIDE, Visit, background, hexed, pixels
 from tests.report.page_samples import small_results

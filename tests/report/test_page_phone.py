@@ -6,7 +6,7 @@ import pytest
 
 import netloom as nl
 from netloom.questions.recorded import record
-from netloom.report.page import page_of
+from netloom.report.page.pages import page_of
 from netloom.report.page.write import render
 from tests.browser import SMALLEST, TOO_WIDE, Visit
 

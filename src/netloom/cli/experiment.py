@@ -228,12 +228,14 @@ def report(
     The page is one file: the answer, three numbers, the next command, charts side by side, all
     numbers as tables and CSV, and the command that repeats it.
     """
-    from netloom.report.page import check_folder, check_page
+    from netloom.explore.file import check_page
+    from netloom.report.page.write import check_folder
 
     check_page(output)
     if pictures is not None:
         check_folder(pictures)
-    from netloom.report.page import page_of, sources_of, write_page
+    from netloom.report.page.pages import page_of
+    from netloom.report.page.write import sources_of, write_page
 
     page = page_of([source for name in results for source in sources_of(name)], title)
     named = "" if pictures is None else f"\nPictures: {pictures}"

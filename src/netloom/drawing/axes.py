@@ -319,11 +319,12 @@ class Panel:
                 drawn += self._marks(table, by, mine, "circle", opacity=1, size=size)
         return drawn
 
-    def areas(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], upper: str
-    ) -> list[alt.Chart]:
-        """Return the intervals from the vertical axis' column to ``upper``, of each series."""
-        return self._marks(table, by, looks, "area", y2=f"{upper}:Q", opacity=0.2)
+    def areas(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+        """Return the intervals from ``low`` to ``high``, of each series."""
+        import polars as pl
+
+        known = table.drop_nulls("high").with_columns(pl.col("low").alias(self.y.field))
+        return self._marks(known, by, looks, "area", y2="high:Q", opacity=0.2)
 
     def hollow(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
         """Return hollow points, of what is not known well."""
@@ -426,12 +427,10 @@ class Panel:
     def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
         import altair as alt
-        import polars as pl
 
-        if not self.y.low <= value <= self.y.high:
-            return []
-        base = alt.Chart(pl.DataFrame({self.y.field: [float(value)]}))
-        return [_rule(base, look).encode(y=self.y.encoding(alt.Y))]
+        base = _of_one(**{self.y.field: value})
+        there = self.y.low <= value <= self.y.high
+        return [_rule(base, look).encode(y=self.y.encoding(alt.Y))] if there else []
 
     def upright(self, marks: Mapping[str, float], look: Look | None = None) -> list[alt.Chart]:
         """Return upright lines at values, by their words, which stand above the axes."""
@@ -442,28 +441,24 @@ class Panel:
     def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return an upright line. Without a look it is a bound."""
         import altair as alt
-        import polars as pl
 
-        base = alt.Chart(pl.DataFrame({self.x.field: [float(value)]}))
-        return [_rule(base, look).encode(x=self.x.encoding(alt.X))]
+        return [_rule(_of_one(**{self.x.field: value}), look).encode(x=self.x.encoding(alt.X))]
 
     def band(self, low: float, high: float) -> list[alt.Chart]:
         """Return a shaded interval of the horizontal axis, with its edges."""
         import altair as alt
-        import polars as pl
 
         low, high = max(low, self.x.low), min(high, self.x.high)
         if low > high:
             return []
-        table = pl.DataFrame({self.x.field: [float(low)], "until": [float(high)]})
-        base = alt.Chart(table).encode(x=self.x.encoding(alt.X))
+        x = self.x.encoding(alt.X)
+        whole = _of_one(**{self.x.field: low, "until": high})
+        grey = whole.mark_rect(color=REFERENCE, opacity=0.18)
         edges = [
-            alt.Chart(pl.DataFrame({self.x.field: [float(edge)]}))
-            .mark_rule(color=REFERENCE, strokeWidth=1)
-            .encode(x=self.x.encoding(alt.X))
+            _of_one(**{self.x.field: edge}).mark_rule(color=REFERENCE, strokeWidth=1).encode(x=x)
             for edge in sorted({low, high})
         ]
-        return [base.mark_rect(color=REFERENCE, opacity=0.18).encode(x2="until:Q"), *edges]
+        return [grey.encode(x=x, x2="until:Q"), *edges]
 
     def above(
         self, spans: Mapping[str, tuple[float, float]], colours: Mapping[str, str] | None = None
@@ -604,6 +599,14 @@ def _sample(end: End, down: float) -> alt.Chart:
         line = base.mark_rule(strokeDash=list(end.dash), strokeWidth=end.width, **colour)
         drawn = line.encode(x2="until:Q")
     return drawn.encode(color=shades()) if ramp else drawn
+
+
+def _of_one(**columns: float) -> alt.Chart:
+    """Return a chart of one row."""
+    import altair as alt
+    import polars as pl
+
+    return alt.Chart(pl.DataFrame({name: [float(value)] for name, value in columns.items()}))
 
 
 def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:

@@ -54,7 +54,6 @@ def bars(
     width: float = 400.0,
     bound: tuple[str, float] | None = None,
     share: bool = False,
-    full: bool = True,
     longest: float = LONGEST_NAME,
 ) -> alt.LayerChart:
     """Return a bar per row, from the top down, each with what is said of its value at its end.
@@ -69,8 +68,8 @@ def bars(
         Pixels of the axis at most.
     bound
         A line that no bar can be beyond, or that none can be below: its name and its value.
-    share, full
-        Whether values are parts of one, and whether their axis goes to 100 %.
+    share
+        Whether values are parts of one: then their axis goes to 100 %.
     longest
         Pixels of the longest name, if there is room.
     """
@@ -88,7 +87,7 @@ def bars(
     left = 14.0 if over else max(map(width_of, names)) + 14
     fits = max(NARROWEST, fitting(min(width, room() - left - right)))
     seen = [row.value for row in rows] + ([bound[1]] if bound else [])
-    along = axis("value", unit, seen, share=share, full=full, room=0.0)
+    along = axis("value", unit, seen, share=share, room=0.0)
     if fits < WIDE or (share and fits < WIDE_SHARES):
         along = replace(along, steps=2 if fits < WIDE else 4)
     table = pl.DataFrame(
@@ -148,7 +147,6 @@ def stacked(
     unit: str,
     *,
     width: float = 400.0,
-    share: bool = False,
     whole: float | None = None,
     empty: str = "not known",
 ) -> alt.LayerChart:
@@ -165,7 +163,7 @@ def stacked(
     shown = [part for part in parts if part.value > 0]
     total = sum(part.value for part in shown) or 1.0
     fits = fitting(width)
-    along = Axis("begin", unit, 0.0, max(whole or 0.0, total), share=share)
+    along = Axis("begin", unit, 0.0, max(whole or 0.0, total))
     where = Panel(along, Axis("value", "", 0, 1), fits, THICK)
     layers: list[alt.Chart] = []
     spans, colours, begin = {}, {}, 0.0

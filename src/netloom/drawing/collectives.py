@@ -60,10 +60,14 @@ def bandwidth_curves(
     faint = Look(REFERENCE, width=1.0, named=False)
     others = dict.fromkeys(grey["curve"].unique(maintain_order=True), faint)
     columns = ["curve", "size", "speed", "seconds", "ratio"]
-    ends = [End.of_bound(BOUND, *bound.select("size", "speed").row(-1))] if len(bound) else []
+    ends: list[End] = []
+    line: list[alt.Chart] = []
+    if len(bound):
+        ends = [End.of_bound(BOUND, *bound.select("size", "speed").row(-1))]
+        line = [where.chart(bound, detail="curve:N").mark_line(style="bound", clip=True)]
     layers = [
         *where.lines(grey.select(columns), "curve", others, points=0),
-        *_bound_line(bound, where),
+        *line,
         *where.lines(coloured.select(columns), "curve", looks, points=30),
         *_marks(leads, where, factor),
         *where.ends_of(coloured, "curve", looks, ends),
@@ -85,12 +89,6 @@ def _speeds(coloured: pl.DataFrame, bound: pl.DataFrame, unit: str) -> Axis:
     low = 0.7 * float(coloured["speed"].min())  # type: ignore[arg-type]
     tops = [float(each["speed"].max()) for each in (coloured, bound) if len(each)]  # type: ignore[arg-type]
     return Axis("speed", f"bus bandwidth ({unit}/s)", low, 1.5 * max(tops), log=True)
-
-
-def _bound_line(bound: pl.DataFrame, where: Panel) -> list[alt.Chart]:
-    if bound.is_empty():
-        return []
-    return [where.chart(bound, detail="curve:N").mark_line(style="bound", clip=True)]
 
 
 def bandwidth_bars(table: pl.DataFrame, fastest: str) -> alt.LayerChart:

@@ -73,14 +73,28 @@ One rule for all views: color is load over the load that delays, if that is know
 from idle to here, and from here to the load that fills a channel, at 1.
 """
 
+RANGES = {"heatmap": HEAT_COLOURS, "ordinal": ORDER_COLOURS, "diverging": CHANGE_COLOURS}
+DARK_RANGES = {
+    "heatmap": DARK_HEAT_COLOURS, "ordinal": DARK_ORDER_COLOURS, "diverging": DARK_CHANGE_COLOURS,
+}  # fmt: skip
+"""The colors of scales on white and on near-black."""
+
 FULL = [0.0, 1.0]
 """The domain of every scale of utilization: idle channels and full ones."""
 
 
-def network_styles(
-    ink: str, quiet: str, paper: str, box: str, bundle: str
+def word_style(colour: str) -> str:
+    """Return the name of the style of words about a series of a color."""
+    return f"words-{colour.removeprefix('#')}"
+
+
+def _styles(
+    background: int, ink: str, quiet: str, paper: str, box: str, bundle: str
 ) -> dict[str, dict[str, object]]:
-    """Return what the styles of a network's boxes, words and discs are on one background."""
+    """Return the styles of parts of networks, of bounds and of words, on white (0) or black (1)."""
+    bound = (INK, DARK_INK)[background]
+    line = {"color": bound, "stroke": bound, "strokeWidth": 1.5, "strokeDash": BOUND_DASH}
+    words = {name: shades[background] for name, shades in WORD_COLOURS.items()}
     return {
         "network-box": {"color": box, "fill": box},
         "network-bar": {"color": ink, "fill": ink},
@@ -92,37 +106,13 @@ def network_styles(
         "network-heading": {"color": ink, "fill": ink, "fontWeight": 600},
         "network-disc": {"color": ink, "fill": ink, "stroke": paper, "strokeWidth": 1.5},
         "network-number": {"color": paper, "fill": paper, "fontWeight": 700},
+        "bound": line,
+        "ink": {"color": bound, "fill": bound},
+        "part": {"stroke": paper, "strokeWidth": 1.4},
+        **{word_style(name): {"color": shade, "fill": shade} for name, shade in words.items()},
     }
 
 
-def bound_styles(ink: str, paper: str) -> dict[str, dict[str, object]]:
-    """Return what the styles of bounds, of their names and of parts are on one background."""
-    line = {"color": ink, "stroke": ink, "strokeWidth": 1.5, "strokeDash": BOUND_DASH}
-    part = {"stroke": paper, "strokeWidth": 1.4}
-    return {"bound": line, "ink": {"color": ink, "fill": ink}, "part": part}
-
-
-def word_style(colour: str) -> str:
-    """Return the name of the style of words about a series of a color."""
-    return f"words-{colour.removeprefix('#')}"
-
-
-def word_styles(background: int) -> dict[str, dict[str, object]]:
-    """Return what the styles of words about series are on white (0) or near-black (1)."""
-    return {
-        word_style(colour): {"color": shades[background], "fill": shades[background]}
-        for colour, shades in WORD_COLOURS.items()
-    }
-
-
-STYLES = (
-    network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3")
-    | bound_styles(INK, "#ffffff")
-    | word_styles(0)
-)
-DARK_STYLES = (
-    network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d")
-    | bound_styles(DARK_INK, "#181c22")
-    | word_styles(1)
-)
+STYLES = _styles(0, "#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3")
+DARK_STYLES = _styles(1, "#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d")
 """The styles of pictures on white and on near-black."""

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.base.words import folded
-from netloom.drawing.colours import CHANGE_COLOURS, GREY, HEAT_COLOURS, ORDER_COLOURS, STYLES
+from netloom.drawing.colours import GREY, RANGES, STYLES
 from netloom.drawing.names import base_names, width_of
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
             background="white",
             padding={"left": LEFT if room() > NARROW else 18, "right": 18, "top": 18, "bottom": 18},
             view=alt.ViewConfig(stroke=None),
-            range=alt.RangeConfig(
-                heatmap=HEAT_COLOURS,
-                ordinal=ORDER_COLOURS,
-                diverging=CHANGE_COLOURS,
-            ),
+            range=alt.RangeConfig(**RANGES),
             axis=alt.AxisConfig(**AXIS),
             legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, titleFontWeight=500),
             title=alt.TitleConfig(fontSize=13.5, fontWeight=600, anchor="start", color=TEXT),

@@ -8,7 +8,6 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
 import polars as pl
 
@@ -32,6 +31,8 @@ from netloom.drawing.names import NARROW_BAND, band_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    import altair as alt
 
     from netloom.base.arrays import Floats
     from netloom.simulation.network.figures import Histogram, Point
@@ -101,7 +102,8 @@ class LoadCurves:
         named = [name for name, look in looks.items() if look.named]
         where = panel(self._loads, cut, [*named, *ends])
         shown = table.select("switching", "offered", "latency", "low", "high", "packet_latency_p99")
-        layers = [*self._saturated(where), self._bands(where, shown)]
+        bands = where.areas(shown, "switching", looks)
+        layers = [*self._saturated(where), *bands]
         if idle is not None:
             layers += where.across(idle, IDLE)
         layers += where.lines(shown, "switching", looks)
@@ -148,16 +150,6 @@ class LoadCurves:
         }
         below = pl.col("switching").replace_strict(most, default=inf, return_dtype=pl.Float64)
         return table.filter(pl.col("offered") <= below)
-
-    def _bands(self, where: Panel, table: pl.DataFrame) -> alt.Chart:
-        """Return the intervals ``low`` to ``high`` round the lines of techniques."""
-        looks = self._looks
-        scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
-        colour = alt.Color("switching:N", legend=None, scale=scale)
-        lowest = table.with_columns(latency=pl.col("low"))
-        drawn = where.chart(lowest, y2="high:Q", color=colour)
-        found: alt.Chart = drawn.mark_area(opacity=0.2, clip=True)
-        return found
 
     def _saturated(self, where: Panel) -> list[alt.Chart]:
         """Return the intervals in which techniques saturate, and the load of the bound."""

@@ -127,7 +127,12 @@ class LoadLimits:
             look: dict[str, Any] = {"style": "part", "color": colour}
             if colour == REFERENCE:
                 look = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
-            layers.append(_span(where, begin, end, name).mark_rect(**look))
+            table = pl.DataFrame({"percent": [begin], "end": [end], "nodes": [name]})
+            part = alt.Chart(table).mark_rect(**look).encode(
+                x=where.x.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
+                tooltip=["nodes:N", "percent:Q", "end:Q"],
+            )  # fmt: skip
+            layers.append(part)
             begin = end
         if self.offered is not None:
             mark = alt.Chart(pl.DataFrame({"percent": [self.offered]})).mark_point(
@@ -173,18 +178,6 @@ class LoadLimits:
         title = f"{said.format(load_share(own))}, {rank} of {counted(len(others), RANDOM[:-1])}"
         layers = [*drawn, *where.above(spans, colours)]
         return layered(layers, f"{title} (grey)", where.width, height)
-
-
-def _span(where: Panel, begin: float, end: float, name: str) -> alt.Chart:
-    table = pl.DataFrame({"percent": [begin], "end": [end], "nodes": [name]})
-    drawn: alt.Chart = alt.Chart(table).encode(
-        x=where.x.encoding(alt.X),
-        x2="end:Q",
-        y=alt.value(0),
-        y2=alt.value(THICK),
-        tooltip=["nodes:N", "percent:Q", "end:Q"],
-    )
-    return drawn
 
 
 def _stacked(values: Iterable[float], where: Panel) -> tuple[list[tuple[float, int]], int]:

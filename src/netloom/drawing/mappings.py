@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import altair as alt
-    import polars as pl
 
     from netloom.base.arrays import Floats
 
@@ -126,8 +125,12 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
         .mark_circle(color=BEST, size=100, opacity=1)
         .encode(x=x),
         *words([(width + GAP, STEP * (at + 0.5), row["said"]) for at, row in enumerate(rows)]),
-        *_bound(table, along, names),
     ]
+    known = table.drop_nulls("bound")
+    if known.height:
+        bound = replace(along, field="bound").encoding(alt.X)
+        tick = alt.Chart(known).mark_tick(style="ink", thickness=2.5, size=20)
+        layers.append(tick.encode(x=bound, y=y))
     said = "What the mapping changes: ○ rank order, ● found"
     if table["beyond"].any():
         said += ", arrow: beyond the axis"
@@ -136,7 +139,7 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
             .mark_point(shape="triangle-up", filled=True, color=BEST, size=110, opacity=1)
             .encode(x=end, angle=alt.Angle("turn:Q", scale=None))
         )
-    if table["bound"].drop_nulls().len():
+    if known.height:
         said += "; line: the best possible"
     return layered(layers, said, width, height, right + left / 2)
 
@@ -155,17 +158,6 @@ def _ratios(rows: Sequence[Mapping[str, Any]], *, few: bool) -> Axis:
     return Axis(
         "after", "times what rank order has", low, high, log=True, marks=tuple(marks), names=names
     )
-
-
-def _bound(table: pl.DataFrame, along: Axis, names: list[str]) -> list[alt.Chart]:
-    import altair as alt
-
-    known = table.drop_nulls("bound")
-    if known.is_empty():
-        return []
-    drawn = alt.Chart(known).mark_tick(style="ink", thickness=2.5, size=20)
-    x = replace(along, field="bound").encoding(alt.X)
-    return [drawn.encode(x=x, y=alt.Y("figure:N", sort=names))]
 
 
 def _against(each: Change) -> dict[str, Any]:

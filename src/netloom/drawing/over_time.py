@@ -19,8 +19,6 @@ from netloom.drawing.names import GAP, width_of
 from netloom.simulation.figures import BusyPart, Spent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from netloom.base.arrays import Bools
 
 MOST_ROWS = 64
@@ -80,11 +78,15 @@ def nodes_over_time(
         x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, color=colour,
         tooltip=["row", "does", "begin", "end"],
     )  # fmt: skip
-    layers = [drawn, *_path_drawn(path, along, y)]
+    layers = [drawn]
     several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
     said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
     if len(path):
         said += "; thin line: the critical path"
+        line = alt.Chart(path).mark_rule(style="ink", strokeWidth=2).encode(
+            x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
+        )  # fmt: skip
+        layers.append(line)
     return layered(layers, said, width, height)
 
 
@@ -99,13 +101,39 @@ def channels_over_time(
     last = _last(_bars(messages), _path(links), table)
     if table.is_empty() or not last:
         return None
+    first = table.row(int(table["utilisation"].arg_max() or 0), named=True)
+    use = say(first["utilisation"], SHARE)
+    title = f"Busy channels: {first['name']} is up to {use} in use"
+    if table["critical"].any():
+        title += "; thick line: the critical path"
+    return _in_use(table, last, unit, title)
+
+
+def use_over_time(use: pl.DataFrame, seconds: float) -> alt.LayerChart:
+    """Return the use of the busiest channels, a row each, in parts of so many seconds.
+
+    Parts that follow each other are one if their use looks alike. ``use`` has them in order:
+    ``channel``, ``begin`` and ``end`` in seconds, and ``use``, from 0 to 1.
+    """
+    parts = use.with_columns(use=(100 * pl.col("use")).round() / 100)
+    runs = parts.group_by(pl.struct("channel", "use").rle_id().alias("run"), maintain_order=True)
+    table = runs.agg(
+        name=pl.col("channel").first(), begin=pl.col("begin").first(), end=pl.col("end").last(),
+        utilisation=pl.col("use").first(),
+    ).drop("run").with_columns(critical=pl.lit(value=False))  # fmt: skip
+    many = counted(table["name"].n_unique(), "busiest channel")
+    return _in_use(table, seconds, "seconds", f"Use of the {many} over time")
+
+
+def _in_use(table: pl.DataFrame, last: float, unit: str, title: str) -> alt.LayerChart:
+    """Return how far channels are in use as rows of a heat map, from 0 to the last time."""
     scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
     channels = table["name"].unique(maintain_order=True).to_list()
     names = short_names(channels, 0.0)
     called = pl.col("name").replace_strict(channels, names)
     said = pl.Series([say(each, SHARE) for each in table["utilisation"].to_list()], dtype=pl.String)
     table = table.with_columns(pl.col(*ENDS) / scale, name=called, percent=said)
-    left = max(map(width_of, names)) + 14
+    left = max(map(width_of, names), default=0.0) + 14
     along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
     y = alt.Y("name:N", title=None, sort=names, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1),
               axis=alt.Axis(labelLimit=1000, ticks=False, domain=False))  # fmt: skip
@@ -118,19 +146,12 @@ def channels_over_time(
         x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, tooltip=["name", "begin", "percent"],
         color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
     )  # fmt: skip
-    layers, title = [cells], _busiest(table)
+    layers = [cells]
     if table["critical"].any():
         marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
         layers.append(marked.encode(x=along.encoding(alt.X, grid=False), x2="end:Q", y=y))
-        title += "; thick line: the critical path"
     width = min(WIDTH, room() - left - GAP)
-    return layered(layers, title, width, CHANNEL * len(names))
-
-
-def _busiest(table: pl.DataFrame) -> str:
-    """Return which channel is busiest in a part of the time, in words."""
-    first = table.row(int(table["utilisation"].arg_max() or 0), named=True)
-    return f"Busy channels: {first['name']} is up to {say(first['utilisation'], SHARE)} in use"
+    return layered(layers, title, width, CHANNEL * max(len(names), 1))
 
 
 def _last(*tables: pl.DataFrame) -> float:
@@ -158,7 +179,9 @@ def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
         covered = {kind: _cells(mine.filter(does=kind), last) for kind in KINDS}
         covered[WAITS] &= ~covered[SENDS]
         for kind, cells in covered.items():
-            for begin, end in _runs(cells):
+            changes = np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8))
+            edges = np.flatnonzero(changes).tolist()
+            for begin, end in zip(edges[::2], edges[1::2], strict=True):
                 found.append({
                     "row": float(int(row) * each), "does": kind,
                     "begin": begin * last / CELLS, "end": end * last / CELLS,
@@ -177,12 +200,6 @@ def _cells(bars: pl.DataFrame, last: float) -> Bools:
     return covered
 
 
-def _runs(cells: Bools) -> Sequence[tuple[int, int]]:
-    """Return where runs of covered cells begin and end."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
-
-
 def _path(table: pl.DataFrame) -> pl.DataFrame:
     """Return the steps of the critical path: from where and when, to where and when."""
     spent = [pl.col(each.name).cast(pl.Float64) for each in leaves(Spent)]
@@ -191,12 +208,3 @@ def _path(table: pl.DataFrame) -> pl.DataFrame:
         "id", begin=done - pl.sum_horizontal(spent), end=done, row=there,
         until=pl.col("target_node").cast(pl.Float64).fill_null(there),
     )  # fmt: skip
-
-
-def _path_drawn(path: pl.DataFrame, along: Axis, y: alt.Y) -> list[alt.Chart]:
-    if path.is_empty():
-        return []
-    drawn = alt.Chart(path).mark_rule(style="ink", strokeWidth=2).encode(
-        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
-    )  # fmt: skip
-    return [drawn]

@@ -58,10 +58,9 @@ class Happened:
         The name of each rank.
     source, target
         int64[n], the rank of each row, and that to which it sends.
-    ready, sent, entered, arrived, complete
-        Time[n], as engines have them, or -1: not yet.
-    delay, run, hold, receive
-        Time[n], what rows take before they are ready, and from processors. See ``Messages``.
+    times
+        Time[n] each: ``TIMES`` as engines have them, or -1: not yet; and ``SPANS``, what rows take
+        before they are ready, and from processors. See ``Messages``.
     size
         float64[n], the length of what is sent.
     moved
@@ -77,15 +76,7 @@ class Happened:
     names: Sequence[str]
     source: Ints
     target: Ints
-    ready: Times
-    sent: Times
-    entered: Times
-    arrived: Times
-    complete: Times
-    delay: Times
-    run: Times
-    hold: Times
-    receive: Times
+    times: Mapping[str, Times]
     size: Times
     moved: Bools
     awaited: Bools
@@ -99,7 +90,7 @@ class Happened:
 def messages_sent(
     names: Sequence[str],
     ends: tuple[Ints, Ints],
-    times: tuple[Times, Times],
+    when: tuple[Times, Times],
     size: Times,
     awaited: Bools | None = None,
     ids: Sequence[str] = (),
@@ -110,29 +101,15 @@ def messages_sent(
     ----------
     names, size, awaited, ids
         As ``Happened`` has them. By default nobody waits.
-    ends, times
+    ends, when
         The source and target of each, and when it is sent and arrives.
     """
-    (source, target), (start, end) = ends, times
-    none, every = np.zeros(len(source)), np.ones(len(source), np.bool_)
-    return Happened(
-        names=names,
-        source=source,
-        target=target,
-        ready=start,
-        sent=start,
-        entered=start,
-        arrived=end,
-        complete=end,
-        delay=none,
-        run=none,
-        hold=none,
-        receive=none,
-        size=size,
-        moved=every,
-        awaited=~every if awaited is None else awaited,
-        ids=ids,
-    )
+    (source, target), (start, end) = ends, when
+    every = np.ones(len(source), np.bool_)
+    times = dict.fromkeys(SPANS, np.zeros(len(source)))
+    times |= dict(zip(TIMES, (start, start, start, end, end), strict=True))
+    awaited = ~every if awaited is None else awaited
+    return Happened(names, source, target, times, size, moved=every, awaited=awaited, ids=ids)
 
 
 class _Part(NamedTuple):
@@ -184,7 +161,10 @@ def timeline_of(
         What else to say.
     """
     scale = 1.0 if unit_us is None else unit_us
-    shown = _shown(happened)
+    ready = happened.times["ready"]
+    begun = np.flatnonzero(ready >= 0)
+    shown = np.zeros(len(happened), np.bool_)  # the first rows, not too many
+    shown[begun[np.argsort(ready[begun], kind="stable")[:MOST_ROWS]]] = True
     parts = _parts(happened, shown, scale, unit, size)
     tracks, placed = _on_tracks(parts, happened.names, program)
     slices = [
@@ -201,13 +181,13 @@ def timeline_of(
         "unit_us": scale,
         "messages": moved,
         "messages_left_out": moved - len(parts[0].row),
-        "rows_left_out": int((happened.ready >= 0).sum() - shown.sum()),
+        "rows_left_out": len(begun) - int(shown.sum()),
         "counters": UNKNOWN if crossed is None else SPREAD,
     }
     return Timeline(
         tracks=tuple(tracks),
         slices=tuple(slices),
-        arrows=_arrows(parts, placed),
+        arrows=Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1),
         counters=() if crossed is None else _counters(happened, crossed, scale),
         about=said | dict(about or {}),
     )
@@ -256,18 +236,11 @@ def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Ha
     known, none = rows.dtype.names or (), np.zeros(len(rows), np.int64)
     awaited = np.zeros(len(rows), np.bool_)  # those that released others, by being complete last
     awaited[rows["last"][rows["last"] >= 0]] = True
-    times: dict[str, Any] = {
-        name: rows[name] if name in known else none for name in (*TIMES, *SPANS)
-    }
+    times = {name: rows[name] if name in known else none for name in (*TIMES, *SPANS)}
     return Happened(
-        source=source,
-        target=target,
-        **times,
-        size=rows["flits"],
-        moved=moved_rows(rows),
-        awaited=awaited,
-        **more,
-    )
+        source=source, target=target, times=times, size=rows["flits"], moved=moved_rows(rows),
+        awaited=awaited, **more,
+    )  # fmt: skip
 
 
 def nodes_timeline(
@@ -292,14 +265,6 @@ def nodes_timeline(
     )  # fmt: skip
 
 
-def _shown(happened: Happened) -> Bools:
-    """Return the rows that are shown, bool[n]: the first of those that have begun."""
-    begun = np.flatnonzero(happened.ready >= 0)
-    shown = np.zeros(len(happened), np.bool_)
-    shown[begun[np.argsort(happened.ready[begun], kind="stable")[:MOST_ROWS]]] = True
-    return shown
-
-
 def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:
     """Return all slices: first those of messages, at their sources and at their targets."""
 
@@ -310,33 +275,29 @@ def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> li
         ids = {"id": [it.ids[each] for each in row.tolist()]} if it.ids else {}
         return _Part(kind, group, owner[row], row, start[kept], end[kept], (), ids)
 
+    ready, sent, entered, arrived, complete = (it.times[name] for name in TIMES)
+    delay, run, hold, receive = (it.times[name] for name in SPANS)
     moved = np.flatnonzero(shown & it.moved)
-    sends = part("send", 1, it.source, moved, it.entered[moved], it.arrived[moved])
+    sends = part("send", 1, it.source, moved, entered[moved], arrived[moved])
     row = sends.row
     who = {"from": [it.names[each] for each in it.source[row].tolist()],
            "to": [it.names[each] for each in it.target[row].tolist()]}  # fmt: skip
     args = {**sends.args, **who, size: it.size[row].tolist(),
-            f"sent_{unit}": it.sent[row].tolist()}  # fmt: skip
+            f"sent_{unit}": sent[row].tolist()}  # fmt: skip
     sends = sends._replace(args=args, names=[f"send to {each}" for each in who["to"]])
     names = [f"receive from {each}" for each in who["from"]]
     receives = sends._replace(kind="receive", group=2, owner=it.target[row], names=names)
     computing = np.zeros(len(it), np.bool_) if it.computing is None else it.computing
-    thought = np.flatnonzero(shown & (it.delay > 0) & computing)
-    passed = np.flatnonzero(shown & (it.delay > 0) & ~computing)
-    ran = np.flatnonzero(shown & (it.sent >= 0) & (it.run > 0))
-    held = np.flatnonzero(shown & (it.sent >= 0) & (it.hold > 0))
-    took = np.flatnonzero(shown & (it.complete >= 0) & (it.receive > 0))
-    found = [
-        sends,
-        receives,
-        part("compute", 0, it.source, thought, it.ready[thought] - it.delay[thought],
-             it.ready[thought]),
-        part("delay", 3, it.source, passed, it.ready[passed] - it.delay[passed], it.ready[passed]),
-        part("compute", 0, it.source, ran, it.sent[ran] - it.run[ran], it.sent[ran]),
-        part("gap", 0, it.source, held, it.sent[held], it.sent[held] + it.hold[held]),
-        part("take in", 0, it.target, took, it.complete[took] - it.receive[took],
-             it.complete[took]),
-    ]  # fmt: skip
+    found = [sends, receives]
+    for kind, group, owner, which, start, end in (
+        ("compute", 0, it.source, (delay > 0) & computing, ready - delay, ready),
+        ("delay", 3, it.source, (delay > 0) & ~computing, ready - delay, ready),
+        ("compute", 0, it.source, (sent >= 0) & (run > 0), sent - run, sent),
+        ("gap", 0, it.source, (sent >= 0) & (hold > 0), sent, sent + hold),
+        ("take in", 0, it.target, (complete >= 0) & (receive > 0), complete - receive, complete),
+    ):
+        rows = np.flatnonzero(shown & which)
+        found.append(part(kind, group, owner, rows, start[rows], end[rows]))
     return [*found, _waits(it, found)]
 
 
@@ -382,15 +343,10 @@ def _on_tracks(
     return tracks, np.split(track.astype(np.int64), ends)
 
 
-def _arrows(parts: list[_Part], placed: list[Ints]) -> Arrows:
-    """Return an arrow for each message, from its beginning to the last nanosecond of its end."""
-    return Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1)
-
-
 def _counters(it: Happened, crossed: Crossed, scale: float) -> tuple[Counter, ...]:
     """Return what the busiest channels carry over their bandwidth, over time."""
     rows = np.flatnonzero(it.moved)
-    begin, until = it.entered[rows], it.arrived[rows]
+    begin, until = it.times["entered"][rows], it.times["arrived"][rows]
     if crossed.lasting is not None:
         until = begin + crossed.lasting
     start = nanoseconds(begin, scale)

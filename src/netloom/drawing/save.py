@@ -146,20 +146,17 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     scale = 1.0 if path.suffix == ".pdf" else 2.0
     with replacing(path) as new, alt.data_transformers.enable("default", max_rows=None):
         if path.suffix == ".html":
-            new.write_text(_page(chart), encoding="utf-8")
+            spec = chart.to_dict()
+            said = spec.get("title", {})
+            lines = said.get("text", "") if isinstance(said, dict) else said
+            title = lines if isinstance(lines, str) else " ".join(lines)
+            inline = Inline(own_file("tooltip.css"), charts_shown(own_file("chart.js")))
+            main = '<main id="chart"></main>'
+            page = html_page(main, title=title, inline=inline, data={"spec": spec})
+            new.write_text(page, encoding="utf-8")
         else:
             chart.save(str(new), scale_factor=scale)
     return path
-
-
-def _page(chart: alt.TopLevelMixin) -> str:
-    """Return a chart as a page with a title, whose channels can be reached by keyboard."""
-    spec = chart.to_dict()
-    said = spec.get("title", {})
-    lines = said.get("text", "") if isinstance(said, dict) else said
-    title = lines if isinstance(lines, str) else " ".join(lines)
-    inline = Inline(own_file("tooltip.css"), charts_shown(own_file("chart.js")))
-    return html_page('<main id="chart"></main>', title=title, inline=inline, data={"spec": spec})
 
 
 def check_table(path: str | Path) -> Path:

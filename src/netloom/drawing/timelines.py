@@ -10,7 +10,8 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
+from heapq import heappop, heappush, merge
+from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
 
     Nanoseconds: TypeAlias = Ints
+    _Timed: TypeAlias = tuple[int, int, dict[str, Any]]  # when, less how long, and the event
 
 SUFFIXES = (".json", ".json.gz")
 
@@ -265,28 +267,14 @@ def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
     for (pid, tid), track in zip(ids, timeline.tracks, strict=True):
         yield _named("thread_name", pid, tid, {"name": track.name})
         yield _named("thread_sort_index", pid, tid, {"sort_index": tid})
-    timed = [
+    arrows = timeline.arrows
+    streams = [
         *(_slice_events(some, ids) for some in timeline.slices),
-        *_arrow_events(timeline.arrows, ids),
+        _arrow_events("s", arrows.source, arrows.begin, ids),
+        _arrow_events("f", arrows.target, arrows.end, ids, bp="e"),
         *(_counter_events(each, what, number[counted]) for each in timeline.counters),
     ]
-    if not timed:
-        return
-    kind = np.concatenate([np.full(len(each.time), place) for place, each in enumerate(timed)])
-    place = np.concatenate([np.arange(len(each.time)) for each in timed])
-    time = np.concatenate([each.time for each in timed])
-    lasting = np.concatenate([each.lasting for each in timed])
-    made = [each.made for each in timed]
-    for which in np.lexsort((kind, -lasting, time)).tolist():
-        yield made[kind[which]](int(place[which]))
-
-
-class _Timed(NamedTuple):
-    """Events of one kind: when, how long (-1: it has no length), and what makes each."""
-
-    time: Nanoseconds
-    lasting: Nanoseconds
-    made: Any
+    yield from (event for _, _, event in merge(*streams, key=itemgetter(0, 1)))
 
 
 def _named(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
@@ -297,44 +285,32 @@ def _us(time: int) -> float:
     return time / PER_MICROSECOND
 
 
-def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> _Timed:
-    track, start, end = some.track.tolist(), some.start.tolist(), some.end.tolist()
-
-    def made(place: int) -> dict[str, Any]:
-        pid, tid = ids[track[place]]
-        return {
+def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> Iterator[_Timed]:
+    lasting = some.end - some.start
+    for place in np.lexsort((-lasting, some.start)).tolist():
+        pid, tid = ids[some.track[place]]
+        start, end = int(some.start[place]), int(some.end[place])
+        yield start, start - end, {
             "ph": "X", "name": some.names[place] if some.names else some.kind, "cat": some.kind,
-            "ts": _us(start[place]), "dur": _us(end[place] - start[place]), "pid": pid, "tid": tid,
+            "ts": _us(start), "dur": _us(end - start), "pid": pid, "tid": tid,
             "args": {name: values[place] for name, values in some.args.items()},
         }  # fmt: skip
 
-    return _Timed(some.start, some.end - some.start, made)
 
-
-def _arrow_events(arrows: Arrows, ids: list[tuple[int, int]]) -> tuple[_Timed, _Timed]:
-    def made(phase: str, track: list[int], time: list[int], more: dict[str, str]) -> Any:
-        def event(place: int) -> dict[str, Any]:
-            pid, tid = ids[track[place]]
-            return {
-                "ph": phase, "name": "message", "cat": "message", "id": place + 1,
-                "ts": _us(time[place]), "pid": pid, "tid": tid, **more,
-            }  # fmt: skip
-
-        return event
-
-    begins = made("s", arrows.source.tolist(), arrows.begin.tolist(), {})
-    ends = made("f", arrows.target.tolist(), arrows.end.tolist(), {"bp": "e"})
-    none = np.full(len(arrows.begin), -1)
-    return _Timed(arrows.begin, none, begins), _Timed(arrows.end, none, ends)
-
-
-def _counter_events(each: Counter, what: str, pid: int) -> _Timed:
-    time, value = each.time.tolist(), each.value.tolist()
-
-    def made(place: int) -> dict[str, Any]:
-        return {
-            "ph": "C", "name": each.name, "ts": _us(time[place]), "pid": pid, "tid": 0,
-            "args": {what: value[place]},
+def _arrow_events(
+    phase: str, track: Ints, time: Nanoseconds, ids: list[tuple[int, int]], **more: str
+) -> Iterator[_Timed]:
+    for place in np.argsort(time, kind="stable").tolist():
+        pid, tid = ids[track[place]]
+        yield int(time[place]), 1, {
+            "ph": phase, "name": "message", "cat": "message", "id": place + 1,
+            "ts": _us(int(time[place])), "pid": pid, "tid": tid, **more,
         }  # fmt: skip
 
-    return _Timed(each.time, np.full(len(each.time), -1), made)
+
+def _counter_events(each: Counter, what: str, pid: int) -> Iterator[_Timed]:
+    for time, value in zip(each.time.tolist(), each.value.tolist(), strict=True):
+        args = {what: value}
+        yield time, 1, {
+            "ph": "C", "name": each.name, "ts": _us(time), "pid": pid, "tid": 0, "args": args,
+        }  # fmt: skip

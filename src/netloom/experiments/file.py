@@ -497,26 +497,26 @@ def read_experiment(path: str | Path) -> Experiment:
     except (ValueError, RecursionError) as error:  # besides syntax: numbers, or depth, past sense
         raise InputError(str(path), f"no TOML: {error}", "tables and 'key = value'") from None
     file = _File(path, find_lines(text))
-    title, question = (_words(file, name, whole.pop(name, "")) for name in HEADINGS)
+    title, question = said = [whole.pop(name, "") for name in HEADINGS]
+    for name, value in zip(HEADINGS, said, strict=True):
+        if not isinstance(value, str):
+            raise file.wrong(None, name, InputError(name, repr(value), "words"))
     shared = whole.pop(SHARED, {})
     if not isinstance(shared, dict):
         raise file.wrong(None, SHARED, InputError(SHARED, repr(shared), f"a table, [{SHARED}]"))
     sections = list(_sections(file, whole))
     if not sections:
         raise InputError(str(path), "no questions", f"a table such as [{next(iter(all_words()))}]")
-    _check_shared(file, shared, sections)
+    known: dict[str, Any] = dict(SETTINGS)
+    for section in sections:
+        known |= section.kind.question.model_fields
+    _check_names(file, _Section(SHARED, 0, {}), shared, known)
     inputs: dict[str, Input] = {}
     every = (point for section in sections for point in _points(file, section, shared, inputs))
     points = list(islice(every, MOST_POINTS + 1))
     if len(points) > MOST_POINTS:
         raise InputError(str(path), f"over {MOST_POINTS:,} points", f"at most {MOST_POINTS:,}")
     return Experiment(path, text, title, question, tuple(points), inputs)
-
-
-def _words(file: _File, name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise file.wrong(None, name, InputError(name, repr(value), "words"))
-    return value
 
 
 def _sections(file: _File, whole: Mapping[str, Any]) -> Iterator[_Section]:
@@ -578,7 +578,7 @@ def _points(
     known = kind.question.model_fields
     given = {name: value for name, value in shared.items() if name in known and name not in own}
     fields = given | own
-    _check_names(file, section, kind, fields)
+    _check_names(file, section, fields, known)
     axes = _axes(file, section, fields, kind, repeat)
     if prod(map(len, axes.values())) > MOST_POINTS:
         many = InputError("", f"{prod(map(len, axes.values())):,} points", f"{MOST_POINTS:,}")
@@ -620,7 +620,10 @@ def _point(
         sweep = kind.sweep if kind.sweep in fields else ""
         point = Point(section.name, kind.verb, fields, varied, files, sweep, knee)
         names = {name: str(inputs[name].path) for name in files}
-        _check_network(renamed(dict(fields), names), checked)
+        on = renamed(fields.get("on"), names)
+        if isinstance(on, str) and on not in checked:
+            find_network(on, failed_channels=None, failed_nodes=None)
+            checked.add(on)
     except InputError as error:
         key = error.where.partition(":")[0]
         if "list" in error.wanted and key in varied:
@@ -668,31 +671,13 @@ def _setting(file: _File, section: _Section, name: str, shared: Mapping[str, Any
     return value
 
 
-def _check_names(file: _File, section: _Section, kind: Kind, fields: Mapping[str, Any]) -> None:
-    """Raise InputError at the first field that the question does not have."""
-    known = kind.question.model_fields
-    for name in fields:
+def _check_names(
+    file: _File, section: _Section, names: Iterable[str], known: Mapping[str, Any]
+) -> None:
+    """Refuse names that are no fields."""
+    for name in names:
         if name not in known:
             raise file.wrong(section, name, InputError(name, "no such field", _near(name, known)))
-
-
-def _check_shared(file: _File, shared: Mapping[str, Any], sections: list[_Section]) -> None:
-    """Raise InputError at the first field for all that no question has."""
-    known: dict[str, Any] = dict(SETTINGS)
-    for section in sections:
-        known |= section.kind.question.model_fields
-    for name in shared:
-        if name not in known:
-            wrong = InputError(name, "no such field", _near(name, known))
-            raise file.wrong(_Section(SHARED, 0, {}), name, wrong)
-
-
-def _check_network(fields: Mapping[str, Any], checked: set[str]) -> None:
-    """Raise InputError if there is no such network. Each is looked at once."""
-    on = fields.get("on")
-    if isinstance(on, str) and on not in checked:
-        find_network(on, failed_channels=None, failed_nodes=None)
-        checked.add(on)
 
 
 def _near(name: str, known: Mapping[str, Any] | list[str], head: str = "") -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from math import sqrt
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
@@ -182,11 +180,9 @@ def _together(values: Sequence[Any]) -> Any:
         if any(isinstance(each, int | float) for each in values):
             return None
         return values[0] if len(set(values)) == 1 else f"{len(set(values))} kinds"
-    from scipy.special import stdtrit
+    from netloom.simulation.intervals import interval_over_runs
 
-    many = len(values)
-    half = float(stdtrit(many - 1, 0.975)) * stdev(values) / sqrt(many)
-    return give_or_take(fmean(values), half)
+    return give_or_take(*interval_over_runs(values))
 
 
 COSTS = ("cpu_seconds", "seconds")
@@ -423,23 +419,20 @@ def located(answered: Answered, folder: Path) -> Recorded:
 
 
 def _rows(answered: Answered, *, provenance: bool) -> pl.DataFrame:
+    point, table = answered.point, answered.record.tables["table"]
+    first = {"section": point.section, **point.varied}
+    if provenance:
+        told = ("version", "finished", "wall_seconds", "cpu_seconds")
+        costs = {f"point_{name}": getattr(answered, name) for name in told}
+        first |= {"point_key": point.key} | costs
+    return after(first, table.drop(*COSTS, strict=False))
+
+
+def after(first: Mapping[str, Any], table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table after columns of one value each, which take the place of those of a name."""
     import polars as pl
 
-    point, table = answered.point, answered.record.tables["table"]
-    shown = {name: _plain(value) for name, value in point.varied.items()}
-    first = {"section": point.section, **shown}
-    own = table.drop(*first, *COSTS, strict=False)
-    if provenance:
-        first |= {
-            "point_key": point.key,
-            "point_version": answered.version,
-            "point_finished": answered.finished,
-            "point_wall_seconds": answered.wall_seconds,
-            "point_cpu_seconds": answered.cpu_seconds,
-        }
-    return own.select(*(pl.lit(value).alias(name) for name, value in first.items()), pl.all())
-
-
-def _plain(value: Any) -> Any:
-    """Return the value of a field as a table has it: a word or a number."""
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    kinds = str | int | float | bool | None
+    known = {name: each if isinstance(each, kinds) else str(each) for name, each in first.items()}
+    own = table.drop(*first, strict=False)
+    return own.select(*(pl.lit(value).alias(name) for name, value in known.items()), pl.all())

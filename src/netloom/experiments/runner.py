@@ -44,7 +44,6 @@ from netloom.questions.verdicts import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
-    from contextlib import AbstractContextManager
 
     from netloom.experiments.file import Point
     from netloom.experiments.findings import Curve, Results
@@ -94,7 +93,8 @@ def run(
         opened.ask(experiment.key, [point for step in steps for point in step.added])
         if any(step.wanted for step in steps):
             opened.check_writable()
-            with _workers(workers, cluster) as hired:
+            hire = local_workers if cluster is None else partial(cluster_workers, cluster)
+            with hire(workers) as hired:
                 _Run(experiment, opened, hired).finish()
         found = load_kept(opened, kept)
         before = sum(each.point.key in known for each in found.answered)
@@ -131,10 +131,6 @@ def asked_of(point: Point, experiment: Experiment, *, elsewhere: bool) -> AskedP
         return AskedPoint(module, point.verb, point.fields, paths, {})
     contents = {each.name: (each.digest, each.contents()) for each in inputs}
     return AskedPoint(module, point.verb, point.fields, {}, contents)
-
-
-def _workers(count: int | None, cluster: str | None) -> AbstractContextManager[Workers]:
-    return local_workers(count) if cluster is None else cluster_workers(cluster, count)
 
 
 class _Run:
@@ -240,12 +236,14 @@ class _Run:
         else:
             ended = set()
             sleep(BEAT_SECONDS / 4)
-        for future in sorted(ended, key=_failed):  # what is finished is kept, whatever follows
+        # what is finished is kept, whatever follows
+        for future in sorted(ended, key=lambda each: each.cancelled() or bool(each.exception())):
             self._take_in(self.flying.pop(future), future)
         if monotonic() - self.alive > BEAT_SECONDS or not ended:
             self.alive = monotonic()
             self.store.show_life()
-            self._look_elsewhere()
+            for point in list(self.elsewhere.values()):
+                self._look_at(point)
 
     def _take_in(self, point: Point, future: Future[KeptAnswer]) -> None:
         """Keep what a worker has found. Of a bug, end the curves that cannot do without."""
@@ -266,11 +264,6 @@ class _Run:
         self.store.keep(point, found)
         self._learn(point)
 
-    def _look_elsewhere(self) -> None:
-        """See what has become of points that other processes were at."""
-        for point in list(self.elsewhere.values()):
-            self._look_at(point)
-
     def _look_at(self, point: Point) -> None:
         if self.store.outcome(point.key):
             del self.elsewhere[point.key]
@@ -289,10 +282,6 @@ class _Run:
                 self.wanted[curve].discard(point.key)
                 if not self.wanted[curve]:
                     self._go_on(curve)
-
-
-def _failed(future: Future[KeptAnswer]) -> bool:
-    return future.cancelled() or future.exception() is not None
 
 
 def _result(future: Future[KeptAnswer]) -> KeptAnswer:
@@ -445,9 +434,13 @@ def estimate(
             hired.executor.submit(be_ready).result()
         start_seconds = monotonic() - began if left else 0.0
         refused, unchecked = _refused(experiment, hired, left)
+
+        def ask(point: Point) -> Future[KeptAnswer]:
+            return hired.executor.submit(work, asked_of(point, experiment, elsewhere=False))
+
         until = monotonic() + MOST_SECONDS
         costs = [
-            _cost(section, points, left, refused, partial(_try, experiment, hired, until))
+            _cost(section, points, left, refused, ask, until)
             for section, points in track(list(sections.items()), "trying points")
         ]
     reasons = dict(Counter(refused.values()).most_common())
@@ -496,7 +489,8 @@ def _cost(
     points: Sequence[Point],
     left: set[str],
     refused: Mapping[str, str],
-    try_point: Callable[[Point], tuple[float, bool]],
+    ask: Callable[[Point], Future[KeptAnswer]],
+    until: float,
 ) -> SectionCost:
     """Try some points of a table: the first one twice, since at first kernels are loaded."""
     wanted = [point for point in points if point.key in left]
@@ -504,27 +498,18 @@ def _cost(
     counts = len(points), len(points) - len(wanted), len(wanted) - len(rest)
     if not rest:
         return SectionCost(section, *counts, None, 0, at_least=False)
-    took, in_time = try_point(rest[0])
-    seconds = [] if in_time else [took]
-    for place in sorted({0, len(rest) // 2, len(rest) - 1}):
-        if not in_time:
+    seconds, late = list[float](), False
+    for place in (0, *sorted({0, len(rest) // 2, len(rest) - 1})):
+        began = monotonic()
+        try:
+            found = ask(rest[place]).result(timeout=max(0.1, until - began))
+        except TooLong:
+            seconds.append(monotonic() - began)
+            late = True
             break
-        took, in_time = try_point(rest[place])
-        seconds.append(took)
-    mean = fmean(seconds)
-    return SectionCost(section, *counts, mean, len(seconds), at_least=not in_time)
-
-
-def _try(
-    experiment: Experiment, workers: Workers, until: float, point: Point
-) -> tuple[float, bool]:
-    """Return what a point takes, and whether it was finished in time."""
-    began = monotonic()
-    future = workers.executor.submit(work, asked_of(point, experiment, elsewhere=False))
-    try:
-        return future.result(timeout=max(0.1, until - began)).wall_seconds, True
-    except TooLong:
-        return monotonic() - began, False
+        seconds.append(found.wall_seconds)
+    seconds = seconds[1:] or seconds
+    return SectionCost(section, *counts, fmean(seconds), len(seconds), at_least=late)
 
 
 def _time(seconds: float) -> str:

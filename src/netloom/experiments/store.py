@@ -214,7 +214,9 @@ class Store:
 
     def ask(self, experiment: str, points: Iterable[Point]) -> None:
         """Add points to an experiment. Those that it has already stay where they are."""
-        rows = [(_point_text(point), point.key) for point in points]
+        names = ("section", "verb", "fields", "varied", "files", "sweep", "knee")
+        told = (({name: getattr(each, name) for name in names}, each.key) for each in points)
+        rows = [(json.dumps(point, ensure_ascii=False), key) for point, key in told]
         if self.read_only:
             known = set(self._db.execute(
                 "SELECT point, key FROM points WHERE experiment = ?", [experiment]
@@ -271,14 +273,14 @@ class Store:
             " WHERE experiment = ?",
             [experiment],
         )
-        return {key: _outcome(refused, saturated) for key, refused, saturated in rows}
+        return {key: Outcome(bool(refused), _known(saturated)) for key, refused, saturated in rows}
 
     def outcome(self, key: str) -> Outcome | None:
         """Return what is known of a point. None if it is not answered."""
         row = self._db.execute(
             "SELECT refusal != '', saturated FROM answers WHERE key = ?", [key]
         ).fetchone()
-        return row and _outcome(*row)
+        return row and Outcome(bool(row[0]), _known(row[1]))
 
     def of_other_code(self) -> int:
         """Return how many answers are not of the code that runs: no point's key leads to them."""
@@ -310,8 +312,9 @@ class Store:
             raise InputError(where, f"damage ({error})", self.again(key)) from None
         if row is None:
             return None
-        verb, figures, refusal, saturated, *rest = row
-        answer = KeptAnswer(figures, dict(tables), refusal, _known(saturated), *rest)
+        verb, figures, refusal, saturated, version, finished, wall, cpu = row
+        words = figures, refusal, _known(saturated), version, finished
+        answer = KeptAnswer(*words, wall, cpu, dict(tables))
         if summed not in (None, answer_checksum(key, verb, answer)):
             found = "an answer that is not the one that was kept"
             raise InputError(where, found, self.again(key))
@@ -327,12 +330,8 @@ class Store:
         with self._writing():
             added = self._db.execute(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    point.key, point.verb, json.dumps(point.fields), answer.figures,
-                    answer.refusal, answer.saturated, answer.version, answer.finished,
-                    answer.wall_seconds, answer.cpu_seconds,
-                ],
-            )  # fmt: skip
+                [point.key, point.verb, json.dumps(point.fields), *answer[:-1]],
+            )
             if added.rowcount:
                 self._db.execute("DELETE FROM answer_tables WHERE key = ?", [point.key])
                 rows = [(point.key, name, data) for name, data in answer.tables.items()]
@@ -401,43 +400,27 @@ class Store:
         self._db.execute("COMMIT")
 
 
-def _outcome(refused: int, saturated: int | None) -> Outcome:
-    return Outcome(bool(refused), _known(saturated))
-
-
 def _known(saturated: int | None) -> bool | None:
     return None if saturated is None else bool(saturated)
 
 
 def _alive(host: str, process: int, silent_seconds: float) -> bool:
-    """Whether a process that has claimed a point still is."""
-    if host == gethostname() and not _is_process(process):
-        return False
-    return silent_seconds < STALE_SECONDS
-
-
-def _is_process(number: int) -> bool:
+    """Whether a process that has said nothing for so long is still at work."""
     try:
-        os.kill(number, 0)
+        if host == gethostname():
+            os.kill(process, 0)
     except ProcessLookupError:
         return False
     except OSError:  # it is another user's
-        return True
-    return True
-
-
-def _point_text(point: Point) -> str:
-    """Return a point as JSON, without its key."""
-    names = ("section", "verb", "fields", "varied", "files", "sweep", "knee")
-    return json.dumps({name: getattr(point, name) for name in names}, ensure_ascii=False)
+        pass
+    return silent_seconds < STALE_SECONDS
 
 
 def answer_checksum(key: str, verb: str, answer: KeptAnswer) -> str:
     """Return the checksum of a point's answer, its tables and all."""
-    costs = float(answer.wall_seconds), float(answer.cpu_seconds)  # as they come back
-    words = answer.figures, answer.refusal, answer.saturated, answer.version, answer.finished
-    found = _of(key, verb, *words, *costs)
-    for name, data in sorted(answer.tables.items()):
+    *words, wall, cpu, tables = answer
+    found = _of(key, verb, *words, float(wall), float(cpu))  # as they come back
+    for name, data in sorted(tables.items()):
         found.update(_of(name).digest())
         found.update(sha256(data).digest())
     return str(found.hexdigest())

@@ -69,24 +69,24 @@ class KeptAnswer(NamedTuple):
     ----------
     figures
         The JSON of the verb's answer. "" where the question was refused.
-    tables
-        Its tables as Parquet, by name.
     refusal
         Why the question has no answer. "" where it has.
     saturated
         Whether the network fell behind. None where that was no matter.
     version, finished, wall_seconds, cpu_seconds
         The netloom that answered, when (UTC), and what it took.
+    tables
+        Its tables as Parquet, by name.
     """
 
     figures: str
-    tables: Mapping[str, bytes]
     refusal: str
     saturated: bool | None
     version: str
     finished: str
     wall_seconds: float
     cpu_seconds: float
+    tables: Mapping[str, bytes]
 
     def record(self, verb: str, where: str = "answer", wanted: str = SOUND) -> Recorded:
         """Return the answer as reports take it.
@@ -101,12 +101,10 @@ class KeptAnswer(NamedTuple):
         InputError
             If it is damaged. Of what is looked up in it later, when that is.
         """
-
-        def named(data: dict[str, Any]) -> dict[str, Any]:
-            return _Figures(data, where, wanted)
-
         try:
-            figures = json.loads(self.figures, object_hook=named)
+            figures = json.loads(
+                self.figures, object_hook=lambda data: _Figures(data, where, wanted)
+            )
         except ValueError as error:
             raise InputError(where, f"figures that are no JSON ({error})", wanted) from None
         if not isinstance(figures, dict) or "table" not in self.tables:
@@ -195,7 +193,9 @@ def answer(asked: AskedPoint) -> KeptAnswer:
         text = json.dumps(kept.figures, ensure_ascii=False, allow_nan=False)
         figures = _as_written(text, paths)
         tables = {name: _parquet(table, paths) for name, table in kept.tables.items()}
-        saturated = _saturated(kept.tables["table"])
+        table = kept.tables["table"]
+        known = table[SATURATED].drop_nulls().to_list() if SATURATED in table.columns else []
+        saturated = not any(known) if known else None
     return KeptAnswer(
         figures=figures,
         tables=tables,
@@ -206,14 +206,6 @@ def answer(asked: AskedPoint) -> KeptAnswer:
         wall_seconds=time.perf_counter() - wall,
         cpu_seconds=time.process_time() - cpu,
     )
-
-
-def _saturated(table: pl.DataFrame) -> bool | None:
-    """Whether the network fell behind in all that was run. None where nothing says so."""
-    if SATURATED not in table.columns:
-        return None
-    known = table[SATURATED].drop_nulls()
-    return not known.any() if len(known) else None
 
 
 def _as_written(text: str, paths: Mapping[str, str]) -> str:

@@ -13,14 +13,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
-from netloom.drawing.colours import (
-    CHANGE_COLOURS,
-    COLOURS,
-    DARK_CHANGE_COLOURS,
-    DARK_HEAT_COLOURS,
-    DELAYED,
-    HEAT_COLOURS,
-)
+from netloom.drawing.colours import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
 from netloom.explore.network import network_json, packed, ports
 from netloom.explore.view import EXPLORED, Table
@@ -30,21 +23,19 @@ from netloom.questions.recorded import Recorded, record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats
     from netloom.explore.view import Flows, Frames, View
     from netloom.routing import Paths
 
 
 def view_json(view: View) -> dict[str, Any]:
     """Return a view as JSON."""
+    exact = (view.load == np.floor(view.load)).all()
     return {
         "name": view.name,
         "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
         "command": view.command,
         "unit": view.unit,
-        "load": packed(_seven_digits(view.load)),
+        "load": packed(view.load if exact else view.load.astype(np.float32)),
         "flows": None if view.flows is None else _flows(view.flows),
         "ways": _ways(view),
         "missing": view.missing,
@@ -53,11 +44,6 @@ def view_json(view: View) -> dict[str, Any]:
         "tie": view.tie,
         "frames": None if view.frames is None else _frames(view.frames),
     }
-
-
-def _seven_digits(load: Floats) -> NDArray[Any]:
-    """Return loads that are no whole numbers with half of their digits: a page shows three."""
-    return load if (load == np.floor(load)).all() else load.astype(np.float32)
 
 
 def _flows(flows: Flows) -> dict[str, Any]:
@@ -154,15 +140,18 @@ def title_of(views: Sequence[View]) -> str:
 
 def data_of(views: Sequence[View]) -> dict[str, Any]:
     """Return all that the script needs of views, as plain data."""
+    changed = (  # a before and an after are compared
+        len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit
+    )
     return {
-        "start": _start(views),
+        "start": {"mode": "change", "view": 0, "beside": 1} if changed else {},
         "network": network_json(views[0].topology),
         "views": [view_json(each) for each in views],
         "colors": {
-            "heat": HEAT_COLOURS,
-            "dark_heat": DARK_HEAT_COLOURS,
-            "change": CHANGE_COLOURS,
-            "dark_change": DARK_CHANGE_COLOURS,
+            "heat": RANGES["heatmap"],
+            "dark_heat": DARK_RANGES["heatmap"],
+            "change": RANGES["diverging"],
+            "dark_change": DARK_RANGES["diverging"],
             "jobs": COLOURS,
             "delayed": DELAYED,
         },
@@ -178,13 +167,6 @@ def inline() -> Inline:
     """Return the style and the script of the page."""
     whole = f'"use strict";\n(() => {{\n{script()}\n}})();\n'
     return Inline(own_file("page.css") + _file("page.css"), (whole,))
-
-
-def _start(views: Sequence[View]) -> dict[str, Any]:
-    """Return what is shown first: what changed, if an answer compares two."""
-    if len(views) == 2 and not views[0].verdict.sentence and views[0].unit == views[1].unit:
-        return {"mode": "change", "view": 0, "beside": 1}
-    return {}
 
 
 def script() -> str:
@@ -346,7 +328,9 @@ def named_views(records: Sequence[Recorded], answer: Any = None) -> list[View]:
     for each in records:
         told = _told_apart(each, records)
         for view in views_of(each, answer):
-            if found and not _same_network(found[0], view):
+            one, other = found[0].topology if found else view.topology, view.topology
+            ends = (one.source_end, other.source_end), (one.target_end, other.target_end)
+            if not all(np.array_equal(*each) for each in ends):
                 wanted = "answers about one network with the same parts broken"
                 raise InputError("explore", f"other channels of {view.topology.name}", wanted)
             name = f"{view.name} {told}".strip() if told and told not in view.name else view.name
@@ -372,10 +356,3 @@ def _told_apart(own: Recorded, records: Sequence[Recorded]) -> str:
     if len({each.verb for each in records}) > 1:
         words.insert(0, own.kind.words.replace(".", " "))
     return " ".join(words)
-
-
-def _same_network(one: View, other: View) -> bool:
-    first, second = one.topology, other.topology
-    return np.array_equal(first.source_end, second.source_end) and np.array_equal(
-        first.target_end, second.target_end
-    )

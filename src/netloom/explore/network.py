@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +90,8 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     port.
     """
     hosts, routers = topology.num_hosts, topology.num_routers
-    if hosts * routers > MOST_ENTRIES or not _one_port(topology):
+    one_port = len(np.unique(topology.port_host)) == topology.num_ports
+    if hosts * routers > MOST_ENTRIES or not one_port:
         return None
     if isinstance(routing, ForwardingTable) and routing.choices is None:
         rows = np.full(hosts, -1, np.int64)
@@ -99,11 +100,6 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     if routing.several or hosts**2 > MOST_PAIRS or topology.broken:
         return None
     return _followed(topology, routing)
-
-
-def _one_port(topology: Topology) -> bool:
-    """Whether each host has one port, so that packets enter and leave by the only one."""
-    return len(np.unique(topology.port_host)) == topology.num_ports
 
 
 def _followed(topology: Topology, routing: Routing) -> Table | None:
@@ -247,7 +243,7 @@ class Drawing:
 
     label: str
     scene: Scene
-    routers: Floats
+    routers: Floats = field(default_factory=lambda: np.zeros((0, 5)))
     depth: Floats | None = None
 
 
@@ -277,16 +273,14 @@ def drawings_of(topology: Topology) -> list[Drawing]:
 
 def _drawings(traffic: Traffic) -> Iterator[Drawing]:
     topology = traffic.topology
-    none = np.zeros((0, 5))
     if isinstance(topology.routers, Cube):
         yield from _of_cube(traffic, topology.routers)
     elif isinstance(topology.family, DragonflyShape):
-        yield Drawing("ring", every_chord(traffic, 0.86 * WIDTH), none)
+        yield Drawing("ring", every_chord(traffic, 0.86 * WIDTH))
     else:
-        if isinstance(topology.family, HyperXShape):
-            scene = _roomy(hyperx_scene, traffic)
-            if scene is not None:
-                yield Drawing("lines of routers", scene, none)
+        hyperx = isinstance(topology.family, HyperXShape)
+        if (scene := _roomy(hyperx_scene, traffic) if hyperx else None) is not None:
+            yield Drawing("lines of routers", scene)
         laid = in_columns(topology)
         most = max(len(column.routers) for column in laid.columns)
         tall = float(np.clip(STEP * most, LOWEST, HIGHEST))
@@ -294,24 +288,18 @@ def _drawings(traffic: Traffic) -> Iterator[Drawing]:
 
 
 def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
-    sides = [side for side in cube.sides if side > 1]
-    flat = len(sides) <= 2
-    lines = Drawing("lines", *_grid(traffic, cube)) if flat else None
-    if lines is not None and (max(sides) <= MOST_SIDE or len(sides) == 1):
-        yield lines
-        return
-    if len(sides) == 3:
-        yield Drawing("planes", _needed(planes_scene, traffic), np.zeros((0, 5)))
+    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    if len(axes) > 3:
+        yield Drawing("dimensions", _needed(cube_scene, traffic))
+    elif len(axes) == 3:
+        planes = _needed(planes_scene, traffic)
+        yield Drawing("planes", planes)
         at = np.stack(np.unravel_index(np.arange(cube.num_routers), cube.sides), axis=1)
-        spread = at[:, [axis for axis, side in enumerate(cube.sides) if side > 1]]
-        turned = _needed(planes_scene, traffic)
-        yield Drawing("space", turned, np.zeros((0, 5)), spread[:, ::-1].astype(np.float64))
-    elif flat:
-        yield Drawing("squares", _needed(planes_scene, traffic), np.zeros((0, 5)))
-        assert lines is not None
-        yield lines
+        yield Drawing("space", planes, depth=at[:, axes[::-1]].astype(np.float64))
     else:
-        yield Drawing("dimensions", _needed(cube_scene, traffic), np.zeros((0, 5)))
+        if len(axes) == 2 and max(cube.sides) > MOST_SIDE:
+            yield Drawing("squares", _needed(planes_scene, traffic))
+        yield Drawing("lines", *_grid(traffic, cube))
 
 
 def _grid(traffic: Traffic, cube: Cube) -> tuple[Scene, Floats]:
@@ -435,7 +423,7 @@ def network_json(topology: Topology) -> dict[str, Any]:
         "router_of": packed(routers_of(topology) + 1),
         "source": packed(routers.channel_source, delta=False),
         "target": packed(routers.channel_target, delta=False),
-        "rate": packed(_rates(topology)),
+        "rate": packed(topology.channel_bandwidth[:inside] * (topology.reference_gbps or 1.0)),
         "rate_unit": "Gb/s" if topology.reference_gbps else "flits/cycle",
         "up": packed(topology.vertex_up[topology.router_vertex(0) :]),
         "missing": int(topology.whole.num_network_channels - inside),
@@ -445,12 +433,6 @@ def network_json(topology: Topology) -> dict[str, Any]:
         found["out_port"] = packed(topology.cabling.out_port[:inside])
         found["in_port"] = packed(topology.cabling.in_port[:inside])
     return found
-
-
-def _rates(topology: Topology) -> Any:
-    """Return float64[num_network_channels], bandwidths. In Gb/s where the network knows them."""
-    rate = topology.channel_bandwidth[: topology.num_network_channels]
-    return rate * (topology.reference_gbps or 1.0)
 
 
 def ports(topology: Topology) -> Any:

@@ -14,9 +14,7 @@ from netloom.explore.network import MOST_HOPS, loads_of, ways_of
 from netloom.explore.view import Flows, Frames, View
 from netloom.questions.analyze import Analysis
 from netloom.questions.fabric import LOAD
-from netloom.questions.map import ProgramMapping
 from netloom.questions.named import entering, network_again
-from netloom.questions.register import command_line
 from netloom.questions.shown import IN_ORDER, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.verdicts import Verdict
@@ -57,10 +55,15 @@ def asked(record: Recorded) -> Any:
     """
     from netloom.questions.base import ask
 
-    if not command_line(record.kind, record.configuration):
+    if not record.answer.again():
         found = "an answer whose question named a Python object"
         raise InputError(record.verb, found, "one whose question is in words")
     return ask(record.kind.question, dict(record.configuration))
+
+
+def prepared(record: Recorded) -> Any:
+    """Return what the names of the question of an answer mean."""
+    return record.kind.prepare(asked(record))
 
 
 def flows_of(graph: ProcessGraph, node_of: Ints, weights: NDArray[Any]) -> Flows:
@@ -107,23 +110,15 @@ def view_of(
             raise InputError(record.verb, found, "a new answer")
     if load is None:
         raise InputError(record.verb, missing.removesuffix("."), "a smaller program")
-    return View(
-        name, verdict_of(record, answered=answered),
-        command_line(record.kind, record.configuration), topology, unit, load, flows, ways, missing,
-    )  # fmt: skip
-
-
-def verdict_of(record: Recorded, *, answered: bool = True) -> Verdict:
-    """Return the verdict of an answer. Without a sentence of what it is compared with."""
-    found = record.answer.verdict
-    return found if answered else Verdict("", "", found.of)
+    verdict, again = record.answer.verdict, record.answer.again()
+    verdict = verdict if answered else Verdict("", "", verdict.of)
+    return View(name, verdict, again, topology, unit, load, flows, ways, missing)
 
 
 def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield the program of an analysis, as it is mapped."""
-    from netloom.questions.analyze import prepare
-
-    ready = prepare(asked(record))
+    ready, answer = prepared(record), record.answer
+    assert isinstance(answer, Analysis)
     weight = record.configuration["weight"]
     inside = ready.network.num_network_channels
     known = record.tables["channels"]["weighted_channel_load"].to_numpy()[:inside]
@@ -131,7 +126,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     yield view_of(
         record, ready.network, ready.routing,
         flows_of(sent, ready.node_of, sent.weights(weight)),
-        unit=Analysis.from_json(record.figures).load_unit,
+        unit=answer.load_unit,
         name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
     )  # fmt: skip
@@ -139,11 +134,10 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
 def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a program in rank order, and as it was mapped: perhaps on routes of its own."""
-    from netloom.questions.map import prepare
-
     found: Any = answer
-    task = prepare(asked(record))
+    task = prepared(record)
     weight = record.configuration["weight"]
+    said: Any = record.answer
     node_of = np.asarray(record.figures["mapping"], np.int32)
     own = bool(record.figures["own_routes"])
     changed = own or not np.array_equal(node_of, task.node_of)
@@ -151,10 +145,9 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
     for name, places, routing, when in both if changed else both[:1]:
         sent = entering(task.graph, task.network, places, weight)[0]
-        unit = ProgramMapping.from_json(record.figures).load_unit
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=unit, name=name, known=_loads(record, when),
+            unit=said.load_unit, name=name, known=_loads(record, when),
             answered=not changed or when == "after",
         )  # fmt: skip
 
@@ -169,9 +162,7 @@ def _loads(record: Recorded, when: str) -> Floats | None:
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield what flows put on channels."""
-    from netloom.questions.simulate.flows import prepare
-
-    ready = prepare(asked(record))
+    ready = prepared(record)
     yield view_of(
         record, ready.network.topology, ready.network.routing,
         flows_of(ready.graph, ready.node_of, ready.graph.bytes),
@@ -184,9 +175,7 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
 
     What the verdict is about comes first.
     """
-    from netloom.questions.fabric import prepare
-
-    ready = prepare(asked(record))
+    ready = prepared(record)
     name = table_name(str(record.configuration["routing"]))
     if ready.jobs:
         together = jobs_together(ready.jobs)
@@ -205,13 +194,12 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
 
     Whatever they were made for: names say so where that is not an all-to-all.
     """
-    from netloom.questions.route import prepare, routed
+    from netloom.questions.route import routed
 
     found: Any = answer
     if found is None:
-        question = asked(record)
-        ready = prepare(question)
-        network, before, after = ready.network, ready.installed, routed(question, ready)[0]
+        ready = prepared(record)
+        network, before, after = ready.network, ready.installed, routed(asked(record), ready)[0]
     else:
         network, before, after = found.network, found.installed, found.forwarding
     hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
@@ -307,7 +295,7 @@ def counted_views(record: Recorded, _: Answer | None) -> Iterator[View]:
         inside = topology.num_network_channels
         used = part["utilisation"].to_numpy().astype(np.float64)[:inside]
         yield View(
-            name, verdict_of(record), command_line(record.kind, record.configuration), topology,
+            name, record.answer.verdict, record.answer.again(), topology,
             "share", used / topology.channel_bandwidth[:inside], missing=UNKNOWN,
         )  # fmt: skip
 
@@ -348,18 +336,14 @@ def colored(record: Recorded, views: Sequence[View]) -> list[View]:
     for view in views:
         like = next((each for each in answered if _sent(each) == _sent(view)), view)
         delays, full = delays_of(record, like)
-        found.append(replace(view, delays=delays, full=full, tie=_tie(view)))
+        tie = tie_named(view.topology, tied(times_of(view)))
+        found.append(replace(view, delays=delays, full=full, tie=tie))
     return found
 
 
 def _sent(view: View) -> tuple[str, bool]:
     """Return what is sent: views that differ in it have nothing to compare."""
     return view.unit, bool(view.flows and view.flows.jobs)
-
-
-def _tie(view: View) -> str:
-    """Return what the busiest channels between routers are called, if they are many."""
-    return tie_named(view.topology, tied(times_of(view)))
 
 
 def delays_of(record: Recorded, view: View) -> tuple[float, float]:
@@ -385,7 +369,8 @@ Known = tuple[float, float] | None
 
 def _of_analysis(record: Recorded, _: View, most: float) -> Known:
     """Return it at the load that is offered, or at the highest that a host can offer."""
-    known = Analysis.from_json(record.figures).delays_from
+    answer: Any = record.answer
+    known = answer.delays_from
     return known and (most * known[0], most * known[1])
 
 
@@ -499,13 +484,13 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     if found.ready.program is not None:
         raise InputError("explore", "a collective in cycles", "one of flows: engine flow")
     best, table, run = found.fastest_run("explore")
-    topology, moved = found.topology, run.way >= 0
+    network, moved = found.ready.flows, run.way >= 0
     sent = Sent(
         table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
         run.arrived[moved], crossed=crossed_links(run, moved),
     )  # fmt: skip
-    known = np.asarray(run.link_sizes[: topology.num_network_channels], np.float64)
-    yield sent_view(record, found.ready.flows, sent, name=best.algorithm, unit="bytes", known=known)
+    known = np.asarray(run.link_sizes[: network.topology.num_network_channels], np.float64)
+    yield sent_view(record, network, sent, name=best.algorithm, unit="bytes", known=known)
 
 
 class Sent(NamedTuple):
@@ -525,10 +510,8 @@ def sent_view(
 ) -> View:  # fmt: skip
     """Return what messages put on channels, pair by pair and over time."""
     topology = network.topology
-    base = View(
-        name, verdict_of(record), command_line(record.kind, record.configuration), topology, unit,
-        known,
-    )  # fmt: skip
+    said = record.answer
+    base = View(name, said.verdict, said.again(), topology, unit, known)
     crossed, inside = sent.crossed, topology.num_network_channels
     if crossed is None or len(crossed.links.values) > MOST_HOPS:
         return replace(base, missing=NOT_KEPT if crossed is None else TOO_MANY)
@@ -552,10 +535,7 @@ def sent_view(
 
 def _found(record: Recorded, answer: Answer | None) -> Any:
     """Return the answer itself: asked for again, if only its record is known."""
-    if answer is not None:
-        return answer
-    question = asked(record)
-    return record.kind.find(question, record.kind.prepare(question))
+    return record.kind.find(asked(record), prepared(record)) if answer is None else answer
 
 
 def _pairs(sent: Sent, size: Floats, hosts: int) -> tuple[Flows, Ints]:
@@ -623,7 +603,7 @@ def _critical(record: Recorded) -> Iterator[tuple[int, int, float, float, str]]:
 
 def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a pattern in phases: what its connections put on channels, in all and by phase."""
-    kind, found = record.kind, _found(record, answer)
+    found = _found(record, answer)
     plan = found.plan
     topology, pairs = plan.topology, plan.connections
     inside = topology.num_network_channels
@@ -640,9 +620,8 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     most = float(by_phase.max(initial=0.0)) or 1.0
     frames = Frames(edges, (by_phase / most).astype(np.float32), "clocks")
     yield View(
-        "phases", verdict_of(record),
-        command_line(kind, record.configuration), topology, "words", load, flows, plan.routes,
-        frames=frames if len(edges) > 1 else None,
+        "phases", record.answer.verdict, record.answer.again(), topology, "words", load, flows,
+        plan.routes, frames=frames if len(edges) > 1 else None,
     )  # fmt: skip
 
 

@@ -25,14 +25,6 @@ OF_FILES = ("graph", "fabric")
 WANTED = "a machine file, .toml"
 
 
-def _per_us(given: Any) -> float:
-    return float(_with_unit(RATE, given) / 10**6)
-
-
-def _microseconds(given: Any) -> float:
-    return float(_with_unit(TIME, given) * 10**6)
-
-
 def _with_unit(quantity: Quantity, given: Any) -> Any:
     """Return a value exactly. A number without a unit is none, except 0 of times."""
     plain = given == 0 and isinstance(given, int | float) and quantity is TIME
@@ -61,8 +53,8 @@ def whole(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-Rate = Annotated[float, BeforeValidator(_per_us)]
-Time = Annotated[float, BeforeValidator(_microseconds)]
+Rate = Annotated[float, BeforeValidator(lambda given: float(_with_unit(RATE, given) / 10**6))]
+Time = Annotated[float, BeforeValidator(lambda given: float(_with_unit(TIME, given) * 10**6))]
 Bytes = Annotated[int | float, BeforeValidator(_bytes)]
 
 

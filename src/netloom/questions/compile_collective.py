@@ -321,7 +321,7 @@ class CollectiveSchedule(Answer):
 
     def parts(self) -> dict[str, Part]:
         """Return the parts of the picture, by name."""
-        from netloom.drawing.use_over_time import use_over_time
+        from netloom.drawing.over_time import use_over_time
 
         return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
 

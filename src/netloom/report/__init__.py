@@ -18,7 +18,7 @@ def report(
     results: Any, path: str | Path, *, title: str = "", pictures: str | Path | None = None
 ) -> Path:
     """Write answers, or what experiments found, as one page. See ``page.report``."""
-    from netloom.report.page import report as write  # Jinja, when it is needed
+    from netloom.report.page.write import report as write  # Jinja, when it is needed
 
     return write(results, path, title=title, pictures=pictures)
 

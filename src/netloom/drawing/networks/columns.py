@@ -19,6 +19,8 @@ from netloom.drawing.names import LINE, fitted, width_of, without_common
 from netloom.drawing.networks.panels import (
     MOST_BLOCKS,
     RIM,
+    Panel,
+    Parts,
     ports,
     receives,
     row_words,
@@ -32,18 +34,17 @@ from netloom.drawing.networks.scene import (
     Channels,
     Scene,
     Word,
-    as_squares,
     bent,
     discs_on,
+    last_of,
     named_below,
-    squares_at,
 )
 from netloom.topology.core import StagesShape, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Floats, Ints
     from netloom.drawing.networks.traffic import Traffic
     from netloom.topology import Topology
 
@@ -146,17 +147,13 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     listed, names, below = named_below(traffic, foot, 0.48 * width if beside else width)
     right = beside and listed
     left, top = (0.5 * width, foot) if right else (0.0, foot + below + (8 if listed else 0))
-    more = uplink_matrices(traffic, laid, left, top, width - left)
-    if more is None:
-        if beside:
-            listed, names, below = named_below(traffic, foot, width)
-        return Scene(
-            width, foot + below, (drawn, rim), tuple(boxes), (*words, *names), (*discs, *listed),
-            bundles, note=note,
-        )  # fmt: skip
+    parts, end = uplink_matrices(traffic, laid, left, top, width - left)
+    if beside and not parts.channel:
+        listed, names, below = named_below(traffic, foot, width)
+    matrices = (parts.drawn(traffic, again=True),) if parts.channel else ()
     return Scene(
-        width, max(foot + below, more.end), (drawn, rim, more.channels), (*boxes, *more.boxes),
-        (*words, *names, *more.words), (*discs, *listed), bundles, note=note,
+        width, max(foot + below, end), (drawn, rim, *matrices), (*boxes, *parts.boxes),
+        (*words, *names, *parts.words), (*discs, *listed), bundles, note=note,
     )  # fmt: skip
 
 
@@ -315,14 +312,8 @@ def _slots(traffic: Traffic, laid: Columns, placed: Sequence[_Placed]) -> tuple[
     other = np.roll(middle, many)
     twin = np.tile(np.arange(many), 2)
     side = 2 * column + right
-    order = np.lexsort((twin, other, router, side))
-    new = np.append(True, (np.diff(side[order]) != 0) | (np.diff(router[order]) != 0))
-    first = np.flatnonzero(new)
-    counts = np.diff(np.append(first, len(order)))
-    rank = np.arange(len(order)) - np.repeat(first, counts)
-    y = np.empty(2 * many)
-    y[order] = top[order] + height[order] * (rank + 0.5) / np.repeat(counts, counts)
-    place = np.stack([edge, y], axis=1)
+    share, _ = shares(side * routers.num_routers + router, twin, other)
+    place = np.stack([edge, top + height * share], axis=1)
     return place[:many], place[many:]
 
 
@@ -377,17 +368,16 @@ def _parts(column: Column) -> Ints:
 def _boxes(each: _Placed) -> list[Box]:
     """Return the boxes of a column: those of groups where routers are too low to be told apart."""
     style = "network-bar" if each.width == BAR else "network-box"
-    if each.height.min() >= LOWEST or len(np.unique(each.column.group)) == 1:
-        return [
-            Box(each.left, float(top), each.width, float(height), style)
-            for top, height in zip(each.top, each.height, strict=True)
-        ]
-    found = []
-    for group in np.unique(each.column.group):
-        here = each.column.group == group
-        top, end = each.top[here].min(), (each.top + each.height)[here].max()
-        found.append(Box(each.left, float(top), each.width, float(end - top), style))
-    return found
+    part = each.column.group
+    if each.height.min() >= LOWEST or part[0] == part[-1]:
+        part = np.arange(len(part))
+    first = np.flatnonzero(np.append(True, np.diff(part) != 0))
+    last = np.append(first[1:], len(part)) - 1
+    top, high = each.top[first], each.top[last] + each.height[last] - each.top[first]
+    return [
+        Box(each.left, y, each.width, tall, style)
+        for y, tall in zip(top.tolist(), high.tolist(), strict=True)
+    ]
 
 
 def _words(traffic: Traffic, placed: Sequence[_Placed], width: float) -> list[Word]:
@@ -637,33 +627,16 @@ TALL, NAMES = 220.0, 76.0
 """Pixels of a matrix from top to bottom, and beside it for names, at most."""
 
 
-class Matrices(NamedTuple):
-    """Two matrices, up and down, with their words, and where they end."""
-
-    channels: Channels
-    boxes: tuple[Box, ...]
-    words: tuple[Word, ...]
-    end: float
-
-
-class _Cells(NamedTuple):
-    """The busiest channel of each row and column."""
-
-    channel: Ints
-    row: Ints
-    column: Ints
-
-
 def uplink_matrices(
     traffic: Traffic, laid: Columns, left: float, top: float, room: float
-) -> Matrices | None:
-    """Return the matrices of a tree, each at most ``room`` / 2 wide. None of other networks.
+) -> tuple[Parts, float]:
+    """Return the matrices of a tree, each at most ``room`` / 2 wide, and where they end.
 
     Rows are leaves, or pods of trees of more levels. Columns are the top routers. A square is the
     busiest channel between them. Neighbors share one if they are too many.
     """
     if not isinstance(traffic.topology.family, TreeShape) or len(laid.columns) < 3:
-        return None
+        return Parts(), 0.0
     at = len(laid.columns) // 2
     below, tops = laid.columns[at - 1], laid.columns[at]
     pods = len(np.unique(below.group)) > 1
@@ -678,29 +651,28 @@ def uplink_matrices(
     aside = (room / 2 - 14 - margin) / columns >= LEAST
     cell = min(((room / 2 - 14 if aside else room) - margin) / columns, TALL / rows, LARGEST)
     if cell < LEAST or min(rows, columns) < 2:
-        return None
+        return Parts(), 0.0
     routers = traffic.topology.routers
     ends = routers.channel_source.astype(np.int64), routers.channel_target.astype(np.int64)
     who = ("pods", "top routers") if pods else ("leaves", "spines")
     ends_of_row = _row_names(traffic, tops.routers[[0, -1]], pods=False, rows=2, per=1)
     across = " to ".join(ends_of_row)
-    parts, boxes, words = [], [], []
-    y = top + HEAD
+    parts, y = Parts(), top + HEAD
     for place, here in enumerate((laid.enters == at, laid.leaves == at)):
         x = left + margin + (place * room / 2 if aside else 0.0)
         y = top + HEAD + (0.0 if aside else place * (rows * cell + HEAD + 10))
         lower, upper = ends[place], ends[1 - place]
-        cells = _busiest(traffic, here, row_of[lower], column_of[upper], columns)
-        parts.append((cells.channel, squares_at(x, y, cells.row, cells.column, cell)))
-        boxes.append(Box(x, y, columns * cell, rows * cell))
-        words += row_words(names, x, y, cell)
+        shown = traffic.between[here[traffic.between]]  # the busiest last
+        keys = row_of[lower[shown]] * columns + column_of[upper[shown]]
+        channel, cells = last_of(keys, shown)
+        panel = Panel("", channel, cells // columns, cells % columns, rows, columns)
+        parts.add(panel, x, y, cell)
+        parts.words += row_words(names, x, y, cell)
         heading = " → ".join(who[:: 1 - 2 * place])
-        words.append(Word(x - margin, y - HEAD + LINE / 2, heading, style="network-heading"))
+        heads = Word(x - margin, y - HEAD + LINE / 2, heading, style="network-heading")
         fits = (room / 2 if aside else room) - margin - 14
-        words.append(Word(x, y - HEAD + 1.5 * LINE, fitted(across, fits)))
-    channel, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
-    drawn = as_squares(traffic, channel, squares, again=True)
-    return Matrices(drawn, tuple(boxes), tuple(words), y + rows * cell + 4)
+        parts.words += [heads, Word(x, y - HEAD + 1.5 * LINE, fitted(across, fits))]
+    return parts, y + rows * cell + 4
 
 
 def _row_names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: int) -> list[str]:
@@ -710,13 +682,3 @@ def _row_names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: i
     topology = traffic.topology
     names = [topology.name_of(topology.router_vertex(int(each))) for each in routers]
     return without_common(names[::per], NAMES)
-
-
-def _busiest(traffic: Traffic, here: Bools, row: Ints, column: Ints, columns: int) -> _Cells:
-    """Return the busiest of some channels by row and column."""
-    shown = traffic.between[here[traffic.between]]  # the busiest last
-    keys = row[shown] * columns + column[shown]
-    last = np.full(int(keys.max(initial=-1)) + 1, -1)
-    last[keys] = shown
-    cells = np.flatnonzero(last >= 0)
-    return _Cells(last[cells], cells // columns, cells % columns)

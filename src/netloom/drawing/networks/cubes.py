@@ -21,9 +21,11 @@ from netloom.drawing.networks.panels import (
     Band,
     Look,
     Panel,
+    Parts,
     beside_squares,
     marked_squares,
     panels_scene,
+    row_words,
 )
 from netloom.drawing.networks.scene import (
     DISC,
@@ -35,10 +37,9 @@ from netloom.drawing.networks.scene import (
     Disc,
     Scene,
     Word,
-    as_squares,
     discs_on,
+    last_of,
     named_below,
-    squares_at,
     straight_points,
 )
 from netloom.topology import Cube
@@ -312,7 +313,7 @@ ARROWS = {"x+": "x+ →", "x-": "x− ←", "y+": "y+ ↓", "y-": "y− ↑", "z
 """The directions of a cube, as panels name them."""
 
 
-def planes_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> Scene | None:
+def planes_scene(traffic: Traffic, width: float) -> Scene | None:
     """Return the scene of a cube of two or three dimensions: a raster a direction and plane.
 
     A square is the channel that leaves the node there in that direction. None where squares would
@@ -323,39 +324,30 @@ def planes_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> S
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
     *across, down, along = axes
     shape = cube.sides[down], cube.sides[along]
-    panels: dict[int, list[Panel]] = {}
+    planes = range(cube.sides[across[0]] if across else 1)
+    bands = [Band(f"z = {plane}" if across else "", []) for plane in planes]
     for name, axis in zip(AXES, reversed(axes), strict=False):
         for way, sign in enumerate("+-"):
             first = int(cube.line_base[axis, way])
             channel = first + np.arange(int(cube.direction_channels[axis]))
             node = cube.channel_source[channel]
             at = [node // cube.strides[each] % cube.sides[each] for each in (*across, down, along)]
-            plane = at[0] if across else np.zeros_like(node)
-            for each in range(cube.sides[across[0]] if across else 1):
-                here = plane == each
+            for plane, band in zip(planes, bands, strict=True):
+                here = at[0] == plane if across else np.ones(len(node), np.bool_)
                 places = channel[here], at[-2][here], at[-1][here]
-                panels.setdefault(each, []).append(Panel(ARROWS[name + sign], *places, *shape))
-    named = [f"z = {each}" if across else "" for each in panels]
-    bands = [Band(heading, each) for heading, each in zip(named, panels.values(), strict=True)]
-    if across:
-        bands = [
-            Band(
-                band.heading,
-                band.panels if place == 0 else [p._replace(label="") for p in band.panels],
-            )
-            for place, band in enumerate(bands)
-        ]
+                label = "" if plane else ARROWS[name + sign]
+                band.panels.append(Panel(label, *places, *shape))
     node_at = "(z,y,x)" if across else "(y,x)"
     note = f"a square is the channel that leaves node {node_at}: row y, column x"
     note += "" if across else "; strips are means of rows and columns"
-    look = Look(width, tall, note, beside=bool(across), means=not across, rim=True)
+    look = Look(width, RASTER_TALL, note, beside=bool(across), means=not across, rim=True)
     scene = panels_scene(traffic, bands, look)
     if scene is None or not across:
         return scene
     return with_key(traffic, scene, width)
 
 
-def hyperx_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> Scene | None:
+def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
     """Return the scene of a HyperX: a matrix of senders and receivers a line and dimension.
 
     Of several lanes the busiest is shown. None where squares would be too small.
@@ -374,22 +366,19 @@ def hyperx_scene(traffic: Traffic, width: float, tall: float = RASTER_TALL) -> S
         mine = (source - row * stride == target - column * stride) & (source != target)
         line = source // (stride * side) * stride + source % stride
         keys = (line * side + row) * side + column
-        last = np.full(prod(sides) * side, -1)
-        last[keys[mine]] = shown[mine]
+        channel, cells = last_of(keys[mine], shown[mine])
         panels = []
         for number in range(prod(sides) // side):
-            cells = np.arange(number * side**2, (number + 1) * side**2)
-            cells = cells[last[cells] >= 0]
-            cells = cells[np.argsort(traffic.weight[last[cells]], kind="stable")]
-            at = cells // side % side, cells % side
-            label = _line(number, axis, sides)
-            panels.append(Panel(label, last[cells], *at, side, side))
+            here = cells // side**2 == number
+            at = cells[here] // side % side, cells[here] % side
+            panels.append(Panel(_line(number, axis, sides), channel[here], *at, side, side))
         bands.append(
             Band(f"dimension {axis}: {counted(len(panels), 'line', ',')} of {side}", panels)
         )
     lanes = "; the busiest of the lanes" if shape.lanes > 1 else ""
     note = f"in each matrix rows send, columns receive, along the ·{lanes}"
-    return panels_scene(traffic, bands, Look(width, tall if width > COLUMN else 2 * tall, note))
+    tall = RASTER_TALL if width > COLUMN else 2 * RASTER_TALL
+    return panels_scene(traffic, bands, Look(width, tall, note))
 
 
 def _line(number: int, axis: int, sides: Sequence[int]) -> str:
@@ -520,31 +509,22 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     cell, a_line = _fit(cube, many, width - margin)
     if cell < LEAST:
         return None
-    words: list[Word] = []
-    boxes: list[Box] = []
-    channels, squares, top = [], [], 0.0
+    parts, top = Parts(), 0.0
     for first in range(0, len(order), a_line):
         nodes = order[first : first + a_line]
         y = top + LINE + 2
-        words.append(Word(margin, top + LINE / 2, _called(cube, nodes)))
-        every = ceil(LINE / cell)
-        words += [
-            Word(margin - 5, y + (at + 0.5) * cell, rows.names[at], "right")
-            for at in range(0, many, every)
-        ]
-        boxes.append(Box(margin, y, len(nodes) * cell, many * cell))
-        row, column = np.divmod(np.arange(many * len(nodes)), len(nodes))
-        channel = rows.channel[:, nodes].ravel()
-        here = (channel >= 0) & ~np.isnan(traffic.time[channel])
-        channels.append(channel[here])
-        squares.append(squares_at(margin, y, row, column, cell)[here])
+        parts.words.append(Word(margin, top + LINE / 2, _called(cube, nodes)))
+        parts.words += row_words(rows.names, margin, y, cell)
+        row, column = np.nonzero(rows.channel[:, nodes] >= 0)
+        channel = rows.channel[row, nodes[column]]
+        parts.add(Panel("", channel, row, column, many, len(nodes)), margin, y, cell)
         top = y + many * cell + 6
-    drawn = as_squares(traffic, np.concatenate(channels), np.concatenate(squares))
-    discs = beside_squares(traffic, drawn, words, (width, top))
+    drawn = parts.drawn(traffic)
+    discs = beside_squares(traffic, drawn, parts.words, (width, top))
     bars, said, line, top = _busiest(traffic, rows, top + 4, width)
     listed, names, below = named_below(traffic, top + 8, width)
     return Scene(
-        width, top + 8 + below, (drawn,), (*boxes, *line), (*words, *said, *names),
+        width, top + 8 + below, (drawn,), (*parts.boxes, *line), (*parts.words, *said, *names),
         (*discs, *listed), cells=(bars,), marks=marked_squares(traffic, drawn), note=NOTE,
     )  # fmt: skip
 

@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.drawing.names import SIZE, width_of
+from netloom.drawing.networks.scene import Arrow, Word
 from netloom.drawing.networks.traffic import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import altair as alt
     import polars as pl
 
     from netloom.base.arrays import Floats
-    from netloom.drawing.networks.scene import Box, Bundles, Cells, Channels, Scene
+    from netloom.drawing.networks.scene import Box, Bundles, Cells, Channels, Disc, Scene
     from netloom.drawing.networks.traffic import Traffic
 
 LETTER = 7.6
 """Pixels of a letter of a title, about."""
+
+NUMBER = "center", "network-number"
+"""How the number of a busy channel stands on its disc."""
 
 
 def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
@@ -39,7 +43,7 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     marks = [
         _stroked(
             tables[part.again],
-            _tooltip(traffic),
+            _tooltip(traffic, tables[part.again].columns),
             fill=None,
             strokeCap="round" if part.squares is None else "square",
             clip=part.squares is not None,
@@ -54,9 +58,10 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     layers += [
         *_boxes(scene.marks),
         *map(_bundles, scene.dots),
-        *_arrows(scene),
-        *_words(scene),
-        *_discs(scene),
+        *_busy(scene.arrows, "triangle-up", 110),
+        *_words(scene.words),
+        *_busy(scene.discs, "circle", 230),
+        *_words([Word(*each[:2], str(each.number), *NUMBER) for each in scene.discs]),
     ]
     letters = max(int(scene.width / LETTER), 20)
     said = f"{when}: {traffic.sentence}" if when else traffic.sentence
@@ -182,13 +187,11 @@ def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
     return table
 
 
-def _tooltip(traffic: Traffic) -> list[Any]:
+def _tooltip(traffic: Traffic, known: Collection[str]) -> list[Any]:
     import altair as alt
 
     titles = {"load": _measured(traffic), "mean": "% of the mean channel"}
-    told = ["load"] if traffic.even or traffic.shown == "use" else ["load", "bandwidth", "time"]
-    told += ["mean"] if traffic.shown == "load" and traffic.mean > 0 else []
-    told += ["paths"] if traffic.paths is not None else []
+    told = [each for each in ("load", "bandwidth", "time", "mean", "paths") if each in known]
     told = [] if traffic.marked and not traffic.marked.measure else told
     more = [] if traffic.tips is None else [alt.Tooltip("tips:N", title=traffic.tips.title)]
     return ["channel:N", *(
@@ -277,18 +280,6 @@ def _cells(cells: Cells, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
     return drawn.encode(stroke=heat)
 
 
-def _arrows(scene: Scene) -> list[alt.Chart]:
-    """Return the heads of the busiest channels."""
-    import altair as alt
-
-    if not scene.arrows:
-        return []
-    look: dict[str, Any] = {"filled": True, "style": "network-disc", "opacity": 1}
-    rows = [each._asdict() for each in scene.arrows]
-    drawn = _placed(rows, "point", shape="triangle-up", size=110, **look)
-    return [drawn.encode(angle=alt.Angle("angle:Q", scale=None))]
-
-
 def paths(points: Floats) -> list[str]:
     """Return curves as SVG has them.
 
@@ -315,31 +306,27 @@ def _boxes(boxes: Sequence[Box]) -> list[alt.Chart]:
     return layers
 
 
-def _words(scene: Scene) -> list[alt.Chart]:
-    kinds = dict.fromkeys((word.style, word.align) for word in scene.words)
-    return [
-        _text(
-            [
-                {"x": word.x, "y": word.y, "text": word.text}
-                for word in scene.words
-                if (word.style, word.align) == (style, align)
-            ],
-            style,
-            align,
-        )
-        for style, align in kinds
-    ]
+def _words(words: Sequence[Word]) -> list[alt.Chart]:
+    layers = []
+    for style, align in dict.fromkeys((word.style, word.align) for word in words):
+        rows = [
+            {"x": word.x, "y": word.y, "text": word.text}
+            for word in words
+            if (word.style, word.align) == (style, align)
+        ]
+        look: dict[str, Any] = {"style": style, "align": align}
+        drawn = _placed(rows, "text", baseline="middle", fontSize=SIZE, **look)
+        layers.append(drawn.encode(text="text:N"))
+    return layers
 
 
-def _text(rows: Sequence[dict[str, Any]], style: str, align: Any) -> alt.Chart:
-    look = {"style": style, "align": align, "baseline": "middle", "fontSize": SIZE}
-    return _placed(rows, "text", **look).encode(text="text:N")
+def _busy(marks: Sequence[Disc | Arrow], shape: str, size: float) -> list[alt.Chart]:
+    """Return what marks the busiest channels: their heads, or the discs of their numbers."""
+    import altair as alt
 
-
-def _discs(scene: Scene) -> list[alt.Chart]:
-    if not scene.discs:
+    if not marks:
         return []
     look: dict[str, Any] = {"filled": True, "style": "network-disc", "opacity": 1}
-    rows = [{"x": disc.x, "y": disc.y, "text": str(disc.number)} for disc in scene.discs]
-    round_ones = _placed(rows, "point", shape="circle", size=230, **look)
-    return [round_ones, _text(rows, "network-number", "center")]
+    drawn = _placed([each._asdict() for each in marks], "point", shape=shape, size=size, **look)
+    turned = isinstance(marks[0], Arrow)
+    return [drawn.encode(angle=alt.Angle("angle:Q", scale=None)) if turned else drawn]

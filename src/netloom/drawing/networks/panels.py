@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.drawing.names import LINE, width_of
+from netloom.drawing.names import LINE, NAME_LINE, width_of
 from netloom.drawing.networks.scene import (
     DISC,
     Box,
@@ -22,6 +22,7 @@ from netloom.drawing.networks.scene import (
     Word,
     as_squares,
     discs_on,
+    last_of,
     named_below,
     squares_at,
     straight_points,
@@ -110,7 +111,7 @@ class Look:
 
 
 @dataclass(eq=False)
-class _Parts:
+class Parts:
     """What is drawn, while it is put together."""
 
     channel: list[Ints] = field(default_factory=list)
@@ -125,6 +126,12 @@ class _Parts:
         self.channel.append(panel.channel)
         self.squares.append(squares_at(x, y, panel.row, panel.column, cell))
 
+    def drawn(self, traffic: Traffic, *, again: bool = False) -> Channels:
+        """Return the squares of the channels that there are."""
+        channel, squares = np.concatenate(self.channel), np.concatenate(self.squares)
+        there = ~np.isnan(traffic.time[channel])
+        return as_squares(traffic, channel[there], squares[there], again=again)
+
 
 def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene | None:
     """Return bands of panels as a scene. None if squares would be too small."""
@@ -134,7 +141,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     cell = _cell(bands, look, margin)
     if cell < LEAST:
         return None
-    parts = _Parts()
+    parts = Parts()
     top = 0.0
     for band in bands:
         if band.heading and not look.beside:
@@ -144,9 +151,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
             top = _row(traffic, parts, band, row, (margin, top), cell, look)
         if look.rim and look.beside and band is bands[-1]:
             top = _numbered(parts, row, (margin, top - GAP), cell)
-    channel, squares = np.concatenate(parts.channel), np.concatenate(parts.squares)
-    there = ~np.isnan(traffic.time[channel])
-    drawn = as_squares(traffic, channel[there], squares[there])
+    drawn = parts.drawn(traffic)
     discs = beside_squares(traffic, drawn, parts.words, (look.width, top))
     listed, names, below = named_below(traffic, top + 4, look.width)
     words = [*parts.words, *names]
@@ -160,7 +165,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
 
 
 def _row(
-    traffic: Traffic, parts: _Parts, band: Band, row: Sequence[tuple[float, Panel]],
+    traffic: Traffic, parts: Parts, band: Band, row: Sequence[tuple[float, Panel]],
     at: tuple[float, float], cell: float, look: Look,
 ) -> float:  # fmt: skip
     """Add panels that stand side by side, and return where what is below them begins."""
@@ -176,11 +181,7 @@ def _row(
         if look.means:
             parts.cells.append(_means(traffic, panel, x, y, cell))
         if look.rim and place == 0:
-            every = ceil(LINE / cell)
-            parts.words += [
-                Word(margin - 5, y + (number + 0.5) * cell, str(number), "right")
-                for number in range(0, panel.rows, every)
-            ]
+            parts.words += row_words([*map(str, range(panel.rows))], margin, y, cell)
     if look.beside:
         parts.words.append(Word(0, y + high / 2, band.heading))
     bottom = y + high + look.strip
@@ -190,16 +191,13 @@ def _row(
 
 
 def _numbered(
-    parts: _Parts, row: Sequence[tuple[float, Panel]], at: tuple[float, float], cell: float
+    parts: Parts, row: Sequence[tuple[float, Panel]], at: tuple[float, float], cell: float
 ) -> float:
     """Add the numbers of columns below panels, and return where what is below them begins."""
     margin, y = at
     for left, panel in row:
-        every = ceil((width_of(str(panel.columns - 1)) + 6) / cell)
-        parts.words += [
-            Word(margin + left + (number + 0.5) * cell, y + LINE / 2 + 1, str(number), "center")
-            for number in range(0, panel.columns, every)
-        ]
+        numbers = [*map(str, range(panel.columns))]
+        parts.words += column_words(numbers, margin + left, y + LINE / 2 + 1, cell)
     return y + LINE + GAP
 
 
@@ -284,48 +282,21 @@ MOST_BLOCKS = 64
 """Rows of a matrix at most. Of more, neighbours share one."""
 
 
-def pooled(
-    traffic: Traffic, row: Ints, column: Ints, many: int, *, diagonal: bool = True
-) -> tuple[Ints, Ints, Ints, int]:
-    """Return the busiest channel of each row and column, their rows and columns, and how many.
-
-    If there are too many rows, neighbours are taken together.
-
-    Parameters
-    ----------
-    row, column
-        int64[num_network_channels], 0 … many - 1.
-    diagonal
-        Whether channels from a row to itself count.
-    """
-    per = -(-many // MOST_BLOCKS)
-    shown = traffic.between  # the busiest last
-    if not diagonal:
-        shown = shown[row[shown] != column[shown]]
-    blocks = -(-many // per)
-    keys = row[shown] // per * blocks + column[shown] // per
-    last = np.full(blocks * blocks, -1)
-    last[keys] = shown
-    cells = np.flatnonzero(last >= 0)
-    cells = cells[np.argsort(traffic.weight[last[cells]], kind="stable")]
-    return last[cells], cells // blocks, cells % blocks, blocks
-
-
 def row_words(names: Sequence[str], left: float, top: float, cell: float) -> list[Word]:
     """Return the names of rows beside a matrix, as many as have room."""
-    every = max(1, int(np.ceil(15 / cell)))
     return [
         Word(left - 5, top + (at + 0.5) * cell, names[at], "right")
-        for at in range(0, len(names), every)
+        for at in range(0, len(names), ceil(NAME_LINE / cell))
     ]
 
 
-def matrix_words(names: Sequence[str], left: float, top: float, cell: float) -> list[Word]:
-    """Return the names of rows and of columns beside a matrix, as many as have room."""
-    wide = max(1, int(np.ceil((max(map(width_of, names), default=0) + 7) / cell)))
-    return row_words(names, left, top, cell) + [
-        Word(left + (at + 0.5) * cell, top - 9, names[at], "center")
-        for at in range(0, len(names), wide)
+def column_words(names: Sequence[str], left: float, y: float, cell: float) -> list[Word]:
+    """Return the names of columns over or below a matrix: every one, second, fifth or tenth."""
+    least = min((max(map(width_of, names), default=0) + 6) / cell, len(names))
+    steps: list[int] = [base * 10**power for power in range(7) for base in (1, 2, 5)]
+    every = next(step for step in steps if step >= least)
+    return [
+        Word(left + (at + 0.5) * cell, y, names[at], "center") for at in range(0, len(names), every)
     ]
 
 
@@ -350,9 +321,8 @@ def ports(traffic: Traffic) -> tuple[Ints, Ints]:
     router_of = np.concatenate([network.injection_router, network.ejection_router])
     router = router_of[shown - network.num_network_channels].astype(np.int64)
     if len(shown) > MOST_ALONE:
-        last = np.full(2 * network.num_routers, -1)
-        last[router + network.num_routers * receives(traffic, shown)] = np.arange(len(shown))
-        kept = np.sort(last[last >= 0])
+        ends = 2 * router + receives(traffic, shown)
+        kept = np.sort(last_of(ends, np.arange(len(shown)))[0])
         shown, router = shown[kept], router[kept]
     return shown, router
 
@@ -363,8 +333,11 @@ def receives(traffic: Traffic, channel: Ints) -> Bools:
     return np.asarray(channel >= network.num_network_channels + network.num_ports, np.bool_)
 
 
-def shares(group: Ints, channel: Ints) -> tuple[Floats, Floats]:
-    """Return where in its group each channel is, 0 … 1, by number, and the part that it has.
+def shares(group: Ints, *by: Ints | Floats | Bools) -> tuple[Floats, Floats]:
+    """Return where in its group each end is, 0 … 1, and the part of the group that it has.
+
+    Ends of a group are in order of the last of ``by``, those that are alike there in that of the
+    one before.
 
     Examples
     --------
@@ -372,12 +345,13 @@ def shares(group: Ints, channel: Ints) -> tuple[Floats, Floats]:
     >>> place.tolist(), part.tolist()
     ([0.75, 0.25, 0.5], [0.5, 0.5, 1.0])
     """
-    order = np.lexsort((channel, group))
+    order = np.lexsort((*by, group))
     first = np.flatnonzero(np.append(True, np.diff(group[order]) != 0)[: len(order)])
     counts = np.diff(np.append(first, len(order)))
     place, part = np.empty(len(order)), np.empty(len(order))
     part[order] = 1 / np.repeat(counts, counts)
-    place[order] = (np.arange(len(order)) - np.repeat(first, counts) + 0.5) * part[order]
+    rank = np.arange(len(order)) - np.repeat(first, counts)
+    place[order] = (rank + 0.5) / np.repeat(counts, counts)
     return place, part
 
 

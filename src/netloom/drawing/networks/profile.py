@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.drawing.names import LINE, width_of
+from netloom.drawing.networks.panels import column_words, row_words
 from netloom.drawing.networks.scene import Box, Cells, Channels, Scene, Word, named_below
 from netloom.topology import Cube
 from netloom.topology.core import HyperXShape
@@ -62,7 +63,9 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
     words: list[Word] = []
     boxes: list[Box] = []
     top = 0.0
-    for sums in _sums(traffic):
+    routers, family = traffic.topology.routers, traffic.topology.family
+    every = _of_hyperx(traffic, family) if isinstance(family, HyperXShape) else []
+    for sums in _of_cube(routers) if isinstance(routers, Cube) else every:
         part, said, top = _matrix(traffic, sums, top, width)
         cells.append(part)
         words += said
@@ -74,16 +77,6 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
         width, top + GAP + below, (none,), (*boxes, box), (*words, *said, *names), tuple(listed),
         cells=(*cells, bars),
     )  # fmt: skip
-
-
-def _sums(traffic: Traffic) -> list[Sums]:
-    """Return by what channels of a network are taken together."""
-    routers, family = traffic.topology.routers, traffic.topology.family
-    if isinstance(routers, Cube):
-        return _of_cube(routers)
-    if isinstance(family, HyperXShape):
-        return _of_hyperx(traffic, family)
-    return []
 
 
 def _of_cube(cube: Cube) -> list[Sums]:
@@ -145,15 +138,9 @@ def _matrix(
         for r, c in zip(row.tolist(), column.tolist(), strict=True)
     )
     words = [Word(0, top + LINE / 2, sums.heading, style="network-heading")]
-    words += [Word(margin - 6, y + (at + 0.5) * high, name, "right")
-              for at, name in enumerate(sums.rows)]  # fmt: skip
-    least = (width_of(str(sums.columns - 1)) + 6) / side
-    steps: list[int] = [base * 10**power for power in range(7) for base in (1, 2, 5)]
-    every = next(step for step in steps if step >= least or step >= sums.columns)
-    words += [
-        Word(margin + (at + 0.5) * side, top + 1.5 * LINE + 3, str(at), "center")
-        for at in range(0, sums.columns, every)
-    ]
+    words += row_words(sums.rows, margin, y, high)
+    numbers = [*map(str, range(sums.columns))]
+    words += column_words(numbers, margin, top + 1.5 * LINE + 3, side)
     return Cells(places, mean, said), words, y + many * high
 
 

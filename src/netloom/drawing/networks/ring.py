@@ -10,10 +10,11 @@ import numpy as np
 
 from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.panels import (
+    MOST_BLOCKS,
+    column_words,
     marked_squares,
-    matrix_words,
-    pooled,
     ports,
+    row_words,
     shares,
     straight,
 )
@@ -23,8 +24,11 @@ from netloom.drawing.networks.scene import (
     Channels,
     Scene,
     Word,
+    as_squares,
     discs_on,
+    last_of,
     named_below,
+    squares_at,
 )
 from netloom.topology.core import DragonflyShape
 
@@ -163,13 +167,7 @@ def _places(ring: _Ring, channels: Ints, traffic: Traffic) -> Floats:
     group = own // shape.routers
     turn = (group - other) % shape.groups
     direction = np.repeat([0, 1], len(channels)) ^ (group > other)
-    order = np.lexsort((np.tile(channels, 2), direction, turn, own))
-    new = np.append(True, np.diff(own[order]) != 0)[: len(order)]
-    first = np.flatnonzero(new)
-    counts = np.diff(np.append(first, len(order)))
-    rank = np.arange(len(order)) - np.repeat(first, counts)
-    share = np.empty(len(order))
-    share[order] = (rank + 0.5) / np.repeat(counts, counts)
+    share, _ = shares(own, np.tile(channels, 2), direction, turn)
     within = (own % shape.routers + share) / shape.routers
     return (group + (within - 0.5) * (1 - SPARE)).reshape(2, -1)
 
@@ -214,20 +212,16 @@ def _local(ring: _Ring, traffic: Traffic, channels: Ints) -> Channels:
     routers, size = traffic.topology.routers, ring.shape.routers
     group = routers.channel_source[channels] // size
     if not ring.square:
-        busiest = np.full(ring.shape.groups, -1)
-        busiest[group] = channels  # the busiest last
-        some = np.flatnonzero(busiest >= 0)
-        some = some[np.argsort(traffic.weight[busiest[some]], kind="stable")]
-        at, half = some.astype(np.float64), (1 - SPARE) / 2
+        busiest, some = last_of(group, channels)  # the busiest last
+        order = np.argsort(traffic.weight[busiest], kind="stable")
+        at, half = some[order].astype(np.float64), (1 - SPARE) / 2
         arcs = _arcs(ring, at - half, at + half)
-        return Channels(busiest[some], points=arcs, thinnest=RIM, thickest=2 * RIM)
+        return Channels(busiest[order], points=arcs, thinnest=RIM, thickest=2 * RIM)
     row = routers.channel_source[channels] % size
     column = routers.channel_target[channels] % size
-    cell = ring.square / size
-    corner = _middles(ring)[group] - ring.square / 2
-    sides = np.full(len(channels), cell - (0.4 if cell > 3 else 0.0))
-    left, top = corner[:, 0] + column * cell, corner[:, 1] + row * cell
-    return Channels(channels, squares=np.stack([left, top, sides], axis=1))
+    left, top = (_middles(ring)[group] - ring.square / 2).T
+    squares = squares_at(left, top, row, column, ring.square / size)
+    return Channels(channels, squares=squares)
 
 
 def _frames(ring: _Ring) -> tuple[Box, ...]:
@@ -312,21 +306,17 @@ def _groups(
 ) -> tuple[Channels, list[Word], float]:
     """Return the group × group matrix: the busiest channel from a group to another."""
     assert isinstance(traffic.topology.family, DragonflyShape)
-    names = [str(each) for each in range(traffic.topology.family.groups)]
-    channels, row, column, blocks = pooled(traffic, group[0], group[1], len(names), diagonal=False)
-    margin = width_of(names[-1]) + 8
-    cell = (min(room, 330.0) - margin - width_of(names[-1]) / 2) / blocks
-    squares = np.stack(
-        [
-            left + margin + column * cell,
-            top + LINE + 4 + row * cell,
-            np.full(len(row), cell - (0.6 if cell > 4 else 0)),
-        ],
-        axis=1,
-    )
-    per = -(-len(names) // blocks)
-    words = matrix_words(names[::per], left + margin, top + LINE + 4, cell)
+    groups = traffic.topology.family.groups
+    per = -(-groups // MOST_BLOCKS)
+    names = [str(each) for each in range(0, groups, per)]
+    shown = traffic.between[np.ptp(group[:, traffic.between], axis=0) > 0]
+    channels, cells = last_of(group[0][shown] // per * len(names) + group[1][shown] // per, shown)
+    number = width_of(str(groups - 1))
+    x, y = left + number + 8, top + LINE + 4
+    cell = (min(room, 330.0) - number - 8 - number / 2) / len(names)
+    squares = squares_at(x, y, cells // len(names), cells % len(names), cell)
+    words = row_words(names, x, y, cell) + column_words(names, x, y - 9, cell)
     what = "busiest from group to group"
     words.append(Word(left, top - 1.5 * LINE, what, style="network-heading"))
     words.append(Word(left, top - LINE / 2, "rows send, columns receive"))
-    return Channels(channels, squares=squares, again=True), words, top + LINE + 4 + blocks * cell
+    return as_squares(traffic, channels, squares, again=True), words, y + len(names) * cell

@@ -178,8 +178,13 @@ def straight_points(start: Floats, end: Floats) -> Floats:
     return np.stack([start, start + third, end - third, end], axis=1)
 
 
-def squares_at(x: float, y: float, row: Ints, column: Ints, cell: float) -> Floats:
-    """Return float64[n, 3], the squares of a matrix whose top left corner is at a place."""
+def squares_at(
+    x: Floats | float, y: Floats | float, row: Ints, column: Ints, cell: float
+) -> Floats:
+    """Return float64[n, 3], the squares of a matrix whose top left corner is at a place.
+
+    There may be a corner for each.
+    """
     side = np.full(len(row), cell - (0.5 if cell > 3.5 else 0.0))
     return np.stack([x + column * cell, y + row * cell, side], axis=1)
 
@@ -192,9 +197,23 @@ def as_squares(
     return Channels(channel[order], squares=squares[order], again=again)
 
 
-def bent(start: Floats, end: Floats, share: float = 0.45) -> Floats:
+def last_of(keys: Ints, shown: Ints) -> tuple[Ints, Ints]:
+    """Return the last of the channels of each key, and the keys, from the least on.
+
+    Examples
+    --------
+    >>> last_of(np.array([7, 2, 7]), np.array([30, 10, 20]))
+    (array([10, 20]), array([2, 7]))
+    """
+    last = np.full(int(keys.max(initial=-1)) + 1, -1)
+    last[keys] = shown
+    known = np.flatnonzero(last >= 0)
+    return last[known], known
+
+
+def bent(start: Floats, end: Floats) -> Floats:
     """Return float64[n, 4, 2], curves that leave and arrive horizontally."""
-    step = np.stack([share * (end[:, 0] - start[:, 0]), np.zeros(len(start))], axis=1)
+    step = np.stack([0.45 * (end[:, 0] - start[:, 0]), np.zeros(len(start))], axis=1)
     return np.stack([start, start + step, end - step, end], axis=1)
 
 
@@ -225,23 +244,14 @@ def discs_on(
         if not places:
             continue
         free = [place for place in places if not _hits(place, found, taken)]
-        x, y = _clearest(free, others) if free else _farthest(places, found)
+        points = np.concatenate([np.zeros((0, 2)), *others])
+        if not free:  # then only discs matter
+            points = np.array([each[:2] for each in found]).reshape(-1, 2)
+        most = 2 * DISC if free else np.inf  # what is that clear of curves is clear
+        away = [np.hypot(*(points - each).T).min(initial=most) for each in free or places]
+        x, y = (free or places)[int(np.argmax(away))]
         found.append(Disc(float(x), float(y), number))
     return tuple(found)
-
-
-def _clearest(places: Sequence[Floats], others: Sequence[Floats]) -> Floats:
-    """Return the first of the places that are farthest from other curves, up to two discs."""
-    points = np.concatenate(others) if others else np.zeros((0, 2))
-    away = [float(np.hypot(*(points - place).T).min(initial=2 * DISC)) for place in places]
-    return places[int(np.argmax(away))]
-
-
-def _farthest(places: Sequence[Floats], discs: Sequence[Disc]) -> Floats:
-    """Return the place that is farthest from all discs, if none is free."""
-    away = [min((np.hypot(x - disc.x, y - disc.y) for disc in discs), default=0.0)
-            for x, y in places]  # fmt: skip
-    return places[int(np.argmax(away))]
 
 
 def _hits(place: Floats, discs: Sequence[Disc], words: Sequence[Word]) -> bool:
@@ -269,7 +279,11 @@ def named_below(
     for number, channel in enumerate(traffic.busiest, 1):
         name, value = traffic.name(channel), traffic.compared(channel)
         discs.append(Disc(start + DISC, y + LINE / 2, number))
-        for line in _in_lines(name, width - left):
+        lines = [name]
+        if width_of(name, bold=True) > width - left:
+            source, _, target = name.partition(" → ")
+            lines = [fitted(each, width - left, bold=True) for each in (f"{source} →", target)]
+        for line in lines:
             words.append(Word(left, y + LINE / 2, line, style="network-heading"))
             y += LINE
         after = left + longest + 10
@@ -285,11 +299,3 @@ def named_below(
         words.append(Word(left, y + LINE / 2, f"and {more:,} more as busy"))
         y += LINE + 5
     return discs, words, y - top
-
-
-def _in_lines(name: str, room: float) -> list[str]:
-    """Return the name of a channel, in two lines where one has no room for it."""
-    if width_of(name, bold=True) <= room:
-        return [name]
-    source, _, target = name.partition(" → ")
-    return [fitted(each, room, bold=True) for each in (f"{source} →", target)]

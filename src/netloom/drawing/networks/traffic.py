@@ -262,9 +262,7 @@ class Traffic:
     @cached_property
     def as_busy(self) -> int:
         """How many channels that are not named are as busy as the last that is."""
-        if self.marked:
-            return 0
-        if not self.busiest:
+        if self.marked or not self.busiest:
             return 0
         return len(self._alike(self.busiest[-1])) - sum(
             self.said(each) == self.said(self.busiest[-1]) for each in self.busiest

@@ -99,14 +99,10 @@ def _crossings(loads: Floats, gap: Floats, faster: Ints) -> tuple[Crossing, ...]
         part = slice(before, after + 1)
         signs = np.sign(gap[part])
         last = before + int(np.flatnonzero(signs == signs[0])[-1])
-        load = float(np.interp(0.0, *_rising(gap[[last, last + 1]], loads[[last, last + 1]])))
+        rising = last + np.argsort(gap[last : last + 2])
+        load = float(np.interp(0.0, gap[rising], loads[rising]))
         found.append(Crossing(load, float(loads[before]), float(loads[after])))
     return tuple(found)
-
-
-def _rising(places: Floats, values: Floats) -> tuple[Floats, Floats]:
-    order = np.argsort(places)
-    return places[order], values[order]
 
 
 def crossing_sentences(group: CurveGroup) -> list[str]:
@@ -137,15 +133,6 @@ def _crossed(one: Curve, other: Curve, pair: Pair) -> str:
     if len(places) == 1:
         return f"{cross}: {below.label} is faster below, {above.label} above."
     return f"{cross}: {below.label} is faster below the first."
-
-
-def bounds(curve: Curve) -> tuple[float, float] | None:
-    """Return between which loads a curve saturates, as far as is known. None if it has no load."""
-    if curve.found is not None:
-        return curve.found[0] - curve.found[1], curve.found[0] + curve.found[1]
-    if curve.kept_up is None and curve.fell_behind is None:
-        return None
-    return curve.kept_up or 0.0, curve.below
 
 
 def times_said(least: float, most: float) -> str:
@@ -226,17 +213,9 @@ def _compared(curve: Curve, model: Curve | None) -> list[Any]:
     ]
 
 
-def kept_up_in(curve: Curve) -> str:
-    """Return in how many runs a curve kept up with its highest load: "" if it did in all."""
-    if curve.table.is_empty():
-        return ""
-    last = curve.table.row(-1, named=True)
-    return runs_said(last) if last["load"] == curve.kept_up and last["behind"] else ""
-
-
 def carries_most(curves: Sequence[Curve]) -> str:
     """Return which configurations carry most before they saturate, as far as that is known."""
-    known = [(curve, *ends) for curve in curves if (ends := bounds(curve)) is not None]
+    known = [(curve, *ends) for curve in curves if (ends := curve.bounds) is not None]
     if len(known) < 2:
         return ""
     known.sort(key=lambda each: (-each[1], -each[2]))
@@ -304,12 +283,7 @@ def is_fastest(group: CurveGroup) -> str:
 
 def model_sentence(group: CurveGroup) -> str:
     """Return how far models are off the simulator, over all curves that have one."""
-    off = [
-        each
-        for place, curve in enumerate(group.simulated)
-        if (model := group.model_of(place)) is not None
-        for each in deviations(curve, model)
-    ]
+    off = group.off
     if not off:
         return ""
     load, worst = max(off, key=lambda each: abs(each[1]))
@@ -343,7 +317,7 @@ class Tile(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a group of curves comes to.
+    """What curves, or answers, come to that are compared.
 
     Attributes
     ----------
@@ -352,14 +326,17 @@ class Decision(NamedTuple):
     tiles
         The numbers of the sentence.
     chosen
-        The curve to take. None if none is better.
+        The names of those to take. Empty if none is better.
+    curve
+        The curve to take.
     several
         Whether there is a choice.
     """
 
     verdict: Verdict
     tiles: tuple[Tile, ...]
-    chosen: Curve | None
+    chosen: tuple[str, ...] = ()
+    curve: Curve | None = None
     several: bool = True
 
 
@@ -375,21 +352,17 @@ def decide(group: CurveGroup) -> Decision:
         lines["latency"] = is_fastest(group)
         lines["crossing"] = " ".join(crossing_sentences(group))
     lines["model"] = model_sentence(group)
+    behind = []  # at which of the highest loads that curves carry some of the runs were
+    for curve in group.simulated:
+        last = curve.table.row(-1, named=True) if len(curve.table) else {"behind": 0}
+        if last["behind"] and last["load"] == curve.kept_up:
+            at, runs = number(curve.kept_up), runs_said(last)
+            behind.append(f"At {at}, {curve.label} carried the load in {runs} runs.")
     verdict = Verdict(
         verdict.mark, verdict.sentence, verdict.of,
-        {label: said for label, said in lines.items() if said}, note=_partly(group),
+        {label: said for label, said in lines.items() if said}, note=" ".join(behind),
     )  # fmt: skip
-    return Decision(verdict, found.tiles, found.chosen, len(told) > 1)
-
-
-def _partly(group: CurveGroup) -> str:
-    """Return which curves kept up with their highest load in some runs only."""
-    parts = [
-        f"At {number(curve.kept_up)}, {curve.label} carried the load in {runs} runs."
-        for curve in group.simulated
-        if (runs := kept_up_in(curve))
-    ]
-    return " ".join(parts)
+    return found._replace(verdict=verdict, several=len(told) > 1)
 
 
 def _alone(curve: Curve, group: CurveGroup) -> Decision:
@@ -399,42 +372,36 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
     idle = () if curve.idle is None else (
         Tile(f"{number(curve.idle)} {axes.latency_unit}", f"{axes.latency}, idle network"),
     )  # fmt: skip
-    last_point = _last_point(curve, group)
-    if not axes.open:
+    last_point: tuple[Tile, ...] = ()
+    if len(curve.table):
         last = curve.table.row(-1, named=True)
+        at = f"{axes.latency} at {number(last['load'])} {unit}"
+        last_point = (Tile(f"{number(last['latency'])} {axes.latency_unit}", at),)
+    if not axes.open:
         ends = [number(curve.table[name][0]) for name in ("latency", "load")]
         said = (
             f"{axes.latency.capitalize()} goes from {ends[0]} {axes.latency_unit} at {ends[1]} to "
             f"{number(last['latency'])} at {number(last['load'])} {unit}."
         )
-        return Decision(Verdict("limited", said), (*last_point, *idle), None)
+        return Decision(Verdict("limited", said), (*last_point, *idle))
     if curve.found is not None:
         said = f"{who} saturates at {saturation_said(curve)} {unit}."
         tile = Tile(saturation_said(curve), f"saturation, {unit}")
-        return Decision(Verdict("limited", said), (tile, *idle, *last_point), None)
+        return Decision(Verdict("limited", said), (tile, *idle, *last_point))
     if curve.kept_up is None:
         said = f"{who} saturates below {number(curve.below)} {unit}, the least load asked."
-        return Decision(Verdict("act", said), idle, None)
+        return Decision(Verdict("act", said), idle)
     tile = Tile(number(curve.kept_up), f"carried, {unit}")
     if curve.below == inf:
         said = f"{who} carries all that was offered, up to {number(curve.kept_up)} {unit}."
-        return Decision(Verdict("fine", said), (tile, *idle, *last_point), None)
+        return Decision(Verdict("fine", said), (tile, *idle, *last_point))
     said = f"{who} saturates between {number(curve.kept_up)} and {number(curve.below)} {unit}."
-    return Decision(Verdict("limited", said), (tile, *idle, *last_point), None)
-
-
-def _last_point(curve: Curve, group: CurveGroup) -> tuple[Tile, ...]:
-    """Return the latency at the highest load that a curve has one of, if there is one."""
-    if curve.table.is_empty():
-        return ()
-    last = curve.table.row(-1, named=True)
-    value = f"{number(last['latency'])} {group.axes.latency_unit}"
-    return (Tile(value, f"{group.axes.latency} at {number(last['load'])} {_unit(group)}"),)
+    return Decision(Verdict("limited", said), (tile, *idle, *last_point))
 
 
 def _choice(curves: Sequence[Curve], group: CurveGroup) -> Decision:
     """Return which of several curves to take: the one that carries more, or else is faster."""
-    known = {id(curve): ends for curve in curves if (ends := bounds(curve)) is not None}
+    known = {id(curve): ends for curve in curves if (ends := curve.bounds) is not None}
     if not group.axes.open or len(known) < len(curves):
         return _by_latency(curves, curves, group)
     best = max(curves, key=lambda curve: (known[id(curve)][0], known[id(curve)][1]))
@@ -457,7 +424,7 @@ def _choice(curves: Sequence[Curve], group: CurveGroup) -> Decision:
         sentence = f"{capital(best.label)} carries most of {group.name}: {said}."
     else:
         sentence = f"Take {best.label} for {group.name}: {said}."
-    return Decision(Verdict("fine", sentence, group.name), tuple(tiles), best)
+    return Decision(Verdict("fine", sentence, group.name), tuple(tiles), (best.label,), best)
 
 
 def _latency_clause(best: Curve, other: Curve, group: CurveGroup) -> tuple[str, Tile] | None:
@@ -483,10 +450,10 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
     some = [curve for curve in near if len(curve.whole)]
     if len(some) < 2 or (load := highest_shared(tuple(near))) is None:
         said = f"Which to take for {group.name} is open: no load has a latency of each."
-        return Decision(Verdict("unknown", said, group.name), (), None)
+        return Decision(Verdict("unknown", said, group.name), ())
     if len(some) == 2 and (found := _best_below_and_above(some, group)) is not None:
         return found
-    ranked = sorted(some, key=lambda curve: _latency_at(curve, load))
+    ranked = sorted(some, key=lambda curve: (curve.at(load) or (inf,))[0])
     best, last = ranked[0], ranked[-1]
     alike = _alike(ranked)
     if alike is not None:
@@ -497,17 +464,17 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
         said = f"{_cost(group)}{up_to}: latencies {names}{differ}{carried}."
         tile = Tile(most, f"largest difference in latency{up_to}, {group.name}")
         mark = "limited" if alike.ends else "fine"
-        return Decision(Verdict(mark, said, group.name), (tile,), None)
+        return Decision(Verdict(mark, said, group.name), (tile,))
     less = _latency_clause(best, ranked[1], group)
     if less is None:
         slow = _latency_clause(best, last, group)
         beside = "" if slow is None else f"; {last.label} is slower"
         said = f"Which to take for {group.name} is open: no difference in latency is sure{beside}."
-        return Decision(Verdict("unknown", said, group.name), (), None)
+        return Decision(Verdict("unknown", said, group.name), ())
     verb = f"Take {best.label} for" if _takes(group) else f"{capital(best.label)} is fastest of"
     tile = Tile(less[1].value, f"{group.axes.latency} {less[1].label}")
     said = f"{verb} {group.name}: {less[0]}{carried}."
-    return Decision(Verdict("fine", said, group.name), (tile,), best)
+    return Decision(Verdict("fine", said, group.name), (tile,), (best.label,), best)
 
 
 class Alike(NamedTuple):
@@ -546,22 +513,17 @@ def _best_below_and_above(curves: Sequence[Curve], group: CurveGroup) -> Decisio
     verb = f"For {group.name} take" if _takes(group) else f"{group.name.capitalize()}: fastest is"
     said = f"{verb} {below.label} below {place} {unit} and {above.label} above."
     tile = Tile(place, f"load at which the latencies cross, {unit}")
-    return Decision(Verdict("limited", said, group.name), (tile,), None)
+    return Decision(Verdict("limited", said, group.name), (tile,))
 
 
 def _all_carry(curves: Sequence[Curve], group: CurveGroup) -> str:
     """Return what all of some curves carry, as the end of a sentence."""
-    ends = [bounds(curve) for curve in curves]
+    ends = [curve.bounds for curve in curves]
     if not group.axes.open or any(each is None or not each[0] for each in ends):
         return ""
     least = min(each[0] for each in ends if each is not None)
     who = "both carry" if len(curves) == 2 else "each carries"
     return f", and {who} {number(least)} {_unit(group)}"
-
-
-def _latency_at(curve: Curve, load: float) -> float:
-    here = curve.at(load)
-    return inf if here is None else here[0]
 
 
 def _takes(group: CurveGroup) -> bool:
@@ -590,25 +552,7 @@ CHOICES = frozenset(
 """Fields whose values are alternatives. Programs, sizes and loads are none."""
 
 
-class Best(NamedTuple):
-    """What a comparison of answers comes to.
-
-    Attributes
-    ----------
-    verdict
-        Which to take, with the figure and how the next best compares.
-    tile
-        The figure that decides.
-    chosen
-        The names of those to take.
-    """
-
-    verdict: Verdict
-    tile: Tile
-    chosen: tuple[str, ...]
-
-
-def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Best | None:
+def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Decision | None:
     """Return which of some answers to take, each with how its question differs from the others.
 
     None if they are no alternatives, or if one lacks the figure, or has another with each seed.
@@ -626,7 +570,7 @@ def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Best | Non
     return _ranked(found)
 
 
-def _ranked(found: Mapping[str, Measure]) -> Best:
+def _ranked(found: Mapping[str, Measure]) -> Decision:
     """Return which of some measures is best, and by how much."""
     more = next(iter(found.values())).more
     ranked = sorted(found, key=lambda name: found[name].value, reverse=more)
@@ -636,7 +580,8 @@ def _ranked(found: Mapping[str, Measure]) -> Best:
     names = listed(best)
     if not rest:
         said = f"No difference: each {first.clause}."
-        return Best(Verdict("fine", said), Tile(first.said, f"{first.what}, of each"), tuple(best))
+        tile = Tile(first.said, f"{first.what}, of each")
+        return Decision(Verdict("fine", said), (tile,), tuple(best))
     rival = found[rest[0]]
     change = _change(rival, first)
     others = listed([f"{name} {found[name].said}" for name in rest], 3)
@@ -646,9 +591,9 @@ def _ranked(found: Mapping[str, Measure]) -> Best:
     each = "each" if len(best) > 1 else "it"
     if change < NEAR:
         said = f"Little difference: {names} {first.clause}, only {less}."
-        return Best(Verdict("limited", said), tile, tuple(best))
+        return Decision(Verdict("limited", said), (tile,), tuple(best))
     said = f"Take {names.replace(' and ', ' or ')}: {each} {first.clause}, {less}."
-    return Best(Verdict("fine", said), tile, tuple(best))
+    return Decision(Verdict("fine", said), (tile,), tuple(best))
 
 
 def _change(one: Measure, first: Measure) -> float:

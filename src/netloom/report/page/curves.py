@@ -176,25 +176,25 @@ def point_of(group: pl.DataFrame) -> dict[str, Any]:
     If some of the runs fell behind, the latency is the mean of the others. It has no interval then:
     those others are no random choice, and with all of them the mean would be higher.
     """
-    from scipy.special import stdtrit
+    from netloom.simulation.intervals import interval_over_runs
 
     load, runs = group["load"][0], len(group)
     behind = int((~group["stable"]).sum())
     latency, low, high = None, None, None
-    known = group["latency"].drop_nulls().to_numpy()
+    known = group["latency"].drop_nulls()
     if len(known) and len(known) + behind == runs:
-        latency = float(known.mean())
-        half = group["half"][0] if runs == 1 else spread(known, stdtrit)
+        latency, half = interval_over_runs(known)
+        half = group["half"][0] if runs == 1 else half
         if half is not None and not behind:
             low, high = latency - half, latency + half
-    accepted = group["accepted"].drop_nulls().to_numpy()
-    mean = float(accepted.mean()) if len(accepted) else None
-    around = spread(accepted, stdtrit) if mean is not None and len(accepted) > 1 else None
+    accepted = group["accepted"].drop_nulls()
+    mean, around = interval_over_runs(accepted) if len(accepted) else (None, None)
+    ends: tuple[float | None, float | None] = None, None
+    if mean is not None and around is not None and len(accepted) > 1:
+        ends = mean - around, mean + around
     return {
         "load": load, "latency": latency, "low": low, "high": high, "accepted": mean,
-        "accepted_low": mean - around if mean is not None and around is not None else None,
-        "accepted_high": mean + around if mean is not None and around is not None else None,
-        "runs": runs, "behind": behind,
+        "accepted_low": ends[0], "accepted_high": ends[1], "runs": runs, "behind": behind,
     }  # fmt: skip
 
 
@@ -208,14 +208,6 @@ def runs_said(point: Mapping[str, Any]) -> str:
     """
     kept = point["runs"] - point["behind"]
     return f"{kept} of {point['runs']}" if point["behind"] else str(kept)
-
-
-def spread(values: Any, quantile: Any) -> float:
-    """Return half of the 95 % interval of the mean of independent values; 0 of a single one."""
-    many = len(values)
-    if many < 2:
-        return 0.0
-    return float(quantile(many - 1, 0.975) * values.std(ddof=1) / np.sqrt(many))
 
 
 IN_OTHER_WORDS = frozenset({"app", "on", "message_flits"})
@@ -269,13 +261,19 @@ class Curve:
     ends: float = 0.0
 
     @property
-    def saturation(self) -> tuple[float, float] | None:
-        """The interval of loads in which it saturates. None if it did not."""
+    def bounds(self) -> tuple[float, float] | None:
+        """At which loads it saturates at least and at most. None of curves without loads."""
         if self.found is not None:
             return self.found[0] - self.found[1], self.found[0] + self.found[1]
-        if self.kept_up is None or self.fell_behind is None:
+        if self.kept_up is None and self.fell_behind is None:
             return None
-        return self.kept_up, self.below
+        return self.kept_up or 0.0, self.below
+
+    @property
+    def saturation(self) -> tuple[float, float] | None:
+        """The interval of loads in which it saturates. None if it did not."""
+        known = self.kept_up is not None and self.fell_behind is not None
+        return self.bounds if known or self.found is not None else None
 
     @property
     def below(self) -> float:
@@ -330,6 +328,14 @@ class CurveGroup:
     def model_of(self, place: int) -> Curve | None:
         """Return the model's curve beside a simulated one. None if there is none."""
         return next((self.models[at] for at, of in enumerate(self.of) if of == place), None)
+
+    @property
+    def off(self) -> list[tuple[float, float]]:
+        """By how much models are off what they predict, at which loads."""
+        pairs = ((curve, self.model_of(place)) for place, curve in enumerate(self.simulated))
+        return [
+            each for curve, model in pairs if model is not None for each in deviations(curve, model)
+        ]
 
 
 LONGEST_NAME = 48
@@ -452,7 +458,12 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         "load", "seed", pl.col("cycles").fill_null(0), descending=[False, False, True]
     )
     table = table.unique(["load", "seed"], keep="first", maintain_order=True)
-    limit = _limit(parts)
+    kind = kind_of(parts[0][2])
+    bounds = [
+        {} if kind.model else record.figures.get("throughput_bounds", {}).get(technique, {})
+        for _, technique, record in parts
+    ]
+    limit = min((each["load"] for each in bounds if each.get("load") is not None), default=None)
     if limit is not None:  # answers of old, of runs too short to show it
         within = pl.col("load") <= limit * (1 + 1e-9)
         table = table.with_columns(
@@ -469,7 +480,6 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         kept = kept.filter(pl.col("load") < behind)
         levels = levels.filter(pl.col("load") < behind)
     idle = table["idle"].drop_nulls()
-    kind = kind_of(parts[0][2])
     last: Any = levels["load"].max()
     return Curve(
         model=kind.model,
@@ -485,16 +495,6 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         answers=tuple(answers),
         ends=kind.ends,
     )
-
-
-def _limit(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> float | None:
-    """Return the least load above which answers of simulations say that it must saturate."""
-    bounds = [
-        record.figures.get("throughput_bounds", {}).get(technique, {}).get("load")
-        for _, technique, record in parts
-        if not kind_of(record).model
-    ]
-    return min((load for load in bounds if load is not None), default=None)
 
 
 def _found(
@@ -522,7 +522,9 @@ def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
     """Yield curves by what they are to be compared with, labeled by their differences."""
     by_traffic: dict[str, list[Curve]] = {}
     for curve in curves:
-        by_traffic.setdefault(_traffic(curve), []).append(curve)
+        name = str(curve.about.get("traffic") or f"hot spots in {curve.about['topology']}")
+        name = f"{name} traffic" if name.replace("-", "").isalpha() else short_name(name)
+        by_traffic.setdefault(name, []).append(curve)
     one_each = (
         all(sum(not curve.model for curve in group) <= 1 for group in by_traffic.values())
         and len({str(curve.about.get("topology")) for curve in curves}) == 1
@@ -536,37 +538,25 @@ def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
         yield _group(name, axes, group)
 
 
-def _traffic(curve: Curve) -> str:
-    """Return what a curve's traffic is called: of a file its name without its folder."""
-    name = str(curve.about.get("traffic") or f"hot spots in {curve.about['topology']}")
-    return f"{name} traffic" if name.replace("-", "").isalpha() else short_name(name)
-
-
 def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
-    simulated = [curve for curve in curves if not curve.model]
-    models = [curve for curve in curves if curve.model]
-    told = simulated or models
+    told = [curve for curve in curves if not curve.model] or curves
     differ = telling([curve.about for curve in told])
+    names = names_of([curve.about for curve in curves], differ)
+    found = [replace(curve, label=said) for curve, said in zip(curves, names, strict=True)]
+    simulated, models = ([each for each in found if each.model is of] for of in (False, True))
     places = [
         next((at for at, each in enumerate(simulated) if _predicts(model, each)), None)
         for model in models
     ]
     order = sorted(range(len(models)), key=lambda at: (places[at] is None, places[at] or 0))
-
-    names = names_of([curve.about for curve in curves], differ)
-    by_curve = {id(curve): name for curve, name in zip(curves, names, strict=True)}
-
-    def labelled(curve: Curve) -> Curve:
-        return replace(curve, label=by_curve[id(curve)])
-
     networks = {short_name(str(curve.about.get("topology", ""))) for curve in curves}
     shared = networks.pop() if len(networks) == 1 else ""
     return CurveGroup(
         name=f"{name} on {shared}" if shared not in name else name,
         axes=axes,
         differ=differ,
-        simulated=tuple(map(labelled, simulated)),
-        models=tuple(_beside(labelled(models[at]), places[at]) for at in order),
+        simulated=tuple(simulated),
+        models=tuple(_beside(models[at], places[at]) for at in order),
         of=tuple(places[at] for at in order),
     )
 

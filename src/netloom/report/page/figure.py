@@ -27,9 +27,8 @@ from netloom.drawing.names import base_names
 from netloom.report.page.curves import runs_said, said_field, shared_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from netloom.drawing.axes import Panel
     from netloom.report.page.curves import Curve, CurveGroup
 
 
@@ -38,6 +37,9 @@ MOST_ROWS = 200
 
 DIGITS = 6
 """Digits of the numbers that a chart is drawn from."""
+
+ENDS = ("x2", "y2")
+"""Where the other end of something is."""
 
 DRAWN = ("shape", "strokeWidth")
 """Encodings that say how something is drawn, where they have no scale."""
@@ -152,13 +154,13 @@ def make_figure(
     )
 
 
-def narrowed(wide: Figure, narrow: Figure) -> Figure:
-    """Return a figure that differs in a narrow window as another does, without data twice."""
-    if narrow.spec == wide.spec:
+def narrowed(wide: Figure, narrow: Mapping[str, Any]) -> Figure:
+    """Return a figure with how it is drawn in narrow windows, where that differs."""
+    if narrow == wide.spec:
         return wide
-    known = wide.spec.get("datasets", {})
-    own = {key: rows for key, rows in narrow.spec.get("datasets", {}).items() if key not in known}
-    return replace(wide, narrow={**narrow.spec, "datasets": own})
+    known = wide.spec["datasets"]
+    own = {key: rows for key, rows in narrow["datasets"].items() if key not in known}
+    return replace(wide, narrow={**narrow, "datasets": own})
 
 
 def describe(spec: Mapping[str, Any], title: str) -> str:
@@ -263,46 +265,33 @@ def _columns(
     if not named:
         return {}, []
     main = max(named, key=lambda name: len(sets[name]))
-    columns: dict[str, tuple[str, str]] = {}
+    found: dict[str, tuple[str, str]] = {}
+    hidden, ends = set[str](), set[str]()
     for encoding, name in units:
-        if name != main:
-            continue
         for place, channel in encoding.items():
             for each in channel if isinstance(channel, list) else [channel]:
-                field = each.get("field") if isinstance(each, dict) else None
-                if field is None or ("axis" in each and each["axis"] is None):
+                if not isinstance(each, dict) or "field" not in each:
                     continue
-                if (place in DRAWN and each.get("scale", "") is None) or place == "stroke":
-                    continue  # how something is drawn, not what it is
-                field = field.replace("\\", "")
-                title = each.get("title") or columns.get(field, ("", ""))[0]
-                columns[field] = (
-                    " ".join(title)
-                    if isinstance(title, list)
-                    else title or field.replace("_", " "),
-                    each.get("type") or columns.get(field, ("", "nominal"))[1],
-                )
-    hidden = {
-        each["field"]
-        for encoding, _ in units
-        for each in encoding.values()
-        if isinstance(each, dict) and "axis" in each and each["axis"] is None and "field" in each
-    }
-    if hidden:  # a drawing: places mean nothing
-        hidden |= {
-            each["field"]
-            for encoding, _ in units
-            for place, each in encoding.items()
-            if place in ("x2", "y2") and "field" in each
-        }
-    heads: set[str] = set()
+                field = each["field"].replace("\\", "")
+                if each.get("axis", "") is None:
+                    hidden.add(field)
+                    continue
+                ends |= {field} if place in ENDS else set()
+                how = (place in DRAWN and each.get("scale", "") is None) or place == "stroke"
+                if name != main or how:  # how something is drawn, not what it is
+                    continue
+                head, kind = found.get(field, ("", "nominal"))
+                title = each.get("title") or head
+                head = title if isinstance(title, str) else " ".join(title)
+                found[field] = head, each.get("type") or kind
+    hidden |= ends if hidden else set()  # a drawing: places mean nothing
     shown: dict[str, tuple[str, str]] = {}
-    for field, (head, kind) in columns.items():
+    for field, (title, kind) in found.items():
+        head = title or field.replace("_", " ")
         values = {str(row.get(field)) for row in sets[main]}
-        if field in hidden or head in heads or _is_drawing(field, head, values):
-            continue
-        heads.add(head)
-        shown[field] = head, kind
+        known = (each for each, _ in shown.values())
+        if field not in hidden and head not in known and not _is_drawing(field, head, values):
+            shown[field] = head, kind
     return shown, sets[main]
 
 
@@ -338,12 +327,6 @@ def _rounded(data: Any) -> Any:
     return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
 
 
-COMPUTED = ("aggregate", "bin", "stack", "timeUnit")
-"""What makes of a field something that its data do not have."""
-
-ENDS = {"x2": "x", "y2": "y"}
-"""Encodings that lie on the scale of another."""
-
 TICKS = ("values", "labelExpr", "format", "tickCount")
 """What of an axis says where its ticks are."""
 
@@ -353,86 +336,61 @@ SCALED = ("x", "y", "color", "size", "opacity", "strokeWidth")
 def on_one_scale(figures: Sequence[Figure]) -> list[Figure]:
     """Return figures of one kind whose axes and colors go from the least to the most of all.
 
-    Scales of names, and those whose extent cannot be read from the data, stay as they are.
+    Scales of names, and of numbers that fall, stay as they are.
     """
     if len(figures) < 2:
         return list(figures)
     specs = [deepcopy(dict(each.spec)) for each in figures]
     narrow = [deepcopy(dict(each.narrow)) if each.narrow else None for each in figures]
-    extents = [_extents(each, each["datasets"]) for each in specs]
-    known = [name for name in extents[0] if all(name in each for each in extents)]
+    domains = [_domains(each) for each in specs]
+    known = [name for name in domains[0] if all(name in each for each in domains)]
     shared = {
-        name: (min(each[name][0] for each in extents), max(each[name][1] for each in extents))
+        name: [min(each[name][0] for each in domains), max(each[name][1] for each in domains)]
         for name in known
     }
     for kind in (specs, list(filter(None, narrow))):
-        ticks = {name: _ticks(kind, extents, name) for name in shared} if kind else {}
-        for spec in kind:
-            _set_domains(spec, shared, ticks)
+        ticks = {name: _ticks(kind, domains, name) for name in shared} if kind else {}
+        for channel, encoding in (each for spec in kind for each in _scaled(spec)):
+            if channel in shared:
+                encoding["scale"] = {**(encoding.get("scale") or {}), "domain": shared[channel]}
+                if encoding.get("axis"):
+                    encoding["axis"] = {**encoding["axis"], **ticks[channel]}
     return [
         replace(each, spec=spec, narrow=small)
         for each, spec, small in zip(figures, specs, narrow, strict=True)
     ]
 
 
-def _extents(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Return from where to where each scale goes: as it says itself, or as its data do."""
-    found: dict[str, list[float]] = {}
-    unknown = set()
-    for channel, encoding, data in _encodings(spec):
-        scale = encoding.get("scale") or {}
-        domain = scale.get("domain")
-        if isinstance(domain, list) and all(_is_number(each) for each in domain) and domain:
-            found.setdefault(channel, []).extend(domain if domain[0] < domain[-1] else ())
-            unknown |= {channel} if domain[0] >= domain[-1] or len(domain) > 2 else set()
-            continue
-        values = [row.get(encoding["field"]) for row in sets.get(data or "", ())]
-        values = [float(each) for each in values if _is_number(each)]
-        if not values or any(name in encoding for name in COMPUTED) or domain is not None:
-            unknown.add(channel)
-            continue
-        zero = scale.get("zero", channel in ("x", "y")) and scale.get("type") not in ("log", "sqrt")
-        found.setdefault(channel, []).extend([*values, *([0.0] if zero else [])])
-    return {
-        channel: (min(values), max(values))
-        for channel, values in found.items()
-        if channel not in unknown and min(values) < max(values)
-    }
+def _domains(spec: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return where the scales of a chart begin and end that rise and say so."""
+    found: dict[str, tuple[float, float]] = {}
+    for channel, encoding in _scaled(spec):
+        ends: Any = (encoding.get("scale") or {}).get("domain") or ()
+        if len(ends) == 2 and all(map(_is_number, ends)) and ends[0] < ends[1]:
+            low, high = found.get(channel, ends)
+            found[channel] = min(low, ends[0]), max(high, ends[1])
+    return found
 
 
 def _ticks(
-    specs: Sequence[Mapping[str, Any]], extents: Sequence[Mapping[str, Any]], name: str
+    specs: Sequence[Mapping[str, Any]], domains: Sequence[Mapping[str, Any]], name: str
 ) -> dict[str, Any]:
-    """Return the ticks of the figure whose scale goes furthest, and how they are labeled."""
-    widest = max(range(len(specs)), key=lambda place: extents[place][name][1])
-    for channel, encoding, _ in _encodings(specs[widest]):
+    """Return the ticks of the axis that goes furthest, as the others need them, too."""
+    widest = max(range(len(specs)), key=lambda place: domains[place][name][1])
+    for channel, encoding in _scaled(specs[widest]):
         if channel == name and (axis := encoding.get("axis")):
             return {key: axis[key] for key in TICKS if key in axis}
     return {}
 
 
-def _set_domains(
-    spec: Mapping[str, Any],
-    shared: Mapping[str, tuple[float, float]],
-    ticks: Mapping[str, Mapping[str, Any]],
-) -> None:
-    for channel, encoding, _ in _encodings(spec):
-        if channel in shared and "type" in encoding:
-            encoding["scale"] = {**(encoding.get("scale") or {}), "domain": list(shared[channel])}
-            if encoding.get("axis"):
-                encoding["axis"] = {**encoding["axis"], **ticks[channel]}
-
-
-def _encodings(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str | None]]:
-    """Yield the scale, the encoding and the name of the data of all that lies on a scale."""
-    for unit, data in units_of(spec):
-        for place, encoding in unit.items():
-            channel = ENDS.get(place, place)
-            if channel not in SCALED or "field" not in encoding:
+def _scaled(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is drawn on a scale of numbers, by channel. Drawings in pixels have none."""
+    for unit, _ in units_of(spec):
+        for channel, encoding in unit.items():
+            if channel not in SCALED or encoding.get("type") != "quantitative":
                 continue
-            drawn = encoding.get("scale", "") is None or encoding.get("axis", "") is None
-            if not drawn and (encoding.get("type") == "quantitative" or place in ENDS):
-                yield channel, encoding, data
+            if encoding.get("scale", "") is not None and encoding.get("axis", "") is not None:
+                yield channel, encoding
 
 
 SIMULATED, MODEL = "simulated", "model"
@@ -464,7 +422,7 @@ def curve_figures(group: CurveGroup) -> list[Figure]:
     figures = [make(group) for make in made]
     with narrow_page():
         narrow = [make(group) for make in made]
-    return [narrowed(wide, other) for wide, other in zip(figures, narrow, strict=True)]
+    return [narrowed(wide, other.spec) for wide, other in zip(figures, narrow, strict=True)]
 
 
 def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
@@ -486,19 +444,9 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
 
 def _latency(group: CurveGroup) -> Figure:
     top, cut = _top(group)
-    title = _with_unit(f"{group.axes.latency}, {group.axes.latency_unit}")
-    y = Axis("latency", title, 0.0, top)
-    drawn = {}
-    looks = _looks(group)
-    for name, curves in _named(group).items():
-        where = _panel(group, y, looks)
-        layers = [
-            *_saturates(where, curves),
-            *_curves(where, _latency_rows(curves), looks, _intervals(curves)),
-        ]
-        drawn[name] = where.drawn(layers, name)
+    y = Axis("latency", _with_unit(f"{group.axes.latency}, {group.axes.latency_unit}"), 0.0, top)
     return make_figure(
-        _arranged(drawn),
+        _drawn(group, _latency_rows, lambda _: y, saturates=True),
         title=f"{group.axes.latency.capitalize()} by load: {group.name}",
         caption=_latency_caption(group, top, cut=cut),
         alternative=_latency_alternative(group),
@@ -508,13 +456,11 @@ def _latency(group: CurveGroup) -> Figure:
 
 def _throughput(group: CurveGroup) -> Figure:
     """Return which share of the load is accepted."""
+
+    def y(table: pl.DataFrame) -> Axis:
+        return axis("latency", "share that gets through", table["latency"].to_list(), share=True)
+
     what = group.axes.accepted.partition(",")[0]
-    drawn, looks = {}, _looks(group)
-    for name, curves in _named(group).items():
-        table = _accepted_rows(curves)
-        y = axis("latency", "share that gets through", table["latency"].to_list(), share=True)
-        where = _panel(group, y, looks)
-        drawn[name] = where.drawn(_curves(where, table, looks), name)
     said = [
         f"{curve.label}: at most {number(curve.accepted['accepted'].max())}, offered "
         f"{number(curve.accepted.sort('accepted')['load'][-1])}"
@@ -528,7 +474,7 @@ def _throughput(group: CurveGroup) -> Figure:
     ]
     heads = ["curve", group.axes.load, group.axes.accepted, "95 % from", "to"]
     return make_figure(
-        _arranged(drawn),
+        _drawn(group, _accepted_rows, y),
         title=f"{what.capitalize()} by load: {group.name}",
         caption=f"{what.capitalize()} as a share of {group.axes.load.partition(',')[0]}.",
         alternative=f"Line chart of {group.axes.accepted} by {group.axes.load}. {'; '.join(said)}.",
@@ -570,73 +516,52 @@ def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_COLUMNS)
 
 
-def _panel(group: CurveGroup, y: Axis, looks: dict[str, Look]) -> Panel:
-    """Return a pair of axes: large if there is only one."""
-    loads: list[Any] = [curve.table["load"].max() for curve in group.curves]
-    loads += [curve.accepted["load"].max() for curve in group.simulated]
-    x = axis("load", _with_unit(group.axes.load), loads, whole=False)
-    x = replace(x, steps=LOAD_STEPS)
-    one = len(panels(group)) == 1
-    width, height = (WIDTH, HEIGHT) if one else (PANEL_WIDTH, PANEL_HEIGHT)
-    names = [name for name, look in looks.items() if look.named]
-    return panel(x, y, names, width, height)
-
-
 def _with_unit(words: str) -> str:
     """Return the words of an axis with their unit in brackets."""
     what, _, unit = words.partition(", ")
     return f"{what} ({unit})" if unit else what
 
 
-def _curves(
-    where: Panel, table: pl.DataFrame, looks: dict[str, Look],
-    saturated: Iterable[tuple[float, float]] = (),
-) -> list[alt.Chart]:  # fmt: skip
-    """Return the curves of a panel with their intervals, points and names.
+def _drawn(
+    group: CurveGroup,
+    rows: Callable[[Sequence[tuple[Curve, str]]], pl.DataFrame],
+    y: Callable[[pl.DataFrame], Axis],
+    *,
+    saturates: bool = False,
+) -> Any:
+    """Return the curves of a group with their intervals, points and names, in panels.
 
-    No name stands on the sides of the intervals in which networks are ``saturated``.
+    Where networks saturate there is a band, on whose sides no name stands.
     """
-    simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
+    loads: list[Any] = [curve.table["load"].max() for curve in group.curves]
+    loads += [curve.accepted["load"].max() for curve in group.simulated]
+    x = axis("load", _with_unit(group.axes.load), loads, whole=False)
+    shown, looks, drawn = _named(group), _looks(group), []
+    size = (WIDTH, HEIGHT) if len(shown) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
+    names = [name for name, look in looks.items() if look.named]
     dashed = {name: look._replace(dash=DASHED) for name, look in looks.items()}
-    layers = [*_bands(where, simulated, looks), *where.lines(models, "curve", dashed, points=0)]
-    layers += where.lines(simulated.filter(pl.col("behind") == 0), "curve", looks, points=46)
-    some = simulated.filter(pl.col("behind") > 0)
-    if some.height:  # the line goes on, and its points are hollow
-        layers += where.lines(simulated, "curve", looks, points=0)
-        layers += where.hollow(some, "curve", looks)
-    upright = [load for load in chain(*saturated) if load <= where.x.high]
-    told = simulated if simulated.height else models
-    return [*layers, *where.ends_of(told, "curve", looks, upright=upright)]
-
-
-def _bands(where: Panel, table: pl.DataFrame, looks: dict[str, Look]) -> list[alt.Chart]:
-    """Return the 95 % intervals round curves, where any is known."""
-    known = table.drop_nulls("high").with_columns(latency=pl.col("low"))
-    if known.is_empty():
-        return []
-    return where.areas(known, "curve", looks, "high")
-
-
-def _intervals(curves: Sequence[tuple[Curve, str]]) -> list[tuple[float, float]]:
-    """Return the intervals in which networks saturate, each once."""
-    found = [curve.saturation for curve, _ in curves if not curve.model]
-    return list(dict.fromkeys(each for each in found if each is not None))
-
-
-def _saturates(where: Panel, curves: Sequence[tuple[Curve, str]]) -> list[alt.Chart]:
-    """Return the intervals in which networks saturate."""
-    return [layer for low, high in _intervals(curves) for layer in where.band(low, high)]
-
-
-def _arranged(drawn: dict[str, alt.LayerChart]) -> Any:
-    """Return panels side by side, in rows."""
-    charts = list(drawn.values())
-    if len(charts) == 1:
-        return charts[0]
+    for title, curves in shown.items():
+        table = rows(curves)
+        where = panel(replace(x, steps=LOAD_STEPS), y(table), names, *size)
+        known = [curve.saturation for curve, _ in curves if saturates and not curve.model]
+        spans = dict.fromkeys(each for each in known if each is not None)
+        simulated, models = (table.filter(kind=kind) for kind in (SIMULATED, MODEL))
+        layers = [layer for low, high in spans for layer in where.band(low, high)]
+        layers += where.areas(simulated, "curve", looks)
+        layers += where.lines(models, "curve", dashed, points=0)
+        layers += where.lines(simulated.filter(pl.col("behind") == 0), "curve", looks, points=46)
+        some = simulated.filter(pl.col("behind") > 0)
+        if some.height:  # the line goes on, and its points are hollow
+            layers += where.lines(simulated, "curve", looks, points=0)
+            layers += where.hollow(some, "curve", looks)
+        upright = [load for load in chain(*spans) if load <= where.x.high]
+        told = simulated if simulated.height else models
+        layers += where.ends_of(told, "curve", looks, upright=upright)
+        drawn.append(where.drawn(layers, title))
     columns = COLUMNS if room() >= WIDE else 1
-    rows = [alt.hconcat(*charts[at : at + columns], spacing=24)
-            for at in range(0, len(charts), columns)]  # fmt: skip
-    return alt.vconcat(*rows, spacing=24)
+    in_rows = [alt.hconcat(*drawn[at : at + columns], spacing=24)
+               for at in range(0, len(drawn), columns)]  # fmt: skip
+    return drawn[0] if len(drawn) == 1 else alt.vconcat(*in_rows, spacing=24)
 
 
 def _looks(group: CurveGroup) -> dict[str, Look]:
@@ -685,11 +610,6 @@ def _top(group: CurveGroup) -> tuple[float, bool]:
     return (end, True) if highest > end else (1.05 * highest, False)
 
 
-def _some_behind(group: CurveGroup) -> bool:
-    """Whether at some load that is drawn only some of the runs kept up."""
-    return any((curve.table["behind"] > 0).any() for curve in group.simulated)
-
-
 def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
     said = []
     many = {each for curve in group.simulated for each in curve.table["runs"]}
@@ -699,7 +619,7 @@ def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
         runs = f"{'up to ' * (len(many) > 1)}{max(many)} runs with different seeds"
         of = f"of {runs}" if max(many) > 1 else "of one run each"
         said.append(f"Bands: 95 % intervals, {of}.")
-    if _some_behind(group):
+    if any((curve.table["behind"] > 0).any() for curve in group.simulated):
         said.append("Hollow: some runs fell behind there; the mean is that of the others.")
     if any(curve.saturation for curve in group.simulated):
         said.append("Shaded: where the network saturates.")

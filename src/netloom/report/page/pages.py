@@ -20,7 +20,7 @@ from netloom.questions.register import command_line, kind_of
 from netloom.questions.shown import ended, short_name
 from netloom.questions.verdicts import Verdict
 from netloom.report.page.curve_verdicts import Tile, common_load
-from netloom.report.page.curves import deviations, find_curves, name_fields
+from netloom.report.page.curves import find_curves, name_fields
 from netloom.report.page.sections import Asked, name_of, numbers_of, sections_of, varied_in
 
 if TYPE_CHECKING:
@@ -80,13 +80,16 @@ def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
     records = [each.record for each in asked]
     groups = find_curves(records)
     said = _deciding(sections)
-    chosen = {
-        each.decision.chosen.label for each in sections if each.decision and each.decision.chosen
-    }
-    chosen |= {name for each in sections if each.best for name in each.best.chosen}
+    chosen = {name for each in sections if each.decision for name in each.decision.chosen}
     notes = list(dict.fromkeys(_told(each.note) for each in said if each.note))
-    near = [_told(each.note) for each in said if each.note and _concerns(each)]
-    sure = _sure_of(groups) or " ".join(dict.fromkeys(near)) or _single(records)
+    about = [  # notes of stars where the sentence has one, and all others
+        each for each in said if not each.note.startswith("*") or "*" in each.sentence
+    ]
+    near = [_told(each.note) for each in about if each.note]
+    counts = f"{counted(len(records), 'answer', ',')}, {_with_seeds(records)}."
+    exact = {each.verb for each in records} <= EXACT
+    rest = "Counts are exact." if exact else f"{counts} Other seeds may differ."
+    sure = _sure_of(groups) or " ".join(dict.fromkeys(near)) or rest
     marks = sorted((each.mark for each in said), key=GRAVEST.index)
     sentence = " ".join(each.sentence for each in said)
     mark = marks[0] if marks else ""
@@ -104,9 +107,9 @@ def _deciding(sections: Sequence[Section]) -> list[Verdict]:
     Of a single section the first two, or which answer to take, and what that one says.
     """
     deciding = [each for each in _choices(sections) or _mending(sections) if each.verdicts]
-    if len(deciding) > 1 or any(each.decision for each in deciding):
+    if len(deciding) > 1 or not all(each.verb for each in deciding):
         return [_named(each.verdicts[0]) for each in deciding[:MOST_SENTENCES]]
-    of = [name for each in deciding if each.best for name in each.best.chosen]
+    of = [name for each in deciding if each.decision for name in each.decision.chosen]
     told = [verdict for each in deciding for verdict in each.verdicts]
     told = [each for each in told if not of or not each.of or each.of in of]
     return [_named(each) for each in told[:MOST_SENTENCES]]
@@ -122,11 +125,6 @@ def _named(verdict: Verdict) -> Verdict:
     if not verdict.of or verdict.of in verdict.sentence:
         return verdict
     return replace(verdict, sentence=f"{verdict.of}: {verdict.sentence}")
-
-
-def _concerns(verdict: Verdict) -> bool:
-    """Whether the note of a verdict is about its sentence: what begins with a star may not be."""
-    return not verdict.note.startswith("*") or "*" in verdict.sentence
 
 
 def _told(note: str) -> str:
@@ -149,7 +147,7 @@ def _told(note: str) -> str:
 
 def _choices(sections: Sequence[Section]) -> list[Section]:
     """Return the sections of curves that are compared. Of single curves if there are no others."""
-    curves = [each for each in sections if each.decision]
+    curves = [each for each in sections if not each.verb]
     return [each for each in curves if each.decision and each.decision.several] or curves
 
 
@@ -171,13 +169,13 @@ def _best_tiles(asked: Sequence[Asked], section: Section) -> list[Tile]:
     """Return the figure that decides a section, if there is one, and key figures of its answers."""
     own = [each for each in asked if each.section == section.asked] or asked  # curves have none
     named = [(name_fields(each.varied), each.record) for each in own]
-    best = section.best
+    best = section.decision if section.verb else None  # of curves there are no tiles
     if best:  # what is taken comes first
         named.sort(key=lambda each: each[0] not in best.chosen)
     shown = list(_key_figures(named))
     if best:
-        alike = best.tile.value.partition(" ")[0]
-        shown = [best.tile, *(each for each in shown if each.value.partition(" ")[0] != alike)]
+        alike = best.tiles[0].value.partition(" ")[0]
+        shown = [*best.tiles, *(each for each in shown if each.value.partition(" ")[0] != alike)]
     return shown
 
 
@@ -202,7 +200,8 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
             continue
         ends = list(dict.fromkeys((number(min(values)), number(max(values)))))
         head = head_of(column, first.answer)
-        if len(values) == 1 and (start := _before(first, column.name)) is not None:
+        start = _telling(first.tables[name])[0].get(f"before_{column.name}")
+        if len(values) == 1 and isinstance(start, int | float):
             said = dict.fromkeys((number(start), number(values[0])))
             yield Tile(" → ".join(said), head)
             continue
@@ -212,13 +211,6 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
             yield Tile(number(values[0]), f"{head}, {named[0][0]} ({others})")
         else:
             yield Tile(" to ".join(ends), head)
-
-
-def _before(record: Recorded, name: str) -> float | None:
-    """Return a key figure as it was before what the answer found, if it says that too."""
-    (row,) = _telling(record.tables[record.answer.KEY_TABLE])
-    start = row.get(f"before_{name}")
-    return float(start) if isinstance(start, int | float) else None
 
 
 def _telling(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -234,10 +226,10 @@ def _next(sections: Sequence[Section], chosen: set[str]) -> str:
     if verdicts:
         return verdicts[0].next
     for section in sections:
-        decision = section.decision
-        if decision and decision.chosen and decision.chosen.answers:
-            record = decision.chosen.answers[0][2]
-            if record.verb == "simulate" and decision.chosen.found is None:
+        curve = section.decision.curve if section.decision else None
+        if curve and curve.answers:
+            record = curve.answers[0][2]
+            if record.verb == "simulate" and curve.found is None:
                 return command_line(kind_of("simulate.saturation"), record.configuration)
     return ""
 
@@ -256,13 +248,7 @@ def _sure_of(groups: Sequence[CurveGroup]) -> str:
         each = f"Each load is {counted(runs, 'run')}"
         each += " with different seeds" if runs > 1 else ""
         said.append(f"{each}, latencies within ±{percent(max(halves))}." if halves else f"{each}.")
-    off = [
-        each
-        for group in groups
-        for place, curve in enumerate(group.simulated)
-        if (model := group.model_of(place)) is not None
-        for _, each in deviations(curve, model)
-    ]
+    off = [each for group in groups for _, each in group.off]
     if off:
         near = sorted(map(abs, off))[len(off) // 2]
         median, most = (percent(float(f"{each:.2g}")) for each in (near, max(map(abs, off))))
@@ -278,29 +264,24 @@ def _widest(group: CurveGroup) -> float | None:
     return float(f"{max(halves):.2g}") if halves else None
 
 
-def _single(records: Sequence[Recorded]) -> str:
-    if {each.verb for each in records} <= EXACT:
-        return "Counts are exact."
-    seeds = sorted({each.figures["provenance"]["seed"] for each in records})
-    return f"{counted(len(records), 'answer', ',')}, {_seeds(seeds)}. Other seeds may differ."
+def _seeds(records: Iterable[Recorded]) -> list[str]:
+    return [str(seed) for seed in sorted({each.answer.provenance.seed for each in records})]
 
 
-def _seeds(seeds: Sequence[Any]) -> str:
-    return f"seed{'s' * (len(seeds) > 1)} {listed([str(seed) for seed in seeds], 12)}"
+def _with_seeds(records: Iterable[Recorded]) -> str:
+    seeds = _seeds(records)
+    return f"seed{'s' * (len(seeds) > 1)} {listed(seeds, 12)}"
 
 
 def _trust(
     records: Sequence[Recorded], groups: Sequence[CurveGroup], notes: Sequence[str]
 ) -> Iterator[str]:
     """Yield under which conditions the answer holds, and what speaks against it."""
-    networks = list(
-        dict.fromkeys(
-            str(each.figures["topology"]) for each in records if each.figures.get("topology")
-        )
-    )
-    seeds = sorted({each.figures["provenance"]["seed"] for each in records})
-    where = f" on {listed(networks)}" if networks else ""
-    yield f"The answer holds for the questions listed under Method{where}, with {_seeds(seeds)}."
+    known = (each.figures.get("topology") for each in records)
+    networks = listed([*dict.fromkeys(str(each) for each in known if each)])
+    where = f" on {networks}" if networks else ""
+    said = f"The answer holds for the questions listed under Method{where}"
+    yield f"{said}, with {_with_seeds(records)}."
     yield from notes
     yield from _contradictions(records, groups)
 
@@ -422,13 +403,20 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         If there is no answer in them.
     """
     live = [each for each in sources if isinstance(each, Recorded)]
-    found = _different([each for each in sources if not isinstance(each, Recorded)])
+    stored = (each for each in sources if not isinstance(each, Recorded))
+    by_points = {tuple(each.point.key for each in results.answered): results for results in stored}
+    found = list(by_points.values())  # what is there several times once
     asked = [each for results in found for each in _asked(results, several=len(found) > 1)]
     asked += [
         Asked(each, varied, each.verb) for each, varied in zip(live, varied_in(live), strict=True)
     ]
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
+    pages = [  # those that take long to walk are explored by a command
+        (results.name, f"{PurePath(results.name).stem}-network.html")
+        for results in found
+        if any(each.record.verb in AGAIN for each in results.answered)
+    ]
     facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
     loads = (each.record.answer.channel_loads() for each in asked)
     with one_scale(filter(None, loads)):
@@ -448,25 +436,9 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         commands=tuple(_commands(live, found)),
         texts=(*((each.name, each.text) for each in found), *_questions(live)),
         cost=_cost(len(asked), found, live),
-        explorers=tuple(explorers_of([*live, *_located(found)])),
-        explore=tuple(_explored(found)),
+        explorers=tuple(explorers_of([*live, *(each.located for each in asked if each.located)])),
+        explore=tuple(f"netloom explore {quote(name)} -o {quote(page)}" for name, page in pages),
     )
-
-
-def _located(found: Sequence[Results]) -> Iterator[Recorded]:
-    """Yield the answers of experiments whose files are where they were."""
-    for results in found:
-        for each in results.answered:
-            with suppress(InputError, OSError):
-                yield located(each, results.folder)
-
-
-def _explored(found: Sequence[Results]) -> Iterator[str]:
-    """Yield commands that write explorers of what must be worked out again."""
-    for results in found:
-        if any(each.record.verb in AGAIN for each in results.answered):
-            page = f"{PurePath(results.name).stem}-network.html"
-            yield f"netloom explore {quote(results.name)} -o {quote(page)}"
 
 
 def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
@@ -475,19 +447,13 @@ def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
         yield from section.figures
 
 
-def _different(found: Sequence[Results]) -> list[Results]:
-    """Return results of experiments, each once: a file and its store name the same."""
-    keys = {tuple(each.point.key for each in results.answered): results for results in found}
-    return list(keys.values())
-
-
 def _asked(results: Results, *, several: bool) -> Iterator[Asked]:
     for each in results.answered:
         section = f"{results.name} {each.point.section}" if several else each.point.section
-        drawn = each.record
+        place = None
         with suppress(InputError, OSError):  # the network is drawn if its file is where it was
-            drawn = located(each, results.folder)
-        yield Asked(each.record, each.point.varied, section, drawn)
+            place = located(each, results.folder)
+        yield Asked(each.record, each.point.varied, section, place)
 
 
 def _title(live: Sequence[Recorded], found: Sequence[Results]) -> str:
@@ -509,10 +475,9 @@ def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
         points += f", {number(len(results.refused))} that cannot be asked: {listed(reasons, 3)}"
     facts = [("Experiment", results.name), ("Points", points)]
     if answered:
-        seeds = sorted({each.record.figures["provenance"]["seed"] for each in answered})
         facts += [
             ("netloom", listed(sorted({each.version for each in answered}))),
-            ("Seeds", listed([str(seed) for seed in seeds], 12)),
+            ("Seeds", listed(_seeds(each.record for each in answered), 12)),
             ("CPU time", _duration(sum(each.cpu_seconds for each in answered))),
             ("Finished", _time(max(each.finished for each in answered))),
         ]
@@ -523,11 +488,11 @@ def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
 def _facts_of_live(live: Sequence[Recorded]) -> list[tuple[str, str]]:
     if not live:
         return []
-    origins = [each.figures["provenance"] for each in live]
+    versions = sorted({each.answer.provenance.version for each in live})
     return [
         ("Answers", counted(len(live), "answer", ",")),
-        ("netloom", listed(sorted({each["netloom"] for each in origins}))),
-        ("Seeds", listed([str(seed) for seed in sorted({each["seed"] for each in origins})], 12)),
+        ("netloom", listed(versions)),
+        ("Seeds", listed(_seeds(live), 12)),
     ]
 
 

@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import re
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.figures import head_of
 from netloom.base.words import counted, number
 from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
+from netloom.experiments.findings import after
 from netloom.questions.recorded import key_columns
-from netloom.questions.shown import ended, short_name
-from netloom.questions.verdicts import MARKS, Verdict
+from netloom.questions.shown import short_name
 from netloom.report.page.curve_verdicts import Decision, best_of, curve_numbers, decide
 from netloom.report.page.curves import THEMSELVES, find_curves, kind_of, name_fields, said_field
 from netloom.report.page.figure import (
     Figure,
     curve_figures,
     make_figure,
+    narrowed,
     on_one_scale,
     table_of,
-    units_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import polars as pl
-
     from netloom.questions.recorded import Recorded
-    from netloom.report.page.curve_verdicts import Best
+    from netloom.questions.verdicts import Verdict
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable
 
@@ -46,12 +42,6 @@ ASIDE = frozenset({"latencies", "path contention"})
 CHANNELS = {"channels": "Channels by load"}
 """What the part is called that most pictures have."""
 
-PLOT, FLAT = 262, 210
-"""Pixels of the widest axes in a narrow window, and of the highest."""
-
-LETTER, LINE, NUMBER = 6.6, 14, 6
-"""Pixels of a letter and a line of an axis, about, and the letters that have room beside one."""
-
 
 def name_of(record: Recorded) -> str:
     """Return what an answer is of: the program or traffic, and the network. Perhaps "".
@@ -64,24 +54,14 @@ def name_of(record: Recorded) -> str:
     'ring:4 on mesh:2x2'
     """
     found = record.figures
-    what = found.get("app") or found.get("program") or found.get("traffic")
     where = found.get("topology") or (f"omega:{found['pes']}" if "pes" in found else None)
-    return " on ".join(short_name(str(each)) for each in (what, where) if each)
+    return " on ".join(short_name(str(each)) for each in (program_of(record), where) if each)
 
 
-def verdict_of(record: Recorded) -> Verdict | None:
-    """Return what an answer comes to, as it is recorded or follows from its figures, or None.
-
-    A sentence without a mark has the mark "".
-    """
-    found = record.figures.get("verdict")
-    if isinstance(found, dict) and found.get("mark") in MARKS:
-        kept = {name: found.get(name) or "" for name in ("mark", "sentence", "next", "note")}
-        return Verdict(**kept, lines=found.get("lines") or {})
-    if (own := record.answer.verdict) is not None:
-        return own
-    said = found.get("sentence") if isinstance(found, dict) else found
-    return Verdict("", ended(str(said))) if said else None
+def program_of(record: Recorded) -> str:
+    """Return the program or traffic that an answer is of. Perhaps ""."""
+    found = record.figures
+    return str(found.get("app") or found.get("program") or found.get("traffic") or "")
 
 
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]], name: str = "") -> DataTable:
@@ -122,104 +102,22 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
     for part, chart in parts.items():
         figure = make_figure(chart)
         title = figure.title or titles.get(part, part.capitalize())
-        spec, small = _alone(figure.spec), narrowed(_alone(make_figure(narrow[part]).spec))
+        spec, small = (_alone(each.spec) for each in (figure, make_figure(narrow[part])))
         if beside > 2:
             spec = small
         span = 4 if beside > 2 else 12 if _width(spec) > HALF else 6
-        figures[part] = replace(
-            figure, title=title, spec=spec, narrow=_differing(spec, small), span=span,
-            aside=beside > 1 and part in ASIDE,
-        )  # fmt: skip
+        aside = beside > 1 and part in ASIDE
+        wide = replace(figure, title=title, spec=spec, span=span, aside=aside)
+        figures[part] = narrowed(wide, small)
     return figures
-
-
-def for_all_windows(figure: Figure) -> Figure:
-    """Return a figure with the columns that it needs, and with a chart for narrow windows."""
-    span = 12 if "facet" in figure.spec else 8 if _width(figure.spec) > HALF else 6
-    narrow = figure.narrow or _differing(figure.spec, narrowed(figure.spec))
-    return replace(figure, narrow=narrow, span=span)
-
-
-def narrowed(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chart whose axes and legends fit a narrow window. Panels stand in one column."""
-    found: dict[str, Any] = deepcopy(dict(spec))
-    _narrow(found, found.get("datasets", {}))
-    return found
-
-
-def _narrow(spec: Any, sets: Mapping[str, Any]) -> None:
-    """Make what is wide in a specification narrow, in place."""
-    if isinstance(spec, list):
-        for each in spec:
-            _narrow(each, sets)
-    if not isinstance(spec, dict):
-        return
-    wide, high = (spec.get(name) for name in ("width", "height"))
-    if isinstance(wide, int | float) and ("mark" in spec or "layer" in spec) and _has_axes(spec):
-        names = _names(spec, sets)
-        longest = max(map(len, names), default=0)
-        spec["width"] = min(wide, PLOT - LETTER * max(longest - NUMBER, 0))
-        _wrap_titles(spec, "x", spec["width"])
-        _stack_legends(spec, every=spec["width"] < PLOT)
-        if isinstance(high, int | float):
-            spec["height"] = min(high, max(FLAT, LINE * len(names)))
-            _wrap_titles(spec, "y", spec["height"])
-    if "facet" in spec and "columns" in spec:
-        spec["columns"] = 1
-    legend = spec.get("legend")
-    if isinstance(legend, dict) and legend.get("columns", 1) > 1:
-        legend["columns"] = max(1, legend["columns"] // 2)
-    for name, below in spec.items():
-        if name not in ("datasets", "data", "usermeta"):
-            _narrow(below, sets)
-
-
-def _stack_legends(spec: Mapping[str, Any], *, every: bool) -> None:
-    """Have legends that stand beside a chart above it, entry by entry, in place, or every one."""
-    for encoding, _ in units_of(spec):
-        for channel in encoding.values():
-            legend = channel.get("legend") if isinstance(channel, dict) else None
-            if isinstance(legend, dict) and (every or "orient" not in legend):
-                legend |= {"orient": "top", "columns": 1}
-
-
-def _wrap_titles(spec: Mapping[str, Any], place: str, pixels: float) -> None:
-    """Break the titles of axes that are longer than their axis, in place."""
-    for encoding, _ in units_of(spec):
-        axis = encoding.get(place)
-        title = axis.get("title") if isinstance(axis, dict) else None
-        if axis and title:
-            whole = title if isinstance(title, str) else " ".join(title)
-            axis["title"] = wrap(whole, max(int(pixels / LETTER), 12))
-
-
-def _names(spec: Mapping[str, Any], sets: Mapping[str, Any]) -> set[str]:
-    """Return the names on the vertical axis of a chart, none if it has numbers."""
-    return {
-        str(row.get(encoding["y"].get("field")))
-        for encoding, data in units_of(spec)
-        if encoding.get("y", {}).get("type") in ("nominal", "ordinal")
-        for row in sets.get(data or "", ())
-    }
-
-
-def _has_axes(spec: Mapping[str, Any]) -> bool:
-    """Whether a chart has axes: drawings of networks have none, and keep their shape."""
-    return not any(
-        encoding.get(place, {}).get("axis", "") is None
-        for encoding, _ in units_of(spec)
-        for place in ("x", "y")
-    )
 
 
 def _width(spec: Mapping[str, Any]) -> float:
     """Return how wide the axes of a chart are, in pixels, about."""
     own = spec.get("width")
-    inner = [_width(each) for each in (*spec.get("layer", ()), *spec.get("vconcat", ()))]
-    beside = sum(_width(each) + 30 for each in (*spec.get("hconcat", ()), *spec.get("concat", ())))
-    below = _width(spec["spec"]) * min(spec.get("columns", 1), 3) if "spec" in spec else 0.0
-    wide = float(own) if isinstance(own, int | float) else 0.0
-    return max([wide, beside - 30, below, *inner])
+    inner = [_width(each) for name in ("layer", "vconcat") for each in spec.get(name, ())]
+    beside = sum(_width(each) + 30 for each in spec.get("hconcat", ())) - 30
+    return max([float(own) if isinstance(own, int | float) else 0.0, beside, *inner])
 
 
 def height_of(spec: Mapping[str, Any]) -> float:
@@ -228,14 +126,6 @@ def height_of(spec: Mapping[str, Any]) -> float:
     inner = [height_of(each) for name in ("layer", "hconcat") for each in spec.get(name, ())]
     below = sum(height_of(each) + 60 for each in spec.get("vconcat", ()))
     return max([float(own) if isinstance(own, int | float) else 0.0, below, *inner])
-
-
-def _differing(spec: Mapping[str, Any], narrow: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a narrow chart without the data that the wide one has. None where they are alike."""
-    if narrow == spec:
-        return None
-    sets = narrow["datasets"].items()
-    return narrow | {"datasets": {key: rows for key, rows in sets if key not in spec["datasets"]}}
 
 
 def _alone(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,8 +171,8 @@ class Section:
         Numbers, and what is drawn from them: the figures of a row stand side by side.
     remark
         What is left out. Perhaps "".
-    decision, best
-        Which curve to take, or which answer. None if there is no choice.
+    decision
+        Which curve to take, or which answers. None of answers without a choice.
     asked, verb
         What its answers were asked together as, and by which verb. "" of curves.
     """
@@ -293,7 +183,6 @@ class Section:
     rows: tuple[tuple[Figure, ...], ...] = ()
     remark: str = ""
     decision: Decision | None = None
-    best: Best | None = None
     asked: str = ""
     verb: str = ""
 
@@ -375,9 +264,12 @@ def _of_curves(group: CurveGroup) -> Section:
     details = list(islice(filter(None, map(_in_detail, group.simulated)), MOST_DETAILED))
     left_out = len(group.simulated) - len(details) if details else 0
     remark = f"{counted(left_out, 'more curve', ',')} not drawn in detail." if left_out else ""
-    drawn = curve_figures(group)
-    if not _loses_traffic(group):
-        drawn = drawn[:1]
+    drawn = [
+        replace(each, span=8 if _width(each.spec) > HALF else 6) for each in curve_figures(group)
+    ]
+    accepted = [row for curve in group.simulated for row in curve.accepted.iter_rows(named=True)]
+    if not any(abs(row["accepted"] / row["load"] - 1) > SAME for row in accepted if row["load"]):
+        drawn = drawn[:1]  # all gets through
     found = decide(group)
     if any((curve.table["runs"] > 1).any() for curve in group.simulated) and details:
         remark = f"Pictures of one load are of the first of several runs. {remark}".strip()
@@ -385,19 +277,9 @@ def _of_curves(group: CurveGroup) -> Section:
         title=f"{group.axes.latency.capitalize()} under load: {group.name}",
         verdicts=(found.verdict,),
         tables=(curve_numbers(group),),
-        rows=(tuple(map(for_all_windows, drawn)), *_side_by_side(details)),
+        rows=(tuple(drawn), *_side_by_side(details)),
         remark=remark,
         decision=found,
-    )
-
-
-def _loses_traffic(group: CurveGroup) -> bool:
-    """Whether anywhere less is accepted than offered: else a chart of it is a diagonal."""
-    return any(
-        abs(row["accepted"] / row["load"] - 1) > SAME
-        for curve in group.simulated
-        for row in curve.accepted.iter_rows(named=True)
-        if row["load"]
     )
 
 
@@ -465,9 +347,8 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
     best = best_of(records)
     verdicts = [best.verdict] if best else []
     verdicts += [
-        replace(found, of="" if one else _told(each))
+        replace(each.record.answer.verdict, of="" if one else _told(each))
         for each in asked[:MOST_SENTENCES]
-        if (found := verdict_of(each.record)) is not None
     ]
     detailed = [(_told(each), each.drawn) for each in asked[:MOST_DETAILED]]
     left_out = len(asked) - len(detailed)
@@ -479,7 +360,7 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
         tables=(key_table(records),),
         rows=tuple(_side_by_side(detailed)),
         remark=f"{counted(left_out, 'more answer', ',')} in the table only." if left_out else "",
-        best=best,
+        decision=best,
         asked=asked[0].section,
         verb=asked[0].record.verb,
     )
@@ -526,56 +407,26 @@ def numbers_of(asked: Sequence[Asked]) -> list[Numbers]:
     found = []
     for section, answers in together.items():
         record = answers[0].record
-        for name in dict.fromkeys((record.answer.KEY_TABLE, "table")):
-            what = _what([each.record for each in answers]) or section
-            title = record.kind.title + (f": {what}" if len(together) > 1 else "")
-            more = "" if name == record.answer.KEY_TABLE else "-all"
-            title += ", every row" if more else ""
-            found.append(_numbers(answers, name, title, f"{_slug(section)}{more}.csv"))
+        names = {short_name(program_of(each.record)) for each in answers}
+        what = (names.pop() if len(names) == 1 else "") or section
+        title = record.kind.title + (f": {what}" if len(together) > 1 else "")
+        file = re.sub(r"[^a-z0-9]+", "-", section.lower()).strip("-") or "answers"
+        found.append(_numbers(answers, record.answer.KEY_TABLE, title, f"{file}.csv"))
+        if record.answer.KEY_TABLE != "table":
+            found.append(_numbers(answers, "table", f"{title}, every row", f"{file}-all.csv"))
     return found
 
 
 def _numbers(asked: Sequence[Asked], name: str, title: str, file: str) -> Numbers:
-    """Return the numbers of one table of several answers."""
-    text = _csv(asked, name)
+    """Return the numbers of one table of several answers: how questions differ, what was found."""
+    import polars as pl
+    from polars import selectors
+
+    tables = [
+        after(each.varied, each.record.tables[name].select(~selectors.nested())) for each in asked
+    ]
+    text: str = pl.concat(tables, how="diagonal_relaxed").write_csv()
     cut = len(text) > MOST_BYTES
     text = text[: text.rindex("\n", 0, MOST_BYTES) + 1] if cut else text
     shown = key_table([(each.varied, each.record) for each in asked], name)
     return Numbers(title, shown, file, text, cut)
-
-
-def _what(records: Sequence[Recorded]) -> str:
-    """Return which program or traffic answers are of, if they have one in common, else ""."""
-    names = {
-        str(found.get("app") or found.get("program") or found.get("traffic") or "")
-        for found in (each.figures for each in records)
-    }
-    return short_name(names.pop()) if len(names) == 1 else ""
-
-
-def _slug(section: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", section.lower()).strip("-") or "answers"
-
-
-def _csv(asked: Sequence[Asked], name: str) -> str:
-    """Return the rows of answers as CSV: how their questions differ, then what was found."""
-    import polars as pl
-
-    whole = pl.concat([_rows(each, name) for each in asked], how="diagonal_relaxed")
-    text: str = whole.write_csv()
-    return text
-
-
-def _rows(asked: Asked, name: str) -> pl.DataFrame:
-    import polars as pl
-
-    table = asked.record.tables[name]
-    first = {name: _plain(value) for name, value in asked.varied.items()}
-    nested = [name for name, kind in table.schema.items() if kind.is_nested()]
-    own = table.drop(*first, *nested, strict=False)
-    return own.select(*(pl.lit(value).alias(name) for name, value in first.items()), pl.all())
-
-
-def _plain(value: Any) -> Any:
-    """Return the value of a field as a table has it: a word or a number."""
-    return value if isinstance(value, str | int | float | bool) or value is None else str(value)

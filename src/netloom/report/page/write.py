@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, replacing, write_text
 from netloom.base.words import counted
-from netloom.drawing.colours import (
-    CHANGE_COLOURS,
-    DARK_CHANGE_COLOURS,
-    DARK_HEAT_COLOURS,
-    DARK_ORDER_COLOURS,
-    DARK_STYLES,
-    HEAT_COLOURS,
-    ORDER_COLOURS,
-    STYLES,
-)
+from netloom.drawing.colours import DARK_RANGES, DARK_STYLES, RANGES, STYLES
+from netloom.drawing.frame import AXIS
 from netloom.drawing.save import (
     Inline,
     as_json,
@@ -37,10 +29,9 @@ from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on, page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from netloom.experiments.findings import Results
-    from netloom.report.page.figure import Figure
     from netloom.report.page.pages import Page
 
     Source: TypeAlias = Recorded | Results
@@ -59,9 +50,8 @@ def _theme(
         "padding": 4,
         "view": {"stroke": None},
         "axis": {
-            "labelColor": quiet, "titleColor": ink, "gridColor": grid, "domainColor": quiet,
-            "tickColor": quiet, "labelFontSize": 12, "titleFontSize": 12.5,
-            "titleFontWeight": 500, "titlePadding": 9, "labelPadding": 5, "tickSize": 4,
+            **AXIS, "labelColor": quiet, "titleColor": ink, "gridColor": grid,
+            "domainColor": quiet, "tickColor": quiet, "labelPadding": 5, "tickSize": 4,
         },
         "legend": {
             "labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12.5,
@@ -76,21 +66,9 @@ def _theme(
     }  # fmt: skip
 
 
-LIGHT = {
-    "heatmap": HEAT_COLOURS,
-    "ordinal": ORDER_COLOURS,
-    "diverging": CHANGE_COLOURS,
-}
-DARK = {
-    "heatmap": DARK_HEAT_COLOURS,
-    "ordinal": DARK_ORDER_COLOURS,
-    "diverging": DARK_CHANGE_COLOURS,
-}
-"""The ranges of colors of loads and of changes, on each background."""
-
 THEMES = {
-    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", LIGHT, STYLES),
-    "dark": _theme("#e8ebef", "#a9b3be", "#2b323b", DARK, DARK_STYLES),
+    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", RANGES, STYLES),
+    "dark": _theme("#e8ebef", "#a9b3be", "#2b323b", DARK_RANGES, DARK_STYLES),
 }
 """Vega's configuration on white and on near-black."""
 
@@ -108,6 +86,10 @@ def render(page: Page) -> str:
     figures = list(figures_on(page.sections))
     number = {id(figure): place for place, figure in enumerate(figures, 1)}
     anchor = {id(section): f"part-{place}" for place, section in enumerate(page.sections, 1)}
+    specs = {f"figure-{place}": dict(each.spec) for place, each in enumerate(figures, 1)}
+    for spec, figure in zip(specs.values(), figures, strict=True):
+        if figure.narrow:
+            spec["usermeta"] = {"narrow": figure.narrow}
     style = own_file("page.css") + own_file("tooltip.css") + _file("page.css")
     return html_page(
         _file("page.html"),
@@ -115,7 +97,7 @@ def render(page: Page) -> str:
         inline=Inline(style, charts_shown(_file("page.js"))),
         data={
             "themes": THEMES,
-            "specs": {f"figure-{number[id(figure)]}": _with_narrow(figure) for figure in figures},
+            "specs": specs,
             "csv": [{"file": each.file, "text": each.csv} for each in page.numbers],
             "explorers": _explorers(page),
         },
@@ -151,12 +133,6 @@ def _is_number(cell: str) -> bool:
     [True, True, True, True, False]
     """
     return bool(re.match(r"(above |below )?[+−-]?[\d.]+([\s,\d.%±–]|to|e-?\d|[kMGTP]$)*$|–$", cell))
-
-
-def _with_narrow(figure: Figure) -> dict[str, Any]:
-    """Return the chart of a figure, with the one for narrow windows where the script finds it."""
-    more = {"usermeta": {"narrow": figure.narrow}} if figure.narrow else {}
-    return {**figure.spec, **more}
 
 
 def _file(name: str) -> str:
@@ -233,24 +209,10 @@ def report(
     several = results if isinstance(results, list | tuple) else [results]
     sources = [source for each in several for source in sources_of(each)]
     folder = None if pictures is None else Path(pictures)
-    return write_report(sources, path, title=title, pictures=folder)
-
-
-def write_report(
-    sources: Sequence[Source],
-    path: str | Path,
-    *,
-    title: str = "",
-    pictures: Path | None = None,
-) -> Path:
-    """Write at least one record, or results of experiments, as ``report`` does.
-
-    The same sources give the same bytes.
-    """
     check_page(path)
-    if pictures is not None:
-        check_folder(pictures)
-    return write_page(page_of(sources, title), path, pictures)
+    if folder is not None:
+        check_folder(folder)
+    return write_page(page_of(sources, title), path, folder)
 
 
 def write_page(page: Page, path: str | Path, pictures: Path | None = None) -> Path:
