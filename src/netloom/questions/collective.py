@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -663,6 +663,18 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     )
 
 
+class _Ran(NamedTuple):
+    """What was run at each size: an algorithm with the ranks in an order."""
+
+    name: str
+    order: str
+    empty_seconds: float
+    steps: int
+    messages: int
+    inside_share: float | None
+    at_once: bool
+
+
 def _timed(
     ready: PreparedCollective,
     algorithms: Sequence[Algorithm],
@@ -685,19 +697,19 @@ def _timed(
             points = list[Point]()
             try:
                 own, empty = each.outline(), runner.empty(each)
-                told = {
-                    "algorithm": each.name,
-                    "order": order,
-                    "empty_seconds": empty,
-                    "steps": own.num_steps,
-                    "num_messages": own.num_messages,
-                    "inside_share": runner.inside_share(each),
-                    "at_once": ready.program is None and not each.law.in_order,
-                }
+                ran = _Ran(
+                    name=each.name,
+                    order=order,
+                    empty_seconds=empty,
+                    steps=own.num_steps,
+                    messages=own.num_messages,
+                    inside_share=runner.inside_share(each),
+                    at_once=ready.program is None and not each.law.in_order,
+                )
                 for done, size in enumerate(ready.sizes, start=1):
                     tell(place * steps + done)
                     run = runner.timed(each, size, empty)
-                    points.append(_point(ready, bound, size, run, told))
+                    points.append(_point(ready, bound, size, run, ran))
             except DeadlockError:
                 if stuck is None or (not found and place == len(algorithms) - 1):
                     raise
@@ -728,31 +740,38 @@ def _phased(
     found = list[Point]()
     for size in ready.sizes:
         best = min(plans, key=methodcaller("seconds", size))
-        told = {
-            "algorithm": PHASES,
-            "order": GIVEN,
-            "empty_seconds": best.seconds(0.0),
-            "steps": best.plan.num_phases,
-            "num_messages": len(ready.exchange),
-            "inside_share": None,
-            "at_once": False,
-        }
-        found.append(_point(ready, bound, size, best.timed(size), told))
+        ran = _Ran(
+            name=PHASES,
+            order=GIVEN,
+            empty_seconds=best.seconds(0.0),
+            steps=best.plan.num_phases,
+            messages=len(ready.exchange),
+            inside_share=None,
+            at_once=False,
+        )
+        found.append(_point(ready, bound, size, best.timed(size), ran))
     return found
 
 
 def _point(
-    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, told: dict[str, Any]
+    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, ran: _Ran
 ) -> Point:
-    """Return what one run comes to. ``told``: figures of what was run."""
+    """Return what one run of an algorithm comes to."""
     speed, least = size / run.seconds if size else None, bound.seconds(size)
     (algorithm, *_), ranks = ready.algorithms, len(ready.host_of)
     bus = None if speed is None else speed * bus_factor(algorithm.collective, ranks)
     busy = run.link_seconds / run.seconds if run.seconds else 0.0
     held_by = "channel" if busy >= MOSTLY else "waiting"
-    if told["empty_seconds"] >= MOSTLY * run.seconds:
-        held_by = "switches" if told["algorithm"] == PHASES else "latency"
+    if ran.empty_seconds >= MOSTLY * run.seconds:
+        held_by = "switches" if ran.name == PHASES else "latency"
     return Point(
+        algorithm=ran.name,
+        order=ran.order,
+        empty_seconds=ran.empty_seconds,
+        steps=ran.steps,
+        num_messages=ran.messages,
+        inside_share=ran.inside_share,
+        at_once=ran.at_once,
         size=size,
         seconds=run.seconds,
         bus_bandwidth=bus,
@@ -768,7 +787,6 @@ def _point(
         held_by=held_by,
         chunks=run.chunks,
         chunks_capped=run.capped,
-        **told,
     )
 
 
