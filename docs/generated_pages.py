@@ -18,6 +18,7 @@ from netloom.cli.app import app
 from netloom.cli.commands import all_groups
 from netloom.questions.base import default_said, description_of, signature_of
 from netloom.questions.register import all_kinds, all_words
+from netloom.topology import spec_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,9 @@ DOCS = Path(__file__).parent
 QUESTIONS = "<!-- every question -->"
 """What stands in the page of questions where they are to be."""
 
+NETWORKS = "<!-- every network -->"
+"""What stands in the page of topologies where all ways of writing one are to be."""
+
 WIDTH = 100
 """Letters of a line of help."""
 
@@ -36,8 +40,10 @@ def pages() -> dict[str, str]:
     """Return the text of each generated page, by its path among the others."""
     questions = (DOCS / "reference" / "questions.md").read_text()
     sections = "\n\n".join(map(_section, all_kinds()))
+    networks = (DOCS / "reference" / "topology.md").read_text()
     return {
         "reference/questions.md": questions.replace(QUESTIONS, sections),
+        "reference/topology.md": networks.replace(NETWORKS, spec_table()),
         "reference/commands.md": _commands(),
         "gallery.md": _gallery(),
         "changelog.md": (DOCS.parent / "CHANGELOG.md").read_text().replace("](docs/", "]("),

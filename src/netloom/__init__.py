@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from netloom.experiments import results as results, run as run
     from netloom.machines import machine as machine
     from netloom.questions.analyze import analyze as analyze
+    from netloom.questions.collective import compare_collectives as compare_collectives
     from netloom.questions.compile import compile_phases as compile_phases
     from netloom.questions.compile_collective import compile_collective as compile_collective
     from netloom.questions.fabric import check_fabric as check_fabric
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from netloom.questions.plans import verify_plan as verify_plan
     from netloom.questions.predict.latency import predict_latency as predict_latency
     from netloom.questions.recorded import to_pandas as to_pandas
+    from netloom.questions.route import route_fabric as route_fabric
+    from netloom.questions.simulate.flows import simulate_flows as simulate_flows
     from netloom.questions.simulate.load import (
         simulate as simulate,
         simulate_beside as simulate_beside,
@@ -57,6 +60,7 @@ __all__ = [
     "analyze",
     "analyze_permutations",
     "check_fabric",
+    "compare_collectives",
     "compile_collective",
     "compile_phases",
     "explore",
@@ -69,9 +73,11 @@ __all__ = [
     "replay",
     "report",
     "results",
+    "route_fabric",
     "run",
     "simulate",
     "simulate_beside",
+    "simulate_flows",
     "simulate_loop",
     "to_pandas",
     "topology",

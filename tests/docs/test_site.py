@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from netloom.questions.register import all_kinds
+from netloom.topology.parse import SPECS
 
 DOCS = Path("docs")
 REFERENCE = sorted(
@@ -126,6 +127,12 @@ def test_the_commands_page_has_the_help_of_every_command(site):
         assert f"Usage: netloom {name} " in text, name
     for name in ("report", "study run", "compile verify", "demo", "validate"):
         assert f"Usage: netloom {name} " in text, name
+
+
+def test_the_reference_lists_every_family_of_networks(site):
+    text = (site / "reference" / "topology.html").read_text()
+    for spec in SPECS.values():
+        assert all(f"<code>{form}</code>" in text for form in spec.forms)
 
 
 FOUND = """

@@ -85,7 +85,7 @@ def test_causes_are_of_printed_numbers_and_count_each_once():
 @pytest.mark.parametrize("paper", PAPERS)
 def test_data_files_say_of_each_item_what_it_is_and_why_rows_are_outside(paper):
     declared, known = items(paper), published(paper)["items"]
-    assert known.keys() <= declared.keys()
+    assert known.keys() == declared.keys()
     for name, of in known.items():
         values = of.get("values", {})
         assert bool(declared[name].draw) == ("shows" in of), name

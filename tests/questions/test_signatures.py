@@ -1,13 +1,16 @@
 """What Python, an editor and a type checker know of the functions that ask."""
 
+import ast
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
+from netloom.questions import register
 from netloom.questions.base import description_of, positional_fields
 from netloom.questions.register import all_kinds, by_verb, kind_of
 
@@ -49,6 +52,16 @@ def test_what_is_given_twice_or_by_too_many_places_is_a_mistake_of_python():
         nl.analyze("ring:4", "mesh:2x2", "identity")
     with pytest.raises(InputError, match=r"^lod: found no such field; expected on"):
         nl.simulate("mesh:2x2", lod=0.1)
+
+
+def test_every_question_of_netloom_is_on_its_face_for_type_checkers():
+    tree = ast.parse(Path(nl.__file__).read_text())
+    (typed,) = (each for each in tree.body if isinstance(each, ast.If))
+    told = {name.asname: line.module for line in typed.body for name in line.names}
+    for place in register.OWN.values():
+        module, _, verb = place.partition(":")
+        assert told.get(verb) == module, f"src/netloom/__init__.py does not import {verb}"
+        assert verb in nl.__all__, f"src/netloom/__init__.py: {verb} is not in __all__"
 
 
 SNIPPET = """

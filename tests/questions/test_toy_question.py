@@ -14,6 +14,8 @@ from netloom.experiments import load_results, run
 from netloom.experiments.file import schema
 from netloom.questions import register
 from netloom.questions.answer_schema import results_schema
+from netloom.questions.fields import OnNetwork
+from netloom.questions.named import provenance_of
 from netloom.questions.recorded import record
 from netloom.report.page.pages import page_of
 
@@ -108,3 +110,9 @@ def test_one_answer_is_a_page_too():
     (section,) = page_of([record(nl.build_tower(size=3))]).sections
     assert section.sentences == ("Stands at 0.75 m.",)
     assert section.tables[0].rows == (("3", "0.75"),)
+
+
+def test_a_question_without_a_seed_has_the_default_one():
+    for network in (nl.topology("mesh:2x2"), None):
+        made = provenance_of(OnNetwork(on="mesh:2x2"), "toy", network)
+        assert (made.seed, made.configuration) == (1, {"on": "mesh:2x2"})

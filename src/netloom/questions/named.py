@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.provenance import Provenance
+from netloom.base.provenance import DEFAULT_SEED, Provenance
 from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
@@ -53,11 +53,12 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
     A router and a traffic are recorded as dicts. A network that lacks parts as the whole one and
     what failed. Other objects by a name, if that name makes the same object again. Fields for
     which none of these does are listed as not repeatable. Without a network nothing that was given
-    is an object.
+    is an object. A question without a seed has the default one.
     """
     configuration, lost = question.configuration(), list[str]()
+    seed = int(configuration.get("seed", DEFAULT_SEED))
     if network is None:
-        return Provenance(configuration, int(configuration["seed"]), verb=verb)
+        return Provenance(configuration, seed, verb=verb)
     for name in configuration:
         value = getattr(question, name)
         made_again = _recipe(value, network)
@@ -70,7 +71,6 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
             configuration |= plain
         else:
             configuration[name] = plain
-    seed = int(configuration["seed"])
     return Provenance(configuration, seed, verb=verb, not_repeatable=tuple(lost))
 
 
