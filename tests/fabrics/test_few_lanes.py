@@ -55,7 +55,7 @@ def test_all_ways_and_no_circles(seed, lanes):
     load = shift_loads(net, table).total_load / net.channel_bandwidth
     assert load[: net.num_network_channels].max() >= busiest_bound(net).value * (1 - 1e-9)
     drawn = effective_bisection(net, table, samples=200)
-    assert drawn.mean <= bisection_bound(net) + 2 * drawn.half_width + 1e-9
+    assert drawn.mean <= bisection_bound(net) + 2 * (drawn.ci[1] - drawn.mean) + 1e-9
 
 
 @settings(max_examples=25, deadline=None)

@@ -122,7 +122,7 @@ def test_shared_injection_lets_messages_of_a_node_leave_at_once():
     options = {"app": "torus:3x3", "contexts": 4, "run_cycles": 1, "engine": "flow"}
     one = nl.simulate_transactions("torus:3x3", **options)
     other = nl.simulate_transactions("torus:3x3", injection="shared", **options)
-    assert one.message_latency != other.message_latency
+    assert one.measured.message_latency != other.measured.message_latency
     assert other.network.router.injection == "shared"
 
 

@@ -115,7 +115,7 @@ def test_a_program_that_waits_runs_between_hosts():
     found = nl.simulate_loop(LEAVES, app="ring:12", applied=0.2, loops=20)
     assert found.to_dict()["engine"] == "network"
     assert 0.15 < found.point.times.average_node <= 0.2
-    assert found.point.message_latency >= found.point.unhindered
+    assert found.point.message_latency >= found.point.unhindered_latency
     assert found.channels()["name"].to_list() == list(map(topology(LEAVES).channel_name, range(12)))
 
 

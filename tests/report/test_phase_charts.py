@@ -5,7 +5,6 @@ import pytest
 
 import netloom as nl
 from netloom.drawing import timetables
-from netloom.questions import compile as phases
 from netloom.questions.recorded import record
 from netloom.report import chart_of
 
@@ -86,7 +85,7 @@ def test_few_connections_have_a_row_each():
 def test_large_charts_show_a_part_and_say_which(monkeypatch):
     monkeypatch.setattr(timetables, "MOST_BARS", 150)
     monkeypatch.setattr(timetables, "MOST_ROWS", 5)
-    monkeypatch.setattr(phases, "MOST_CHANNELS", 150)
+    monkeypatch.setattr(timetables, "MOST_CHANNELS", 150)
     found = nl.compile_phases(**ASKED["streaming"])
     chart = chart_of(found)
     held = np.bincount(found.plan.phase)

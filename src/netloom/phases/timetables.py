@@ -521,9 +521,10 @@ def predicted_clocks(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> P
 class Limit(Figures):
     """What keeps phases from being faster.
 
-    ``kind`` is ``switches`` if they take half of the time or more, ``turns`` if connections wait
-    for each other longer than processors and channels have to work, ``channels`` if the busiest of
-    a phase has more to do than any processor. Of ``processors`` all they do is send and receive.
+    ``kind`` is ``switches`` if they take half of the time or more. It is ``turns`` if connections
+    wait for each other longer than processors and channels have to work. It is ``channels`` if the
+    busiest of a phase has more to do than any processor. Of ``processors`` all they do is send and
+    receive.
     ``sentence`` says which, where and how much.
     """
 

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats
 
 
+MAX_VCS = 1024
+"""Most virtual channels: a rate has so many probabilities."""
+
+
 @dataclass(frozen=True)
 class Corrections:
     """What is mended of the printed equations. Nothing by default.
@@ -199,7 +203,7 @@ def published_torus(
     Raises
     ------
     InputError
-        If there are too many nodes, or broadcasts have no equation (see the module's text).
+        If an argument is out of its range, or broadcasts have no equation (see the module's text).
 
     Examples
     --------
@@ -212,6 +216,11 @@ def published_torus(
     0.009121
     """
     rates = np.array(rate, np.float64)
+    wrong = rates[~(np.isfinite(rates) & (rates >= 0))]
+    if wrong.size:
+        raise InputError("rate", f"{wrong[0]:g}", "messages per cycle and node, at least 0")
+    if not 0 <= startup_cycles < np.inf:
+        raise InputError("startup_cycles", f"{startup_cycles:g}", "cycles, at least 0")
     model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)
     found = np.empty((rates.size, len(SOLVED)))
     busy = np.empty((rates.size, vcs + 1))
@@ -265,14 +274,10 @@ def _constants(
     radix: int, dimensions: int, flits: int, vcs: int, broadcast: float, variant: str | Corrections
 ) -> Constants:
     """Check a network and put it into the equations that no rate and no waiting enters."""
+    if isinstance(variant, str) and variant not in VARIANTS:
+        raise InputError("variant", f"'{variant}'", f"one of {', '.join(VARIANTS)}")
     mended = VARIANTS[variant] if isinstance(variant, str) else variant
-    check_size(radix**dimensions, where="radix", what="nodes")
-    if broadcast and radix == 2:
-        raise InputError("broadcast", f"{broadcast:g} with radix 2", "a radix of at least 3")
-    only_flat = not (mended.replicas and mended.source_weights)
-    if broadcast and only_flat and dimensions != 2:
-        wanted = "2 dimensions, or the variant consistent"
-        raise InputError("broadcast", f"{broadcast:g} in {dimensions} dimensions", wanted)
+    _check(radix, dimensions, flits, vcs, broadcast, mended)
     along = radix / 4 if radix % 2 == 0 else (radix - 1 / radix) / 4  # eq. 5
     nodes = float(radix**dimensions)
     others = nodes / (nodes - 1) if mended.other_nodes else 1.0
@@ -298,6 +303,27 @@ def _constants(
         source_rate=unicast_source + broadcast_rate,  # eq. 26
         source_broadcast_share=share,
     )
+
+
+def _check(
+    radix: int, dimensions: int, flits: int, vcs: int, broadcast: float, mended: Corrections
+) -> None:
+    fields = {"radix": (radix, 2), "dimensions": (dimensions, 1), "message_flits": (flits, 1)}
+    for name, (value, least) in fields.items():
+        if not least <= value < np.inf or value != int(value):
+            raise InputError(name, f"{value}", f"a whole number of at least {least}")
+    if not 3 <= vcs <= MAX_VCS or vcs != int(vcs):
+        wanted = f"3 to {MAX_VCS}: two for the deterministic channels, one that is adaptive"
+        raise InputError("vcs", f"{vcs}", wanted)
+    check_size(int(radix) ** min(int(dimensions), 64), where="radix", what="nodes")
+    if not 0 <= broadcast <= 1:
+        raise InputError("broadcast", f"{broadcast:g}", "a fraction of messages, 0 to 1")
+    if broadcast and radix == 2:
+        raise InputError("broadcast", f"{broadcast:g} with radix 2", "a radix of at least 3")
+    only_flat = not (mended.replicas and mended.source_weights)
+    if broadcast and only_flat and dimensions != 2:
+        wanted = "2 dimensions, or the variant consistent"
+        raise InputError("broadcast", f"{broadcast:g} in {dimensions} dimensions", wanted)
 
 
 def _replicas(radix: int, dimensions: int, mended: Corrections) -> tuple[float, float]:

@@ -120,12 +120,16 @@ class BroadcastTraffic:
         if not 0 < rate * law.mean <= 1:
             wanted = f"above 0, at most {1 / law.mean:.4g}: a flit/node/cycle"
             raise InputError("rate", f"{rate:g} messages of {law.mean:g} flits", wanted)
+        if not 0 <= fraction <= 1:
+            raise InputError("broadcast", f"{fraction}", "a part of all messages, 0 to 1")
         self._nodes = np.unique(topology.channel_target)  # a broken node has no channels
         assert np.isin(np.flatnonzero(traffic.rate), self._nodes).all(), "a broken node sends"
         others = len(self._nodes) - 1
         if not 0 <= multicast_targets <= others:
             found = f"{multicast_targets} of {others + 1} nodes"
             raise InputError("multicast targets", found, f"1 to {others}, or 0 for all")
+        if startup_cycles < 0:
+            raise InputError("start-up", f"{startup_cycles} cycles", "0 or more")
         self.num_nodes = topology.num_hosts
         self.fraction = fraction
         self._topology = topology

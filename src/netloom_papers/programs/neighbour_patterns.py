@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation.agenda import LAST_CYCLE, run_program
 from netloom.workload.counter_random import durations
@@ -78,6 +79,11 @@ def pattern(
     ``name`` is one of ``PATTERNS``, ``side`` at least 2. ``message_bytes`` are those of every
     message, ``think_us`` is the mean computation of a loop.
 
+    Raises
+    ------
+    InputError
+        If there is no such pattern, or a value is out of range.
+
     Examples
     --------
     >>> from netloom.workload.programs.node_costs import NodeCosts
@@ -85,6 +91,17 @@ def pattern(
     >>> pattern("transpose", 12, message_bytes=4096, think_us=150, costs=symult).nodes.shape
     (132,)
     """
+    if name not in PATTERNS:
+        raise InputError("pattern", f"'{name}'", ", ".join(PATTERNS))
+    numbers = {
+        "side": (side, 2),
+        "message_bytes": (message_bytes, 1),
+        "think_us": (think_us, 0),
+        "seed": (seed, 0),
+    }
+    for field, (value, least) in numbers.items():
+        if not value >= least:  # NaN is not
+            raise InputError(field, f"{value}", f"at least {least}")
     peers, first = _peers(name, side)
     nodes = np.array([node for node, others in enumerate(peers) if others])
     rows: list[Row] = []

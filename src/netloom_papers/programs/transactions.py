@@ -87,7 +87,7 @@ class Transactions(Rounds):
     Raises
     ------
     InputError
-        If the law is none, or no task has a neighbour.
+        If a value is out of range, or no task has a neighbour.
 
     Examples
     --------
@@ -111,6 +111,10 @@ class Transactions(Rounds):
         seed: int = DEFAULT_SEED,
         group: Ints | None = None,
     ) -> None:
+        numbers = {"contexts": (contexts, 1), "fixed_cycles": (fixed_cycles, 0), "seed": (seed, 0)}
+        for name, (value, least) in numbers.items():
+            if value < least:
+                raise InputError(name, f"{value}", f"a whole number of at least {least}")
         check_law(law, run_cycles)
         nodes = np.asarray(node_of, np.int32)
         tasks = senders(graph)

@@ -217,10 +217,38 @@ def test_no_rates():
     assert published_torus(8, rate=[], **NETWORK).busy_vcs.shape == (0, 4)
 
 
-def test_too_many_nodes_are_refused():
-    for radix, dimensions in ((2**15, 2), (8, 10)):
-        with pytest.raises(InputError, match="radix"):
-            published_torus(radix, dimensions=dimensions, rate=0.001, **NETWORK)
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("radix", 1),
+        ("radix", 8.5),
+        ("radix", 2**15),
+        ("dimensions", 0),
+        ("dimensions", 10),
+        ("dimensions", 10**9),
+        ("message_flits", 0),
+        ("message_flits", float("nan")),
+        ("vcs", 2),
+        ("vcs", 3.5),
+        ("vcs", 10**9),
+        ("rate", -0.001),
+        ("rate", [0.001, float("nan")]),
+        ("rate", float("inf")),
+        ("broadcast", -0.1),
+        ("broadcast", 1.1),
+        ("broadcast", float("nan")),
+        ("startup_cycles", -1),
+        ("startup_cycles", float("inf")),
+        ("variant", "improved"),
+    ],
+)
+def test_refused(field, value):
+    given_ = {"radix": 8, "rate": 0.001, **NETWORK, field: value}
+    with pytest.raises(InputError) as refusal:
+        published_torus(given_.pop("radix"), **given_)
+    assert "\n" not in str(refusal.value)
+    if field != "dimensions":  # too many of them make too many nodes
+        assert field in str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,10 @@ def test_directions_of_an_open_dimension():
     [
         ({"rate": 0.0}, "rate: found 0 messages of 1 flits; expected above 0, at most 1: "),
         ({"rate": 0.3, "lengths": 4}, "rate: found 0.3 messages of 4 flits"),
+        ({"fraction": 1.5}, "broadcast: found 1.5; expected a part of all messages, 0 to 1"),
+        ({"fraction": float("nan")}, "broadcast: found nan"),
         ({"multicast_targets": 16}, "multicast targets: found 16 of 16 nodes; expected 1 to 15"),
+        ({"startup_cycles": -1}, "start-up: found -1 cycles; expected 0 or more"),
     ],
 )
 def test_mistakes(options, message):
