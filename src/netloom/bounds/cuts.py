@@ -169,7 +169,8 @@ def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats
     router leaf0 out 2.0
     half h0 to h7 out 2.0
     """
-    carried = np.where(sources == targets, 0.0, weights)
+    own = sources == targets
+    carried = np.where(own, 0.0, weights) if own.any() else weights
     tightest: dict[str, Cut] = {}
     for cut in cuts_of(topology, Demand((), sources, targets, carried)):
         best = tightest.get(cut.kind)
@@ -194,7 +195,8 @@ def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
     """
     if np.array_equal(topology.injection_router, topology.ejection_router):
         apart = demand.source != demand.target
-        demand = Demand(demand.products, *(each[apart] for each in demand[1:]))
+        if not apart.all():
+            demand = Demand(demand.products, *(each[apart] for each in demand[1:]))
     if topology.ports_listed:
         yield from _out_and_into(each_host(topology), demand)
     for line in grid_lines(topology):
