@@ -21,7 +21,9 @@ from typing import (
     NamedTuple,
     ParamSpec,
     TypeAlias,
+    TypedDict,
     TypeVar,
+    Unpack,
     cast,
 )
 
@@ -172,8 +174,22 @@ OTHERS = "More"
 _DECLARED: dict[str, Kind] = {}
 
 
+class About(TypedDict, total=False):
+    """A question's description. See ``Kind``."""
+
+    words: str
+    title: str
+    example: str
+    page: str
+    sweep: str
+    levels: Levels
+    curve: CurveKind | None
+    outputs: tuple[Output, ...]
+    repeatable: Callable[[dict[str, Any]], dict[str, Any]]
+
+
 def asks(
-    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Any
+    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Unpack[About]
 ) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]:
     """Declare that a function answers a question, given what was made ready for it.
 
@@ -200,7 +216,7 @@ def asks(
                 signature.bind(*values, **fields)
             return made.ask(**given | fields)
 
-        about_it = {"words": _words_of(find), **about}
+        about_it: About = {"words": _words_of(find), **about}
         made = Kind(
             verb=find.__name__,
             told=_split(find.__doc__ or "")[0],
@@ -305,7 +321,7 @@ def heads() -> dict[str, Head]:
 
 def _known() -> dict[str, Listed | Kind]:
     """Return the questions that netloom has, and those declared since, by their words."""
-    return listed() | _DECLARED | listed()
+    return listed() | _DECLARED | listed()  # those that are listed come first, and prevail
 
 
 def all_words() -> dict[str, str]:
