@@ -49,10 +49,9 @@ def test_output_that_nobody_takes(shell, code, said, tmp_path):
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_terminals_that_lack_characters(encoding, tmp_path):
-    settings = {
-        "PYTHONIOENCODING": encoding,
-        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", ""),
-    }
+    caches = ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")  # of kernels
+    settings = {name: os.environ[name] for name in caches if name in os.environ}
+    settings["PYTHONIOENCODING"] = encoding
     done = run("$netloom predict latency --on mesh:2x2 --offered 0.1", tmp_path, **settings)
     assert (done.returncode, done.stderr) == (0, "")
     assert "model error" in done.stdout
