@@ -17,7 +17,7 @@ from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network, run_flows, run_rounds
 from netloom.topology import topology
 from netloom.workload.programs.collectives.algorithms import collective_program, outline
-from netloom.workload.programs.collectives.sent import rounds_of
+from netloom.workload.programs.collectives.program import rounds_of
 from tests.reference.collectives_checked import check
 from tests.workload.programs.collectives.tables import messages_of
 

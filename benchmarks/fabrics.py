@@ -29,8 +29,8 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lanes_used
 from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.tables import lanes_used
 from netloom.topology import Topology, topology
 from tests.reference.ibsim import ibsim_text
 

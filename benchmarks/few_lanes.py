@@ -19,7 +19,7 @@ from netloom.bounds import busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used
+from netloom.routing.forwarding.tables import lane_circle, lanes_used
 from netloom.topology import Topology, topology
 
 if TYPE_CHECKING:

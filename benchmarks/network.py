@@ -142,7 +142,7 @@ def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
 
     In steps of as many cycles as runs have, and as if each packet were delivered at once.
     """
-    from netloom.simulation.tally import Delivered, Tally
+    from netloom.simulation.steady import Delivered, Tally
 
     run, step = prepared("mesh:8x8", load, traffic=traffic, flits=flits), 1024
     tally = Tally(64, begin=0, batch_cycles=step // 8)

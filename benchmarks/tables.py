@@ -22,8 +22,8 @@ from netloom.base.errors import InputError
 from netloom.bounds import busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import balanced
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.tables import lane_circle, lanes_used, layered
 from netloom.topology import topology, without
 from netloom.topology.core import attach_hosts, way_back
 

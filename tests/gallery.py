@@ -24,8 +24,7 @@ from netloom.questions.recorded import record
 from netloom.report.page.curves import find_curves
 from netloom.report.page.figure import Figure, curve_figures, make_figure
 from netloom.report.page.write import THEMES
-from netloom_papers.exhibits.exhibit import exhibit_chart
-from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, exhibit_chart
 from tests.questions.small_answers import ANSWERS
 
 if TYPE_CHECKING:

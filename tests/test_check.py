@@ -14,7 +14,7 @@ def test_a_name_of_a_package_means_the_module_that_defines_it():
 
 
 def test_the_nearest_tests_come_first():
-    changed = Path("src/netloom/contention/ties.py")
+    changed = Path("src/netloom/contention/busiest.py")
     own = Path("tests/contention/test_ties.py")
     other = Path("tests/base/test_units.py")
     found = nearest_tests([changed])

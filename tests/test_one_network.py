@@ -16,7 +16,7 @@ from netloom import find_mapping, machine, simulate_loop, simulate_pattern
 from netloom.machines import node_costs
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import topology
-from netloom.topology.families.grids import concentrated
+from netloom.topology.families import concentrated
 from tests.approved.asked import in_a_folder, run
 from tests.networks import DIRECT
 

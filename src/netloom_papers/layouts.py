@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.mapping.layouts.parts import (
+from netloom.mapping.layouts import (
     Layout,
     grid_of,
     is_binary_tree,

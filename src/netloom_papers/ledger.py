@@ -22,9 +22,9 @@ import numpy as np
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
-from netloom.questions.verdicts import Verdict
-from netloom.simulation.intervals import batch_interval
-from netloom_papers.figures import PRINTED, Cell, Grid, Plot
+from netloom.questions.answers import Verdict
+from netloom.simulation.steady import batch_interval
+from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
     import polars as pl

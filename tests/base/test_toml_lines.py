@@ -1,6 +1,6 @@
 import tomllib
 
-from netloom.base.toml_lines import find_lines
+from netloom.base.textfiles import find_lines
 
 TEXT = """# a comment, key = 1
 title = "x"

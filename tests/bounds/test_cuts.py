@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.bounds import cut_bounds, tapers
-from netloom.bounds.parts import subtree_of
+from netloom.bounds.cuts import subtree_of
 from netloom.contention import measure_loads
 from netloom.routing import parse_routing
 from netloom.topology import mesh, topology

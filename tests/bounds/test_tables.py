@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.bounds import bisection_bound, busiest_bound, tables, traffic_bound
-from netloom.bounds.bisection import pairs_across
+from netloom.bounds.tables import pairs_across
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing import DModK, parse_routing, paths
 from netloom.routing.forwarding.tables import ForwardingTable

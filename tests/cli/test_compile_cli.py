@@ -8,7 +8,7 @@ import pytest
 
 from netloom import phases
 from netloom.cli import main
-from netloom.phases.execute import execution
+from netloom.phases import execution
 from netloom_papers.processes.runtime import run_programs
 
 SMALL = "compile all-to-all:16 --on torus:4x4 --words 32"

@@ -7,9 +7,9 @@ from scipy.optimize import linprog
 
 from netloom.contention import expected_load
 from netloom.contention.expected_load import best_split
-from netloom.contention.kernels.choice import list_ways, take_cheapest
+from netloom.contention.kernels.expected_load import list_ways, take_cheapest
 from netloom.routing import virtual_channel_routing
-from netloom.routing.port_numbers import channels_by_port
+from netloom.routing.by_hop.tables import channels_by_port
 from netloom.topology import mesh, torus
 from tests.properties.strategies import cubes, pairs
 from tests.reference.virtual_channels import Twin

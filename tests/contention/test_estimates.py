@@ -6,7 +6,7 @@ import pytest
 from netloom.contention import estimate_mesh, estimates, expect_random, measure
 from netloom.contention.kernels.cube import largest_loads
 from netloom.routing import DimensionOrder
-from netloom.routing.dimension_order import cube_tables
+from netloom.routing.ways import cube_tables
 from netloom.topology import cube, hypercube, mesh, torus
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.contention.ties import tie_named, tied
+from netloom.contention.busiest import tie_named, tied
 from netloom.questions.register import by_verb
 from netloom.topology import topology
 

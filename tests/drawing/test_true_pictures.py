@@ -8,8 +8,7 @@ import pytest
 import vl_convert
 
 import netloom as nl
-from netloom.drawing.colours import DELAYED
-from netloom.drawing.frame import framed, narrow_page
+from netloom.drawing.frame import DELAYED, framed, narrow_page
 from netloom.drawing.networks.chart import network_chart
 from netloom.drawing.save import save_chart
 from netloom.questions.answers import Answer

@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 
 from netloom.drawing.axes import DASHED, DOTTED, SOLID, End, Look, axis, ordered, panel
 from netloom.drawing.bars import Bar, bars, stacked
-from netloom.drawing.colours import BEST, REFERENCE, STYLES, THIS
-from netloom.drawing.frame import framed, narrow_page
+from netloom.drawing.frame import BEST, REFERENCE, STYLES, THIS, framed, narrow_page
 from netloom.drawing.names import APART, places
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 

@@ -12,9 +12,9 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.explore.file import MODULES, check_page, render, script
-from netloom.explore.view import View
+from netloom.explore.network import View
+from netloom.questions.answers import Verdict
 from netloom.questions.recorded import record
-from netloom.questions.verdicts import Verdict
 from netloom.topology import topology
 from tests.explore.decoded import Network, data_of
 

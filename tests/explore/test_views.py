@@ -15,7 +15,7 @@ from netloom.explore.file import view_json
 from netloom.explore.network import network_json
 from netloom.explore.views import times_of, views_of
 from netloom.questions.recorded import record
-from netloom.questions.shown import arrow
+from netloom.questions.terminal import arrow
 from tests.explore import decoded
 from tests.questions.small_answers import ANSWERS, there_and_back
 

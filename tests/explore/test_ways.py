@@ -7,9 +7,8 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.explore.file import view_json
-from netloom.explore.network import loads_of, network_json, ways_of
-from netloom.explore.view import Flows, Table, View
-from netloom.questions.verdicts import Verdict
+from netloom.explore.network import Flows, Table, View, loads_of, network_json, ways_of
+from netloom.questions.answers import Verdict
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
 from tests.explore import decoded

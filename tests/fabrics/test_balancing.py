@@ -9,7 +9,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import balanced
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used
+from netloom.routing.forwarding.tables import lane_circle, lanes_used
 from netloom.topology import topology
 from tests.reference.forwarding import table_waits, walked
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.fabrics.repair import table_changes, write_changes
-from netloom.fabrics.writing import with_others, write_lfts
+from netloom.fabrics.writing import table_changes, with_others, write_changes, write_lfts
 from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import table_of_ports
 from netloom.routing.forwarding.tables import NO_PORT, ForwardingTable, addresses, port_table

@@ -11,7 +11,7 @@ from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics import few_lanes
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.kernels.few_lanes import find_row, improve
-from netloom.routing.forwarding.lanes import dependency_graph, lane_circle, lanes_used
+from netloom.routing.forwarding.tables import dependency_graph, lane_circle, lanes_used
 from netloom.topology import Topology, topology, without
 from tests.fabrics.networks import uneven
 from tests.reference.few_lanes import found_row, load_and_alike

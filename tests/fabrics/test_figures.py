@@ -16,7 +16,7 @@ from netloom.fabrics.figures import (
 )
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.routing.hosted import legs
+from netloom.routing.ragged import legs
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
 from tests.reference.figures_of_tables import all_to_all

@@ -9,9 +9,8 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.fabrics.writing import write_levels, write_lfts, write_qos_policy
 from netloom.routing.forwarding.engines import minhop
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.tables import Lanes
+from netloom.routing.forwarding.tables import Lanes, lane_circle, lanes_used, layered
 from tests.reference.dumps import as_sl2vl
 
 

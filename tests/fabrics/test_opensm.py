@@ -11,9 +11,15 @@ import pytest
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.writing import with_others, write_lfts, write_qos_policy
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.tables import ForwardingTable, Lanes, table_problems
+from netloom.routing.forwarding.tables import (
+    ForwardingTable,
+    Lanes,
+    lane_circle,
+    lanes_used,
+    layered,
+    table_problems,
+)
 from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.fabrics.opensm import needs_opensm, simulated

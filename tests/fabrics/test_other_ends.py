@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 from netloom.fabrics.writing import with_others
 from netloom.routing import paths
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lane_circle, layered
-from netloom.routing.forwarding.tables import ForwardingTable, table_problems
+from netloom.routing.forwarding.tables import ForwardingTable, lane_circle, layered, table_problems
 from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.reference.scans import scan

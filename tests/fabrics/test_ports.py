@@ -11,8 +11,8 @@ from netloom.fabrics.balancing import balanced
 from netloom.fabrics.writing import write_levels, write_lfts
 from netloom.routing import find_deadlock
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lane_circle
 from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.tables import lane_circle
 from netloom.topology import topology
 from tests.fabrics.ports import scanned, two_ports
 from tests.reference.dumps import as_sl2vl

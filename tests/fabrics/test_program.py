@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.fabrics.kernels.program import route_flows
+from netloom.fabrics.kernels.rerouting import route_flows
 from netloom.fabrics.program import busiest_time, flows_of, for_program
 from netloom.routing import ForwardingTable, paths
 from netloom.routing.forwarding.engines import minhop

@@ -11,7 +11,7 @@ from netloom.bounds import traffic_bound
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.program import FEW, busiest_time, flows_of, in_lanes, tables_for_program
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used
+from netloom.routing.forwarding.tables import lane_circle, lanes_used
 from netloom.topology import topology, without
 from tests.fabrics.networks import uneven
 from tests.reference.forwarding import walked

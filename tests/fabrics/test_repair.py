@@ -9,7 +9,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.figures import table_figures
-from netloom.fabrics.repair import repaired
+from netloom.fabrics.writing import repaired
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.topology import topology, without
 from tests.reference.forwarding import table_waits, walked

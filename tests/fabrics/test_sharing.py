@@ -8,8 +8,7 @@ from hypothesis import given, settings
 
 from netloom.bounds import busiest_bound
 from netloom.fabrics.figures import MOST_NAMED, cause_of, table_figures
-from netloom.fabrics.jobs import sharing
-from netloom.fabrics.program import flows_of
+from netloom.fabrics.program import flows_of, sharing
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
 from netloom.topology.core import way_back

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from netloom.base.errors import InputError
 from netloom.fabrics.writing import tree_of, write_slurm_topology
 from netloom.topology import hop_distances, topology, without
-from netloom.topology.families.trees import xgft
+from netloom.topology.families import xgft
 from tests.topology.subnets.said import read
 
 

@@ -6,7 +6,7 @@ import pytest
 from netloom import predict_locality, replay
 from netloom.base.errors import InputError
 from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
-from netloom.machines.clocks import clock_of
+from netloom.machines.named_machines import clock_of
 from netloom.questions.fields import Timing
 from netloom.questions.named import find_network
 from netloom.simulation.network.routers import Router, router

@@ -8,7 +8,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom_papers import ledger
-from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import (
     CAUSES,
     CLASSES,

@@ -12,7 +12,7 @@ from netloom import compile_phases, run_plan, verify_plan
 from netloom.base.errors import InputError
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, Plan, first_violation, least_clocks, least_phases, partition
-from netloom.phases.execute.execution import execute, message_passing
+from netloom.phases.execution import execute, message_passing
 from netloom.phases.plan.partition import phase_clocks
 from netloom.phases.plan_files import read_plan
 from netloom.routing import Paths

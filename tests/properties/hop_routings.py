@@ -21,9 +21,9 @@ from netloom.routing.by_hop.tables import (
     bits,
     channels_at_ports,
     hop_tables,
+    hosted_ports,
     next_ports,
 )  # fmt: skip
-from netloom.routing.port_numbers import hosted_ports
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.ways import shortest_ways
 

@@ -10,11 +10,17 @@ from hypothesis import assume, given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import ShortestPath, paths
-from netloom.routing.by_hop.tables import EVERY, Automaton, bits, hop_tables, next_ports
+from netloom.routing.by_hop.tables import (
+    EVERY,
+    Automaton,
+    bits,
+    hop_tables,
+    hosted_ports,
+    next_ports,
+)
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.kernels.virtual_channels import allowed, arrived
-from netloom.routing.port_numbers import hosted_ports
-from netloom.routing.route_tables import table
+from netloom.routing.source_routing import table
 from netloom.routing.virtual_channel_tables import (
     RULES,
     WORD,

@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 
 from netloom.base.errors import InputError
 from netloom.simulation.flow import flow_network, ways_of
-from netloom.simulation.flow.blocking import circles, in_path_order
 from netloom.simulation.flow.engine import FlowEngine, FlowLaw
+from netloom.simulation.flow.network import circles, in_path_order
 from tests.properties.flow_runs import TIMES, cases, crowds, played
 from tests.reference.lossless import Flow, lossless_rates
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, paths
+from netloom.routing.by_hop.tables import ports
 from netloom.routing.kernels.virtual_channels import allowed, arrived
-from netloom.routing.port_numbers import ports
 from netloom.routing.source_routing import source_routes
 from netloom.routing.virtual_channel_tables import (
     PATHS,

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from netloom.fabrics.kernels.other_ends import fill_ways, keep_crossed, use_ways
-from netloom.routing.forwarding.lanes import dependency_graph
+from netloom.fabrics.kernels.ways import fill_ways, keep_crossed, use_ways
+from netloom.routing.forwarding.tables import dependency_graph
 from netloom.routing.rules import spread_table
 from netloom.topology import topology
 from tests.reference import other_ends as slow

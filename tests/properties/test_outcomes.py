@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from netloom.routing.kernels.outcomes import outcomes
+from netloom.routing.kernels.forwarding import outcomes
 from tests.reference import outcomes as slow
 
 

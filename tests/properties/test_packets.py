@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.run import Sender, SentPackets
-from netloom.simulation.tally import Delivered, Groups, Tally
+from netloom.simulation.steady import Delivered, Groups, Tally
 from netloom.topology import mesh
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
 from netloom.workload.traffic import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.simulation.flow.engine import ROUNDING
-from netloom.simulation.flow.kernels.rounds import follow
+from netloom.simulation.flow.kernels.flows import follow
 from tests.reference import rounds as twin
 
 

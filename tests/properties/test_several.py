@@ -22,7 +22,7 @@ from netloom.routing import (
     draw_paths,
     paths,
 )
-from netloom.routing.hosted import legs
+from netloom.routing.ragged import legs
 from netloom.routing.rules import host_routers
 from netloom.routing.ways import dimensions
 from netloom.topology import topology

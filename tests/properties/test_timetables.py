@@ -8,8 +8,8 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.models import ConSetCosts
 from netloom.phases import Capacity, Connections, Plan, schedule
-from netloom.phases.kernels.colouring import edge_colouring
-from netloom.phases.kernels.sharing import fair_rates
+from netloom.phases.kernels.partition import edge_colouring
+from netloom.phases.kernels.timetable import fair_rates
 from netloom.phases.plan.plans import ranks
 from netloom.phases.timetables import each_phase, flow_times, places_of
 from netloom.routing import DimensionOrder, paths

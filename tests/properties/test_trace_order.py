@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from netloom import replay
-from netloom.workload.kernels.traces import remaining_chains
+from netloom.workload.kernels.programs import remaining_chains
 from netloom.workload.programs.trace_files import read_trace
 
 NODES = 6

@@ -157,7 +157,7 @@ def test_options_of_a_file_need_a_file():
 def test_as_many_random_mappings_as_fit(monkeypatch):
     many = analyze("hypercube:6", "mesh:8x8")
     assert (len(many.random), many.random_mapping.limited_by_work) == (25, False)
-    module = sys.modules["netloom.mapping.at_random"]
+    module = sys.modules["netloom.mapping.gains"]
     paths, channels = 64 * 6, 224
     each = module.PATH_WORK * paths + 20 * channels
     monkeypatch.setattr(module, "WORK", 3 * each)
@@ -195,7 +195,7 @@ def test_mappings_that_cannot_differ_are_not_tried():
     ],
 )
 def test_mappings_that_can_differ_are_tried(other, monkeypatch):
-    monkeypatch.setattr("netloom.mapping.at_random.MOST_RANDOM", 3)
+    monkeypatch.setattr("netloom.mapping.gains.MOST_RANDOM", 3)
     asked = {"app": "all-to-all:12", "on": "leaf-spine:4x2x3"} | other
     found = analyze(**asked).to_dict()["random_mapping"]
     assert found["mappings"] == 3

@@ -3,8 +3,7 @@
 import jsonschema
 import pytest
 
-from netloom.questions.answer_schema import results_schema
-from netloom.questions.recorded import record
+from netloom.questions.recorded import record, results_schema
 from netloom.questions.register import all_kinds
 from tests.questions.small_answers import ANSWERS
 

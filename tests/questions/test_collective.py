@@ -16,8 +16,7 @@ from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
-from netloom.workload.programs.collectives.program import COLLECTIVES
-from netloom.workload.programs.collectives.sizes import parse_sizes
+from netloom.workload.programs.collectives.program import COLLECTIVES, parse_sizes
 
 FAST = {"bandwidth": "1GB/s", "latency": "1us"}
 

@@ -10,7 +10,7 @@ from netloom.questions import collective_prepared as cycles
 from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import collective_program
-from netloom.workload.programs.collectives.sent import trace_of
+from netloom.workload.programs.collectives.program import trace_of
 
 RATE = 25e9
 CYCLE = 64 / RATE

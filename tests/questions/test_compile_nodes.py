@@ -9,9 +9,9 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.phases.collectives import pipelines
 from netloom.phases.collectives.judged import judge
-from netloom.phases.collectives.least_time import least_time
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.synthesis import SYNTHESISED, proven, synthesised
+from netloom.phases.collectives.trees import least_time
 from netloom.questions.register import by_verb
 from netloom.topology import topology
 

@@ -10,8 +10,7 @@ from netloom import compile_phases
 from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.models import MessageCosts
 from netloom.phases import Capacity, connections, partition, schedule, verify
-from netloom.phases.execute.execution import execute, message_passing
-from netloom.phases.execute.node_programs import node_programs
+from netloom.phases.execution import execute, message_passing, node_programs
 from netloom.topology import Topology, topology
 from netloom.workload import process_graph, read
 from tests.questions.said import numbers
@@ -197,7 +196,7 @@ def test_messages_that_block_each_other_leave_the_phases(monkeypatch):
     def blocked(*_, **__):
         raise DeadlockError("graph:net.txt, cycle 9", ("0 -> 1", "1 -> 0"))
 
-    monkeypatch.setattr("netloom.phases.execute.execution.message_passing", blocked)
+    monkeypatch.setattr("netloom.phases.execution.message_passing", blocked)
     found = compile_phases(**TORUS, words=16, execute=True)
     assert found.to_dict()["simulated"]["message_passing"] is None
     assert found.to_dict()["simulated"]["conset"] > 0
@@ -211,7 +210,7 @@ def test_an_interrupted_simulation_leaves_the_plan(monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("netloom.phases.execute.execution.execute", stopped)
+    monkeypatch.setattr("netloom.phases.execution.execute", stopped)
     found = compile_phases(**TORUS, words=16, execute=True)
     assert found.interrupted
     assert found.to_dict()["simulated"]["conset"] is None

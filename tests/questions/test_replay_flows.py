@@ -11,8 +11,7 @@ from netloom.base.errors import InputError
 from netloom.cli import main
 from netloom.questions.recorded import chart_of, record
 from netloom.report.page.sections import key_table
-from netloom.workload.programs.goal import read_timed_goal
-from netloom.workload.programs.trace_files import read_trace
+from netloom.workload.programs.trace_files import read_timed_goal, read_trace
 from tests.reference.written_traces import write_trace
 
 TREE = "leaf-spine:8x8x8"

@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.questions.simulate.load import SimulateQuestion, simulate_beside
 from netloom.questions.simulate.network import prepare
 from netloom.simulation.network import loaded
-from netloom.simulation.tally import Delivered
+from netloom.simulation.steady import Delivered
 from netloom.workload import process_graph, read
 
 SHORT = {"cycles": 1500}

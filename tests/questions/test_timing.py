@@ -4,7 +4,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.machines import machine
-from netloom.machines.clocks import clock_of, known_clock
+from netloom.machines.named_machines import clock_of, known_clock
 from netloom.questions.base import ask
 from netloom.questions.fields import Timing
 from netloom.topology import mesh, topology

@@ -13,10 +13,9 @@ from netloom.cli import main
 from netloom.experiments import load_results, run
 from netloom.experiments.file import schema
 from netloom.questions import register
-from netloom.questions.answer_schema import results_schema
 from netloom.questions.fields import OnNetwork
 from netloom.questions.named import provenance_of
-from netloom.questions.recorded import record
+from netloom.questions.recorded import record, results_schema
 from netloom.report.page.pages import page_of
 
 TOML = "[build-tower]\nsize = [3, 7]\n"

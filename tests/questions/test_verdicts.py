@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
+from netloom.questions.answers import MARKS, STYLES, Verdict
 from netloom.questions.register import by_verb
-from netloom.questions.verdicts import MARKS, STYLES, Verdict
 from tests.questions.said import unbacked
 from tests.questions.small_answers import ANSWERS
 

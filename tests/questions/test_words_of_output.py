@@ -12,9 +12,9 @@ from netloom.cli.show import show_lines
 from netloom.experiments.runner import _time
 from netloom.mapping.gains import Objective, _from_to
 from netloom.questions.analyze import load_share
+from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option, range_of
 from netloom.questions.terminal import column, columns_drawn
-from netloom.questions.verdicts import Verdict
 from netloom.topology import mesh, topology, without
 
 SENTENCE = "Takes 408 µs, 62.6 % more than leaf0 -> spine0 needs (251 µs) at 25 GB/s in 12 cycles."

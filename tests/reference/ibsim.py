@@ -9,7 +9,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.topology.core import port_numbers, way_back
 from netloom.topology.names import serves
-from netloom.topology.subnets.ibnetdiscover import LANE_GBPS
+from netloom.topology.subnets.infiniband import LANE_GBPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives.msccl import Algorithm, parse_msccl
-from netloom.workload.programs.collectives.msccl_running import Sent, all_sent
+from netloom.workload.programs.collectives.msccl import Algorithm, Sent, all_sent, parse_msccl
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, owners
 from netloom.workload.programs.messages import lists
 from tests.reference.collectives_checked import check

@@ -10,8 +10,8 @@ from math import ceil, sqrt
 import numpy as np
 
 from netloom.workload.traffic import stream as made
+from netloom.workload.traffic.patterns import Fixed, HotSpot, Uniform
 from netloom.workload.traffic.stream import geometric_scale
-from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
 
 
 def packets(traffic, load, lengths, arrivals, seed, cycles):

@@ -9,7 +9,7 @@ from operator import mul
 import pytest
 
 from netloom import analyze, compile_phases, simulate
-from netloom.drawing.colours import (
+from netloom.drawing.frame import (
     BEST,
     BOUND_DASH,
     COLOURS,

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from netloom import simulate
-from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import COLOURS
 from netloom.questions.recorded import record
 from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.simulate.loop import BY_APPLIED

@@ -14,7 +14,7 @@ from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.base.errors import InputError
 from netloom.base.words import held_together, load_share, number, percent
 from netloom.cli.experiment import report as report_command
-from netloom.drawing.colours import COLOURS, DARK_HEAT_COLOURS
+from netloom.drawing.frame import COLOURS, DARK_HEAT_COLOURS
 from netloom.drawing.save import as_json
 from netloom.experiments.findings import Refused
 from netloom.questions.recorded import Recorded, record

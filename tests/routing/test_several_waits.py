@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.routing import Valiant, find_deadlock, paths
-from netloom.routing.cycles import dependencies
-from netloom.routing.kernels.several_waits import several_waits
+from netloom.routing.forwarding.tables import dependencies
+from netloom.routing.kernels.several import several_waits
 from netloom.routing.rules import detour, ends_of, host_routers, listed
 from netloom.routing.ways import shortest_ways
 from netloom.topology import topology

@@ -22,7 +22,7 @@ from netloom.routing import (
 from netloom.routing.rules import drawn_up
 from netloom.topology import Topology, mesh, topology, without
 from netloom.topology.core import attach_hosts
-from netloom.topology.families.trees import xgft
+from netloom.topology.families import xgft
 from tests.reference.tree_routing import by_key, route
 
 FULL = ["fat-tree:4x3", "fat-tree:k=8", "leaf-spine:4x4x4", "xgft:8x4/1x2/1x4", "xgft:4x4/2x2/1x1"]

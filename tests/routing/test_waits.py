@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from netloom.routing.kernels.waits import table_waits
+from netloom.routing.kernels.forwarding import table_waits
 from netloom.topology import topology
 from netloom.topology.core import ranks
 from tests.reference.waits import waits_of_table

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 from scipy.signal import lfilter
 
-from netloom.simulation.intervals import (
+from netloom.simulation.steady import (
     autocorrelation,
     batch_interval,
     merge_correlated,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.simulation.intervals import run_interval
-from netloom.simulation.tally import Delivered, Groups, Tally, worst_node
+from netloom.simulation.steady import Delivered, Groups, Tally, run_interval, worst_node
 
 NODES = 4
 

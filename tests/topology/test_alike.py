@@ -7,7 +7,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import Topology, mesh, topology
-from netloom.topology.alike import check_alike, check_direct
+from netloom.topology.measures import check_alike, check_direct
 
 
 def test_a_direct_network_of_equal_channels_is_taken() -> None:

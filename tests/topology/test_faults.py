@@ -11,7 +11,7 @@ from netloom.routing import (
     paths,
     ports,
 )
-from netloom.routing.route_tables import shortest_path_table
+from netloom.routing.source_routing import shortest_path_table
 from netloom.topology import (
     Cube,
     average_distance,

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from netloom.base.errors import InputError
 from netloom.topology import graph_topology, read_graph, to_networkx, topology
 from netloom.topology.faults import without
-from netloom.topology.recognise import check_all_compute
+from netloom.topology.graph import check_all_compute
 
 SMALL = """
 hosts: a b[0-1]   # three

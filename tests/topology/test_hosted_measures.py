@@ -23,7 +23,7 @@ from netloom.topology import (
     topology,
     without,
 )
-from netloom.topology.families.grids import concentrated
+from netloom.topology.families import concentrated
 
 FABRICS = json.loads((Path(__file__).parent / "data" / "fabric_hops.json").read_text())["hops"]
 

@@ -6,7 +6,7 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.topology import graph_topology, mesh, omega, read_graph, without
-from netloom.topology.recognise import check_all_compute
+from netloom.topology.graph import check_all_compute
 
 
 def star(kinds, attribute="type"):

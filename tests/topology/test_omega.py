@@ -9,7 +9,7 @@ from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import ShortestPath, paths
 from netloom.topology import Omega, diameter, num_links, omega, to_networkx, topology
-from netloom.topology.families.stages import checked_stages, digit_reversed
+from netloom.topology.families import checked_stages, digit_reversed
 
 SHAPES = [(4, 2), (8, 2), (16, 2), (4, 4), (16, 4), (64, 4), (8, 8), (64, 8)]
 

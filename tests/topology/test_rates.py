@@ -1,6 +1,6 @@
 import pytest
 
-from netloom.topology.rates import bandwidth_of, clock_of, latency_of
+from netloom.topology.graph import bandwidth_of, clock_of, latency_of
 
 
 @pytest.mark.parametrize(

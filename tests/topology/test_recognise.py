@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from netloom.routing import parse_routing, paths
 from netloom.topology import Topology, topology, without
 from netloom.topology.core import attach_hosts
-from netloom.topology.families.trees import xgft
-from netloom.topology.recognise import tree_shape
+from netloom.topology.families import xgft
+from netloom.topology.graph import tree_shape
 
 SPECS = ["fat-tree:4x3", "fat-tree:2x4", "fat-tree:k=8", "fat-tree:3x1", "leaf-spine:8x4x8",
          "leaf-spine:4x2x4/2", "xgft:4x4x4/1x2x4", "xgft:3x2/2x3/1x2", "xgft:2x3x2/2x1x3/2x1x2",

@@ -20,8 +20,7 @@ from netloom.topology.graph import read_graph
 from netloom.workload import read
 from netloom.workload.graphs import files
 from netloom.workload.programs import trace_files
-from netloom.workload.programs.goal import read_goal
-from netloom.workload.programs.trace_files import read_trace
+from netloom.workload.programs.trace_files import read_goal, read_trace
 
 MEGABYTE = 2**20
 

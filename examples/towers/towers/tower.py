@@ -6,10 +6,9 @@ from typing import Any
 
 from netloom.base.figures import derived, figure
 from netloom.base.provenance import Provenance
-from netloom.questions.answers import Answer
+from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.base import Question, option
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Grade, Verdict
 
 HIGH = Grade("height in m", fine=1.0, act=1.5)
 
@@ -40,7 +39,7 @@ class BuiltTower(Answer):
     def parts(self) -> dict[str, Any]:
         """Return its picture."""
         from netloom.drawing.bars import Bar, bars
-        from netloom.drawing.colours import BEST
+        from netloom.drawing.frame import BEST
 
         bar = Bar("tower", self.height, f"{self.height:g} m", BEST)
         return {"height": bars([bar], self.verdict.sentence, "height (m)", width=200)}

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
+from netloom.workload.traffic.patterns import Fixed, HotSpot, Uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from netloom.base.arrays import Floats, Ints
     from netloom.workload import Traffic
-    from netloom.workload.traffic.targets import Law
+    from netloom.workload.traffic.patterns import Law
 
 
 BLOCK = 2**17

@@ -171,7 +171,7 @@ def schema(
 ) -> None:
     """Print the JSON Schema of experiment files, for editors that complete and check them."""
     if of_results:
-        from netloom.questions.answer_schema import results_schema
+        from netloom.questions.recorded import results_schema
 
         print_json(results_schema())
         return
@@ -246,7 +246,7 @@ def report(
 def _show(page: "Page") -> None:
     """Print what a page answers, what comes next, and how sure the answer is."""
     from netloom.cli.show import console, show_verdict
-    from netloom.questions.verdicts import Verdict
+    from netloom.questions.answers import Verdict
 
     screen, answer = console(), page.answer
     for each in answer.said:

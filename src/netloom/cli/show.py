@@ -13,9 +13,9 @@ from netloom.base.figures import unit_of
 from netloom.base.units import rate, seconds
 from netloom.base.words import arrows, counted, folded
 from netloom.experiments.findings import COSTS, SEED, over_seeds
+from netloom.questions.answers import STYLES
 from netloom.questions.recorded import key_columns
 from netloom.questions.terminal import column, columns_drawn
-from netloom.questions.verdicts import STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from netloom.experiments.findings import Results
     from netloom.experiments.runner import Estimate
     from netloom.machines import Machine
+    from netloom.questions.answers import Verdict
     from netloom.questions.terminal import Column
-    from netloom.questions.verdicts import Verdict
 
 WIDTH = 80
 """Letters of a line where there is no terminal."""

@@ -12,6 +12,7 @@ from .estimates import (
     estimate_mesh as estimate_mesh,
     expect_random as expect_random,
 )
+from .expected_load import expected_loads as expected_loads
 from .permutations import (
     EffectiveBisection as EffectiveBisection,
     Shifts as Shifts,
@@ -34,4 +35,3 @@ from .saturation_limit import (
     slowdown as slowdown,
     verdict as verdict,
 )
-from .several_paths import expected_loads as expected_loads

@@ -19,8 +19,8 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder
-from netloom.routing.dimension_order import cube_tables
-from netloom.routing.hosted import legs
+from netloom.routing.ragged import legs
+from netloom.routing.ways import cube_tables
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _counted(
     topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
 ) -> tuple[Ints, Floats]:
     """Count the paths on each channel, and their weight, block by block."""
-    from netloom.contention.kernels.stamped import count_loads
+    from netloom.contention.kernels.cube import count_loads
     from netloom.routing import paths
 
     load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
@@ -178,7 +178,7 @@ def _expected(
     topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Return the expected number of paths on each channel, and their weight."""
-    from netloom.contention.several_paths import expected_loads
+    from netloom.contention.expected_load import expected_loads
 
     weighted = expected_loads(topology, routing, sources, targets, weights)
     alike = float(weights[0]) if len(weights) else 1.0
@@ -346,7 +346,7 @@ def measure_paths(
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)
     """
-    from netloom.contention.kernels.stamped import count_loads, stamp_paths
+    from netloom.contention.kernels.cube import count_loads, stamp_paths
 
     weight = np.ones(len(routed)) if weights is None else np.asarray(weights, np.float64)
     rate = np.ones(num_channels) if bandwidth is None else bandwidth

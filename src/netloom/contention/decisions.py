@@ -228,7 +228,7 @@ def table_goals(tables: HopTables) -> Goals:
 
 def pair_goals(tables: HopTables, source: Ints, target: Ints, sink: Ints) -> Goals:
     """Return a goal for each pair of hosts, which packets reach by a host port."""
-    from netloom.routing.kernels.ecmp import mixed
+    from netloom.routing.kernels.shortest_path import mixed
 
     with np.errstate(over="ignore"):
         pair = mixed.py_func(mixed.py_func(source.astype(np.uint64)) ^ target.astype(np.uint64))
@@ -411,7 +411,7 @@ class Follower:
         tables = self.tables
         each, place = _repeated(count)
         if tables.choice == HASHED:
-            from netloom.routing.kernels.ecmp import mixed
+            from netloom.routing.kernels.shortest_path import mixed
 
             salted = self.to.pair[goal] ^ tables.salts[router]
             with np.errstate(over="ignore"):

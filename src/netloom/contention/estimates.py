@@ -17,7 +17,7 @@ import numpy as np
 
 from netloom.base.figures import Figures
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.routing.dimension_order import cube_tables
+from netloom.routing.ways import cube_tables
 from netloom.topology import average_distance
 
 if TYPE_CHECKING:

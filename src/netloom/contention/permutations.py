@@ -20,7 +20,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.channel_loads import BLOCK
-from netloom.contention.several_paths import expected_loads
+from netloom.contention.expected_load import expected_loads
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:

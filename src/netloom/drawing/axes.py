@@ -10,8 +10,16 @@ from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from netloom.base.words import number
-from netloom.drawing.colours import BEST, BOUND_DASH, COLOURS, REFERENCE, THIS, word_style
-from netloom.drawing.frame import layered, room
+from netloom.drawing.frame import (
+    BEST,
+    BOUND_DASH,
+    COLOURS,
+    REFERENCE,
+    THIS,
+    layered,
+    room,
+    word_style,
+)
 from netloom.drawing.names import GAP, NAME_LINE, fitted, look_alike, named, places, width_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.drawing.axes import Axis, Panel, axis, words
-from netloom.drawing.colours import REFERENCE
-from netloom.drawing.frame import NARROW, fitting, layered, room
+from netloom.drawing.frame import NARROW, REFERENCE, fitting, layered, room
 from netloom.drawing.names import fitted, width_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from netloom.base import units
 from netloom.base.words import number
 from netloom.drawing.axes import Axis, End, Look, looks_of, panel
 from netloom.drawing.bars import Bar, bars as bars_of
-from netloom.drawing.colours import BEST, COLOURS, REFERENCE
+from netloom.drawing.frame import BEST, COLOURS, REFERENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import numpy as np
 from netloom.base.words import number
 from netloom.drawing.axes import Axis, End, Look, axis, looks_of, panel
 from netloom.drawing.bars import Bar, bars
-from netloom.drawing.colours import REFERENCE, THIS
+from netloom.drawing.frame import REFERENCE, THIS
 from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked
 
 if TYPE_CHECKING:

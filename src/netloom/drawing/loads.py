@@ -12,8 +12,7 @@ import polars as pl
 from netloom.base.words import counted, load_share, percent
 from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel
 from netloom.drawing.bars import THICK
-from netloom.drawing.colours import OTHERS, REFERENCE, THIS
-from netloom.drawing.frame import fitting, layered
+from netloom.drawing.frame import OTHERS, REFERENCE, THIS, fitting, layered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

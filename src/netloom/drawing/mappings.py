@@ -1,4 +1,9 @@
-"""Pictures of what a mapping changes: figures and loads of channels, before and after."""
+"""Pictures of what a mapping changes, and of permutations of hosts.
+
+Pictures of permutations: what pairs of hosts get, and what each shift loads.
+
+Pictures of what a mapping changes: figures and loads of channels, before and after.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +14,64 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base.units import SIZE
-from netloom.base.words import number
-from netloom.drawing.axes import AFTER, MINE, ROOM, Axis, axis, panel, words
-from netloom.drawing.bars import NARROWEST, STEP, WIDE, short_names
-from netloom.drawing.colours import BEST, THIS
-from netloom.drawing.frame import layered, room
+from netloom.base.words import counted, number, percent
+from netloom.drawing.axes import AFTER, DASHED, MINE, ROOM, Axis, End, Look, axis, panel, words
+from netloom.drawing.bars import NARROWEST, STEP, WIDE, Bar, bars, short_names
+from netloom.drawing.frame import BEST, REFERENCE, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import altair as alt
+    import polars as pl
 
     from netloom.base.arrays import Floats
+    from netloom.contention import EffectiveBisection, Shifts
+
+
+# -- permutations ----------------------------------------------------------------------------------
+
+
+def paths_by_shift(found: Shifts, table: pl.DataFrame) -> alt.LayerChart:
+    """Return how many paths each shift puts on the busiest channel between routers."""
+    loads, places = table["largest_load"], table["distance"].to_list()
+    along = axis("distance", "shift of the hosts", places, whole=True)
+    if len(places) == 1:  # a little to both sides
+        along = Axis("distance", along.title, places[0] - 1, places[0] + 1, whole=True)
+    name = f"mean {number(found.mean)}"
+    high = axis("largest_load", "paths on the busiest channel", [*loads.to_list(), 1])
+    where = panel(along, high, [name], height=240)
+    points = where.chart(table, tooltip=["distance:Q", "largest_load:Q", "longest_time:Q"])
+    equal = int((loads == loads.max()).sum())
+    who = f"The shift by {found.worst:,} has" if equal == 1 else f"{equal:,} shifts have"
+    layers = [
+        *where.across(found.mean, Look(REFERENCE, DASHED)),
+        points.mark_circle(size=20 if table.height > 60 else 42, opacity=1, color=THIS),
+        *where.ends([End(name, where.x.high, found.mean, REFERENCE, DASHED)]),
+    ]
+    return where.drawn(
+        layers, f"{who} {counted(number(found.max), 'path')} on one channel, the most"
+    )
+
+
+def shares_of_pairs(found: EffectiveBisection) -> alt.LayerChart:
+    """Return what pairs get of a host's bandwidth: the mean with its interval, and the worst."""
+    mean = said = percent(found.mean)
+    ends = None
+    if found.ci is not None:
+        low, high = ends = (found.ci[0], found.ci[1])
+        said = f"{mean} ({percent(low)} to {percent(high)})"
+    rows = [
+        Bar("mean of all matchings", found.mean, said, THIS, ends),
+        Bar("worst matching", found.least, percent(found.least), REFERENCE),
+    ]
+    title = f"Pairs get {mean} of a host's bandwidth"
+    return bars(rows, title, "share of a host's bandwidth", width=300, share=True)
+
+
+# -- mappings --------------------------------------------------------------------------------------
+
 
 MOST_POINTS = 500
 """Points of a line of channels at most."""

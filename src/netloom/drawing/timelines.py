@@ -19,7 +19,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing
 from netloom.drawing.save import check_writable, make_folder
-from netloom.simulation.crossed import mean_rates, rate_sums
+from netloom.simulation.figures import mean_rates, rate_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,8 +11,7 @@ import numpy as np
 from netloom.base.words import counted, number, percent
 from netloom.drawing.axes import Axis
 from netloom.drawing.bars import Bar, stacked
-from netloom.drawing.colours import BEST, OTHERS, REFERENCE
-from netloom.drawing.frame import layered, room
+from netloom.drawing.frame import BEST, OTHERS, REFERENCE, layered, room
 from netloom.drawing.names import width_of
 from netloom.drawing.timelines import lanes, nanoseconds
 

@@ -12,8 +12,8 @@ from netloom.base.provenance import code_version
 from netloom.base.words import counted, give_or_take
 from netloom.experiments.file import find_inputs, renamed
 from netloom.experiments.store import Store
+from netloom.questions.answers import Verdict
 from netloom.questions.recorded import to_pandas
-from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -180,7 +180,7 @@ def _together(values: Sequence[Any]) -> Any:
         if any(isinstance(each, int | float) for each in values):
             return None
         return values[0] if len(set(values)) == 1 else f"{len(set(values))} kinds"
-    from netloom.simulation.intervals import interval_over_runs
+    from netloom.simulation.steady import interval_over_runs
 
     return give_or_take(*interval_over_runs(values))
 

@@ -38,8 +38,8 @@ from netloom.experiments.workers import (
     work,
     worker_count,
 )
+from netloom.questions.answers import Verdict
 from netloom.questions.register import by_verb
-from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

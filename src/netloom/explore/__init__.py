@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from netloom.explore.view import EXPLORED
+from netloom.explore.network import EXPLORED
 
 __all__ = ["EXPLORED", "explore"]
 

@@ -13,17 +13,16 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
-from netloom.drawing.colours import COLOURS, DARK_RANGES, DELAYED, RANGES
+from netloom.drawing.frame import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
-from netloom.explore.network import network_json, packed, ports
-from netloom.explore.view import EXPLORED, Table
+from netloom.explore.network import EXPLORED, Table, network_json, packed, ports
 from netloom.explore.views import views_of
 from netloom.questions.recorded import Recorded, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from netloom.explore.view import Flows, Frames, View
+    from netloom.explore.network import Flows, Frames, View
     from netloom.routing import Paths
 
 

@@ -9,17 +9,16 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import number
-from netloom.contention.ties import tie_named, tied
-from netloom.explore.network import MOST_HOPS, loads_of, ways_of
-from netloom.explore.view import Flows, Frames, View
+from netloom.contention.busiest import tie_named, tied
+from netloom.explore.network import MOST_HOPS, Flows, Frames, View, loads_of, ways_of
 from netloom.questions.analyze import Analysis
+from netloom.questions.answers import Verdict
 from netloom.questions.fabric import LOAD
 from netloom.questions.named import entering, network_again
-from netloom.questions.shown import IN_ORDER, order_named, short_name
 from netloom.questions.simulate.engines import PreparedFlows
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import IN_ORDER, order_named, short_name
 from netloom.routing import Paths
-from netloom.simulation.crossed import crossed_links, moved_rows
+from netloom.simulation.figures import crossed_links, moved_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Floats, Ints
-    from netloom.explore.view import Table
-    from netloom.fabrics.jobs import Job
+    from netloom.explore.network import Table
+    from netloom.fabrics.program import Job
     from netloom.questions.answers import Answer
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.routing import Routing
-    from netloom.simulation.crossed import Crossed
+    from netloom.simulation.figures import Crossed
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 

@@ -5,23 +5,23 @@ from .figures import (
     TableFigures as TableFigures,
     table_figures as table_figures,
 )
-from .jobs import Job as Job, JobCost as JobCost, shared_by as shared_by
 from .program import (
     Flows as Flows,
+    Job as Job,
+    JobCost as JobCost,
     best_for_program as best_for_program,
     flows_of as flows_of,
     for_program as for_program,
     program_times as program_times,
+    shared_by as shared_by,
     tables_for_program as tables_for_program,
 )
-from .repair import (
+from .writing import (
     Changes as Changes,
     repaired as repaired,
     table_changes as table_changes,
-    write_changes as write_changes,
-)
-from .writing import (
     with_others as with_others,
+    write_changes as write_changes,
     write_levels as write_levels,
     write_lfts as write_lfts,
     write_qos_policy as write_qos_policy,

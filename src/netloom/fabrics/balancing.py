@@ -20,9 +20,14 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds import busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways, wiring_of
-from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered
-from netloom.routing.forwarding.tables import ForwardingTable, senders
-from netloom.routing.hosted import legs
+from netloom.routing.forwarding.tables import (
+    MOST_COUNTED,
+    ForwardingTable,
+    lanes_used,
+    layered,
+    senders,
+)
+from netloom.routing.ragged import legs
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
@@ -449,7 +454,7 @@ class Judge:
 
     def permuted(self, draws: Draws, table: Ints) -> tuple[Floats, ...]:
         """Return the longest time and the mean share of each permutation, under a table."""
-        from netloom.fabrics.kernels.drawn import permuted
+        from netloom.fabrics.kernels.figures import permuted
 
         problem = self.problem
         found: tuple[Floats, ...] = permuted(table, *draws, problem.wiring[1], problem.bandwidth)

@@ -19,11 +19,13 @@ from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import effective_bisection
-from netloom.routing.forwarding.lanes import MOST_LANES, DependencyGraph, dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
+    MOST_LANES,
+    DependencyGraph,
     ForwardingTable,
     Lanes,
+    dependency_graph,
     senders,
 )
 from netloom.topology.core import way_back
@@ -293,7 +295,7 @@ class _Frame:
 
 def _reserve(search: Search, graph: DependencyGraph, sign: int) -> None:
     """Count all dependencies of ways in the tree, or discount them."""
-    from netloom.routing.kernels.acyclic import insert, remove
+    from netloom.routing.kernels.layers import insert, remove
 
     for held in np.flatnonzero(search.in_tree).tolist():
         router = int(graph.channel_target[held])

@@ -17,9 +17,8 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.words import counted, listed, number, percent
 from netloom.bounds import bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used
-from netloom.routing.forwarding.tables import senders
-from netloom.routing.hosted import legs
+from netloom.routing.forwarding.tables import lane_circle, lanes_used, senders
+from netloom.routing.ragged import legs
 from netloom.topology.core import way_back
 from netloom.topology.faults import working_nodes
 from netloom.topology.subnets.shapes import shape_of

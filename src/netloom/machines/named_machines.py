@@ -1,31 +1,406 @@
-"""Named machines: a network, the speed of its channels and, where published, of its messages."""
+"""Machines by name and from files: their networks, classes of links, and units in bytes and seconds.
+
+Classes of a network's links, by rate and latency: which channels a machine's words mean.
+
+Machine files: a network, its links and its messages in TOML, checked key by key.
+
+Named machines: a network, the speed of its channels and, where published, of its messages.
+
+How many bytes and seconds the units of a network are: as asked, else as a machine or file says.
+
+A bandwidth is that of channels of bandwidth 1, the reference: where a file says of cables that some
+are slower, they keep their share of it. A latency is that of a cycle, of which channels have one
+unless a file says more. If a file or a machine says times, it is that of every channel instead. A
+machine's overhead is its own, or half of the start-up time of its longest messages, which has both
+ends.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
+from math import inf
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from netloom.base.errors import InputError
+from netloom.base.figures import Figures, figure, unseen
 from netloom.base.spec import parse_sides, split_spec
-from netloom.base.units import rate
-from netloom.machines.links import LinkClass, channels_between, said_of_channels, with_channels
+from netloom.base.textfiles import find_lines, read_text
+from netloom.base.units import RATE, SIZE, TIME, Quantity, parse_rate, parse_seconds, rate, seconds
+from netloom.base.words import listed
 from netloom.simulation.network.routers import Router, router
 from netloom.topology import topology
-from netloom.topology.rates import MOST_CYCLES
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
+from netloom.topology.cubes import Cube
+from netloom.topology.graph import MOST_CYCLES
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable, Iterator, Sequence
 
-    from netloom.base.arrays import Floats
-    from netloom.machines.machine_files import MachineText
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.topology import Topology
     from netloom.workload.programs.node_costs import NodeCosts
+
+    Late: TypeAlias = float | Floats
+
+
+# -- links -----------------------------------------------------------------------------------------
+
+
+PATTERNS = 'two patterns of names such as ["leaf*", "spine*"]'
+
+
+@dataclass(frozen=True)
+class LinkClass:
+    """Some of a network's links, both directions, and what a machine says of them.
+
+    Attributes
+    ----------
+    between
+        A word of ``link_classes``, or two patterns of the names of hosts and routers.
+    bandwidth_bytes_per_us
+        Of each channel. None where it is that of the other links.
+    latency_us
+        Of each channel with the router that it leaves. None as well.
+    """
+
+    between: str | tuple[str, str]
+    bandwidth_bytes_per_us: float | None = None
+    latency_us: float | None = None
+
+    @property
+    def words(self) -> str:
+        """What it is called in messages."""
+        return self.between if isinstance(self.between, str) else " and ".join(self.between)
+
+
+def link_classes(network: Topology) -> dict[str, Bools]:
+    """Return the words for classes of channels that a network knows, bool[num_channels] each.
+
+    ``routers`` are the channels between routers, ``hosts`` those of hosts, which direct networks do
+    not list. Dragonflies know ``local`` and ``global``, those between groups. Fat trees ``levels
+    1-2``, where level 1 has the hosts, and so on. Cubes and HyperX ``dimension 0``, the first side
+    of their spec, and so on. Of a network with broken parts it is that of the whole.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> {word: int(of.sum()) for word, of in link_classes(topology("leaf-spine:2x1x4")).items()}
+    {'routers': 4, 'hosts': 16, 'levels 1-2': 4}
+    >>> list(link_classes(topology("torus:4x4"))), list(link_classes(topology("dragonfly:1x2x1")))
+    (['routers', 'dimension 0', 'dimension 1'], ['routers', 'hosts', 'local', 'global'])
+    """
+    whole = network.whole
+    inside = whole.num_network_channels
+    found = {"routers": np.arange(whole.num_channels) < inside}
+    if whole.ports_listed:
+        found["hosts"] = ~found["routers"]
+    for word, members in _of_family(whole):
+        found[word] = np.zeros(whole.num_channels, np.bool_)
+        found[word][:inside] = members
+    return found
+
+
+def _of_family(network: Topology) -> Iterator[tuple[str, Bools]]:
+    """Yield the words of a family, and which channels between routers they mean."""
+    routers, family = network.routers, network.family or network.routers.family
+    source, target = routers.channel_source, routers.channel_target
+    if isinstance(routers, Cube):
+        axis = np.repeat(np.arange(len(routers.sides)), 2 * routers.direction_channels)
+        for dimension in range(len(routers.sides)):
+            yield f"dimension {dimension}", axis == dimension
+    elif isinstance(family, HyperXShape):
+        ends = (np.unravel_index(end, family.sides) for end in (source, target))
+        for dimension, (one, other) in enumerate(zip(*ends, strict=True)):
+            yield f"dimension {dimension}", one != other
+    elif isinstance(family, DragonflyShape):
+        local = source // family.routers == target // family.routers
+        yield from (("local", local), ("global", ~local))
+    elif isinstance(family, TreeShape):
+        level = np.repeat(
+            np.arange(1, family.levels + 1),
+            [family.width(level) for level in range(1, family.levels + 1)],
+        )
+        if family.router_at is not None:
+            level[family.router_at] = level.copy()
+        lower = np.minimum(level[source], level[target])
+        for each in range(1, family.levels):
+            yield f"levels {each}-{each + 1}", lower == each
+
+
+def channels_between(network: Topology, between: str | tuple[str, str], where: str) -> Bools:
+    """Return which channels a class of links means, both directions, bool[whole.num_channels].
+
+    Raises
+    ------
+    InputError
+        Naming ``where``, if the network knows no such class, or no channel has such names.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x4")
+    >>> int(channels_between(net, ("leaf0", "spine*"), "links").sum())
+    4
+    """
+    whole = network.whole
+    if isinstance(between, str):
+        known = link_classes(whole)
+        if between in known:
+            return known[between]
+        near = get_close_matches(between, known, n=1)
+        wanted = f"{near[0]}, perhaps" if near else f"{', '.join(known)}, or {PATTERNS}"
+        raise InputError(where, f"'{between}', of which {whole.name} has no links", wanted)
+    names = [whole.name_of(vertex) for vertex in range(whole.num_ends)]
+    one, other = (np.array([fnmatchcase(name, each) for name in names]) for each in between)
+    source, target = whole.source_end, whole.target_end
+    found: Bools = (one[source] & other[target]) | (other[source] & one[target])
+    if not found.any():
+        some = ", ".join(dict.fromkeys((names[0], names[whole.router_vertex(0)], names[-1])))
+        wanted = f"names of hosts and routers as {whole.name} has them, such as {some}"
+        raise InputError(where, f"no link between '{between[0]}' and '{between[1]}'", wanted)
+    return found
+
+
+def said_of_channels(
+    network: Topology, links: Sequence[LinkClass], what: str, others: Any, where: str
+) -> Floats:
+    """Return what link classes say of each channel, float64[whole.num_channels].
+
+    Parameters
+    ----------
+    links
+        Of several classes that mean a channel the last holds.
+    what
+        The field of ``LinkClass``.
+    others
+        What holds where no class says anything: a number, or one per channel.
+    where
+        For messages.
+
+    Raises
+    ------
+    InputError
+        As ``channels_between`` does.
+    """
+    found = np.array(np.broadcast_to(others, network.whole.num_channels), np.float64)
+    for each in links:
+        value = getattr(each, what)
+        if value is not None:
+            found[channels_between(network, each.between, where)] = value
+    return found
+
+
+def with_channels(network: Topology, bandwidth: Floats, cycles: Ints, **units: Any) -> Topology:
+    """Return a network whose channels have these bandwidths and latencies, parts of it as well.
+
+    Parameters
+    ----------
+    bandwidth, cycles
+        float64[whole.num_channels] and int32[whole.num_channels].
+    units
+        ``reference_gbps`` and ``cycle_ns``.
+    """
+    kept, whole = network.whole_channel, network.unbroken
+    return replace(
+        network, channel_bandwidth=bandwidth[kept], channel_cycles=cycles[kept], **units,
+        unbroken=None if whole is None else with_channels(whole, bandwidth, cycles, **units),
+    )  # fmt: skip
+
+
+# -- machine files ---------------------------------------------------------------------------------
+
+
+MOST_BYTES = 2**20
+"""Most bytes of a machine file."""
+
+OF_FILES = ("graph", "fabric")
+"""Networks that a file describes."""
+
+WANTED = "a machine file, .toml"
+
+
+def _with_unit(quantity: Quantity, given: Any) -> Any:
+    """Return a value exactly. A number without a unit is none, except 0 of times."""
+    plain = given == 0 and isinstance(given, int | float) and quantity is TIME
+    if isinstance(given, str) or plain:
+        return quantity.exact(str(given), where="")
+    raise InputError("", f"{given!r} without a unit", quantity.wanted)
+
+
+def _bytes(given: Any) -> float:
+    found = SIZE.parse(given, where="")
+    if found == 0:
+        raise InputError("", repr(given), f"{SIZE.wanted}: above 0")
+    return whole(found)
+
+
+def _ends(given: Any) -> str | tuple[str, str]:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, list) and len(given) == 2 and all(isinstance(e, str) for e in given):
+        return given[0], given[1]
+    raise InputError("", repr(given), 'a class such as "hosts", or ["leaf*", "spine*"]')
+
+
+def whole(value: float) -> float:
+    """Return a whole number as such."""
+    return int(value) if value.is_integer() else value
+
+
+Rate = Annotated[float, BeforeValidator(lambda given: float(_with_unit(RATE, given) / 10**6))]
+Time = Annotated[float, BeforeValidator(lambda given: float(_with_unit(TIME, given) * 10**6))]
+Bytes = Annotated[int | float, BeforeValidator(_bytes)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class LinksTable(_Table):
+    """Links of one class. See ``LinkClass``."""
+
+    between: Annotated[Any, BeforeValidator(_ends)] = Field(
+        description='a class such as "hosts", or ["leaf*", "spine*"]'
+    )
+    bandwidth: Rate | None = None
+    latency: Time | None = None
+
+
+class CostsTable(_Table):
+    """Messages of at most so many bytes. See ``MessageCost``."""
+
+    up_to: Bytes = inf
+    startup: Time = Field(description=TIME.wanted)
+    per_byte: Time = Field(description=TIME.wanted)
+
+
+class MachineFile(_Table):
+    """What a machine file says: rates in bytes/µs, times in µs. See ``Machine``."""
+
+    topology: str = Field(description="a network such as torus:4x4x4 or fabric:FILE")
+    name: str = ""
+    bandwidth: Rate | None = None
+    duplex: Literal["full", "half"] = "full"
+    ties: Literal["either", "+"] = "either"
+    latency: Time = 0.0
+    overhead: Time | None = None
+    flit_bytes: Bytes = 1
+    packet_bytes: Bytes | None = None
+    links: list[LinksTable] = Field(default_factory=list)
+    message_costs: list[CostsTable] = Field(default_factory=list)
+    router: dict[str, Any] | None = None
+    source: str = ""
+    notes: str = ""
+
+
+class MachineText:
+    """A machine file that is being read: its text, and where in it keys are.
+
+    Attributes
+    ----------
+    path
+        As messages call it.
+    said
+        What it says.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        try:
+            tables = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(path, f"no TOML: {error}", "tables and 'key = value'") from None
+        self._lines = find_lines(text)
+        try:
+            self.said = MachineFile(**tables)
+        except ValidationError as error:
+            raise self._refused(error) from None
+        limits = [each.up_to for each in self.said.message_costs]
+        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
+            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
+            wanted = "rising sizes, and none in the last, which holds for all larger messages"
+            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
+
+    def where(self, *keys: str | int) -> str:
+        """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
+        head, place, key = ("", 0, str(keys[0]))
+        if len(keys) > 1 or (key, 0, "") in self._lines:
+            head, key = key, str(keys[2]) if len(keys) > 2 else ""
+            place = int(keys[1]) if len(keys) > 1 else 0
+        places = [(head, place, key), (head, place, ""), ("", 0, head)]
+        line = next((self._lines[each] for each in places if each in self._lines), 1)
+        said = " ".join(filter(None, (head and f"[{head}]", key)))
+        return f"{self.path}:{line}: {said}"
+
+    def _refused(self, error: ValidationError) -> InputError:
+        # a name that is wrong is why another is missing
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        where = self.where(*first["loc"][:3])
+        if first["type"] == "extra_forbidden":
+            known = list(_fields_of(first["loc"]))
+            near = get_close_matches(str(first["loc"][-1]), known, n=1)
+            wanted = f"{near[0]}, perhaps" if near else ", ".join(known)
+            return InputError(where, "no such key", wanted)
+        if first["type"] == "missing":
+            fields = _fields_of(first["loc"])
+            return InputError(where, "nothing", fields[str(first["loc"][-1])].description or "")
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, InputError):
+            return InputError(where, cause.found, cause.wanted)
+        wanted = first["msg"].removeprefix("Input should be ")
+        return InputError(where, repr(first["input"]), wanted)
+
+
+def _fields_of(loc: tuple[int | str, ...]) -> Any:
+    """Return the fields of the table that a key is in."""
+    tables: dict[int | str, type[_Table]] = {"links": LinksTable, "message_costs": CostsTable}
+    table = tables.get(loc[0], MachineFile) if len(loc) > 1 else MachineFile
+    return table.model_fields
+
+
+def network_file(path: Path) -> str:
+    """Return the name of the file of a machine file's network, as it says it. "" if there is none.
+
+    A file that is no machine file names none.
+    """
+    try:
+        said = MachineText(str(path), read_text(path, wanted=WANTED, most_bytes=MOST_BYTES)).said
+    except InputError:
+        return ""
+    kind, file = split_spec(said.topology)
+    return file if kind in OF_FILES and (path.parent / file).is_file() else ""
+
+
+def read_machine(path: str) -> MachineText:
+    """Read a machine file. The file of its network is relative to its folder.
+
+    Raises
+    ------
+    InputError
+        Naming the file, the line and the key that is wrong, what was found and what would do.
+    """
+    text = MachineText(path, read_text(path, wanted=WANTED, most_bytes=MOST_BYTES))
+    kind, file = split_spec(text.said.topology)
+    if kind in OF_FILES and file:
+        spec = f"{kind}:{Path(path).parent / file}"
+        text.said = text.said.model_copy(update={"topology": spec})
+    return text
+
+
+# -- named machines --------------------------------------------------------------------------------
+
 
 T = TypeVar("T")
 
@@ -341,8 +716,6 @@ def machine(spec: str) -> Machine:
 
 def _of_file(argument: str, spec: str) -> Machine:
     """Return the machine of a file, checked against its network."""
-    from netloom.machines.machine_files import read_machine
-
     path, sides = argument, ""
     behind = re.fullmatch(r"(.+):([\dx]+)", argument, re.ASCII)
     if behind and not isfile(argument):  # noqa: PTH113
@@ -411,7 +784,6 @@ def node_costs(machine: Machine | None) -> NodeCosts:
 
 @cache
 def _read(name: str) -> Machine:
-    from netloom.machines.machine_files import MachineText
 
     text = Path(DATA, f"{name}.toml").read_text(encoding="utf-8")
     return _described(MachineText(f"{name}.toml", text), name)
@@ -419,8 +791,6 @@ def _read(name: str) -> Machine:
 
 def _described(read: MachineText, name: str, network: Topology | None = None) -> Machine:
     """Return the machine that a file describes. The network is looked at where it says rates."""
-    from netloom.machines.machine_files import whole
-
     said = read.said
     links = tuple(LinkClass(each.between, each.bandwidth, each.latency) for each in said.links)
     costs = (MessageCost(each.up_to, each.startup, each.per_byte) for each in said.message_costs)
@@ -479,3 +849,296 @@ def _reference(read: MachineText, links: tuple[LinkClass, ...], network: Topolog
     of_ports = rates[network.num_network_channels :] if network.ports_listed else rates
     known, counts = np.unique(of_ports, return_counts=True)
     return float(known[np.argmax(counts)])
+
+
+# -- clocks ----------------------------------------------------------------------------------------
+
+
+RATES = "a rate such as 200Gb/s, a machine, or a file of the network that says rates"
+
+ASSUMED = "assumed"
+"""Who says what a question, a machine and a file do not."""
+
+ASSUMED_RATE, ASSUMED_LATENCY = 25e9, 500e-9
+"""Bytes/s and seconds of a channel that are assumed."""
+
+MOST_LATENCY = 512
+"""Most cycles of a channel: its buffers hold as many flits."""
+
+
+class Span(Figures):
+    """The least and the largest of some values; 0 where there are none."""
+
+    min: float = figure()
+    max: float = figure()
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Self:
+        """Return it of some values."""
+        some = values if len(values) else np.zeros(1)
+        return cls(min=float(some.min()), max=float(some.max()))
+
+    def said(self, of: Callable[[float], str]) -> str:
+        """Return it in words, with what says a value."""
+        least, most = of(self.min), of(self.max)
+        return most if least == most else f"{least} to {most}"
+
+
+class Clock(Figures):
+    """How many bytes and seconds the units of a network are, and who says so.
+
+    Attributes
+    ----------
+    bytes_per_second
+        Of a channel of bandwidth 1.
+    overhead_seconds
+        Of each end of a message.
+    bandwidth_source, latency_source, overhead_source
+        Where each comes from, in words.
+    latency_seconds
+        Of a cycle of a channel's latency: one number, or float64[num_channels] where a machine's
+        links have latencies of their own. Times ``channel_cycles`` it is that of each channel.
+    """
+
+    bytes_per_second: float = figure(unit="bytes/s")
+    channel_bytes_per_second: Span = figure(unit="bytes/s")
+    channel_latency_seconds: Span = figure(unit="seconds")
+    overhead_seconds: float = figure(unit="seconds")
+    bandwidth_source: str = figure()
+    latency_source: str = figure()
+    overhead_source: str = figure()
+    latency_seconds: Late = unseen()
+
+    @classmethod
+    def of(
+        cls,
+        network: Topology,
+        bandwidth: tuple[float, str],
+        latency: tuple[Late, str],
+        overhead: tuple[float, str],
+    ) -> Self:
+        """Return that of a network. Each value comes with who says so."""
+        return cls(
+            bytes_per_second=bandwidth[0],
+            channel_bytes_per_second=Span.of(bandwidth[0] * network.channel_bandwidth),
+            channel_latency_seconds=Span.of(latency[0] * network.channel_cycles),
+            overhead_seconds=overhead[0],
+            bandwidth_source=bandwidth[1],
+            latency_source=latency[1],
+            overhead_source=overhead[1],
+            latency_seconds=latency[0],
+        )
+
+    @property
+    def says_latency(self) -> bool:
+        """Whether somebody says its latency."""
+        return self.latency_source not in ("", ASSUMED)
+
+    @property
+    def words(self) -> str:
+        """What it says, in one line. A source of several is said once.
+
+        Examples
+        --------
+        >>> from netloom.topology import mesh
+        >>> Clock.of(mesh(2, 2), (25e9, "--bandwidth"), (6e-7, "--latency"), (0.0, "")).words
+        '25 GB/s per channel (--bandwidth), latency 600 ns (--latency), no overhead'
+        >>> own = "machine:my.toml"
+        >>> Clock.of(mesh(2, 2), (25e9, own), (6e-7, own), (1e-6, "")).words
+        '25 GB/s per channel, latency 600 ns (machine:my.toml), overhead 1 µs'
+        """
+        latency = self.channel_latency_seconds.said(seconds)
+        overhead = seconds(self.overhead_seconds)
+        told = [
+            (f"{self.channel_bytes_per_second.said(rate)} per channel", self.bandwidth_source),
+            (_or_none("latency", latency, self.latency_source), self.latency_source),
+            (_or_none("overhead", overhead, self.overhead_source), self.overhead_source),
+        ]
+        followed = [*(source for _, source in told[1:]), ""]
+        return ", ".join(
+            f"{said} ({source})" if source and source != after else said
+            for (said, source), after in zip(told, followed, strict=True)
+        )
+
+    def assumed(self, *more: tuple[str, str]) -> str:
+        """Return what nobody said of bytes and seconds, as a sentence. "" if all was said.
+
+        ``more``: what else was assumed, each with the option that says it otherwise.
+
+        Examples
+        --------
+        >>> from netloom.topology import mesh
+        >>> clock = Clock.of(mesh(2), (25e9, ASSUMED), (5e-7, "--latency"), (0.0, ""))
+        >>> clock.assumed()
+        'Assumed: 25 GB/s per channel (set by --bandwidth, or by a machine)'
+        """
+        some = [
+            (self.bandwidth_source, f"{rate(self.bytes_per_second)} per channel", "--bandwidth"),
+            (self.latency_source, f"{seconds(ASSUMED_LATENCY)} per channel", "--latency"),
+        ]
+        said = [(what, option) for source, what, option in some if source == ASSUMED]
+        said += more
+        if not said:
+            return ""
+        whats, options = (listed(words) for words in zip(*said, strict=True))
+        return f"Assumed: {whats} (set by {options}, or by a machine)"
+
+
+def clock_of(
+    asked: Any, network: Topology, machine: Machine | None, *, assume: bool = False
+) -> Clock:
+    """Return the bytes and seconds of a network: as asked, else its machine's, or its file's.
+
+    Parameters
+    ----------
+    asked
+        What has ``bandwidth``, ``latency`` and ``overhead``, each None or with its unit.
+    assume
+        Whether a bandwidth and a latency that nothing says are assumed.
+
+    Raises
+    ------
+    InputError
+        If no bandwidth is known, or one of those asked for is no rate or time.
+
+    Examples
+    --------
+    >>> from netloom.questions.fields import Timing
+    >>> from netloom.topology import topology
+    >>> net = topology("fat-tree:4x2")
+    >>> found = clock_of(Timing(bandwidth="200Gb/s", latency="600ns"), net, None)
+    >>> found.bytes_per_second, found.latency_seconds, found.overhead_seconds
+    (25000000000.0, 6e-07, 0.0)
+    >>> clock_of(Timing(latency="1us"), net, None, assume=True).bandwidth_source
+    'assumed'
+    >>> clock_of(Timing(), net, None)
+    Traceback (most recent call last):
+        ...
+    netloom.InputError: bandwidth: found none for fat-tree:4x2; expected a rate such as \
+200Gb/s, a machine, or a file of the network that says rates
+    """
+    found = known_clock(asked, network, machine, assume=assume)
+    if found is None:
+        raise InputError("bandwidth", f"none for {network.name}", RATES)
+    return found
+
+
+def known_clock(
+    asked: Any, network: Topology, machine: Machine | None, *, assume: bool = False
+) -> Clock | None:
+    """Return what ``clock_of`` does. None if nothing says a bandwidth, or asks for times.
+
+    Raises
+    ------
+    InputError
+        If an option is no rate or time, or one of time is given and no bandwidth is known.
+    """
+    bandwidth = _bandwidth(asked, network, machine)
+    latency = _latency(asked, network, machine)
+    overhead = _overhead(asked, machine)
+    if assume:
+        bandwidth = bandwidth or (ASSUMED_RATE, ASSUMED)
+        latency = latency if latency[1] else (ASSUMED_LATENCY, ASSUMED)
+    if bandwidth is not None:
+        return Clock.of(network, bandwidth, latency, overhead)
+    if asked.latency is None and asked.overhead is None:
+        return None
+    raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
+
+
+def _bandwidth(asked: Any, network: Topology, machine: Machine | None) -> tuple[float, str] | None:
+    gbps = network.reference_gbps
+    own = None if machine is None else machine.bandwidth_bytes_per_us * 1e6
+    known = own if own is not None else None if gbps is None else gbps * 1e9 / 8
+    whose = "the network's file" if machine is None else machine.name
+    if asked.bandwidth is None:
+        return None if known is None else (known, whose)
+    wanted = parse_rate(asked.bandwidth, where="bandwidth")
+    instead = "" if known is None or known == wanted else f", instead of {rate(known)}"
+    return wanted, f"--bandwidth{instead}{f' of {whose}' if instead else ''}"
+
+
+def _latency(asked: Any, network: Topology, machine: Machine | None) -> tuple[Late, str]:
+    if asked.latency is not None:
+        late = parse_seconds(asked.latency, where="latency")
+        times = network.cycle_ns is not None
+        return _per_cycle(late, network) if times else late, "--latency"
+    if machine is not None and machine.latencies_us(network).any():
+        return _per_cycle(machine.latencies_us(network) * 1e-6, network), machine.name
+    if network.cycle_ns is not None:
+        return network.cycle_ns * 1e-9, "the network's file"
+    return 0.0, ""
+
+
+def _overhead(asked: Any, machine: Machine | None) -> tuple[float, str]:
+    if asked.overhead is not None:
+        return parse_seconds(asked.overhead, where="overhead"), "--overhead"
+    if machine is not None and machine.overhead_us is not None:
+        return machine.overhead_us * 1e-6, machine.name
+    if machine is not None and machine.message_costs:
+        startup = machine.message_costs[-1].startup_us
+        return startup * 0.5e-6, f"half of the start-up time of {machine.name}"
+    return 0.0, ""
+
+
+def _per_cycle(each: ArrayLike, network: Topology) -> Late:
+    """Return seconds of each channel as seconds of a cycle: one number where all are alike."""
+    found: Floats = np.asarray(each, np.float64) / np.maximum(network.channel_cycles, 1)
+    alike = len(found) and (found == found[0]).all()
+    return float(found[0]) if alike else found
+
+
+def _or_none(what: str, value: str, source: str) -> str:
+    nothing = value == seconds(0.0) and not source
+    return f"no {what}" if nothing else f"{what} {value}"
+
+
+def cycles_of_routers(topology: Topology, router: Router) -> Ints:
+    """Return int64[num_channels], cycles in the router that each leaves. Hosts take none."""
+    port = np.arange(topology.num_channels) - topology.num_network_channels
+    return np.where((port >= 0) & (port < topology.num_ports), 0, router.router_cycles)
+
+
+def with_latencies(topology: Topology, clock: Clock, cycle: float, router: Router) -> Topology:
+    """Return a network whose channels, with the routers that they leave, take a clock's latencies.
+
+    ``cycle``: the seconds of a cycle.
+
+    Raises
+    ------
+    InputError
+        If a latency is less than that of its router, or too many cycles.
+    """
+    whole, took = topology.whole, clock.latency_seconds * topology.channel_cycles
+    taken = np.rint(took / cycle)
+    cycles = taken - cycles_of_routers(topology, router)
+    least, most = int(cycles.min(initial=1)), int(cycles.max(initial=1))
+    if least < 1 or most > MOST_LATENCY:
+        odd = int(np.argmin(cycles) if least < 1 else np.argmax(cycles))
+        found = f"{seconds(float(took[odd]))}, {taken[odd]:.0f} cycles of a flit"
+        wanted = f"{router.router_cycles + 1} to {MOST_LATENCY + router.router_cycles} cycles: "
+        said = "smaller flit_bytes or another router" if least < 1 else "larger flit_bytes"
+        raise InputError("latency", found, wanted + said)
+    full = np.ones(whole.num_channels, np.int32)
+    full[topology.whole_channel] = cycles
+    return with_channels(topology, whole.channel_bandwidth, full)
+
+
+def clock_of_engine(
+    clock: Clock, topology: Topology, router: Any, *, cycle: float, flit_bytes: float, engine: str
+) -> Clock:
+    """Return a clock with what a header takes for each channel in an engine, and the router.
+
+    ``cycle``: the seconds of a cycle. ``router``: what the engine simulates, perhaps a ``Router``.
+    """
+    cycles = topology.channel_cycles.astype(np.float64)
+    if isinstance(router, Router):
+        cycles[: topology.num_network_channels] *= router.channel_cycles
+        cycles += cycles_of_routers(topology, router)
+    latency = cycles * cycle / np.maximum(topology.channel_cycles, 1)
+    return Clock.of(
+        topology,
+        (flit_bytes / cycle, clock.bandwidth_source),
+        (latency, clock.latency_source if clock.says_latency else f"engine {engine}"),
+        (float(np.rint(clock.overhead_seconds / cycle) * cycle), clock.overhead_source),
+    )

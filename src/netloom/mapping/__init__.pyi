@@ -1,11 +1,11 @@
 from .allocation import allocated_hosts as allocated_hosts
-from .layouts.catalogue import (
+from .layouts import (
+    Layout as Layout,
     find_layout as find_layout,
     fitting_layouts as fitting_layouts,
     gray as gray,
     layout_table as layout_table,
 )
-from .layouts.parts import Layout as Layout
 from .placements import (
     FORMATS as FORMATS,
     check_mapping as check_mapping,

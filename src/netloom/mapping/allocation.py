@@ -17,7 +17,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import real_number
 from netloom.base.textfiles import file_kind, read_lines
 from netloom.base.words import counted
-from netloom.mapping.layouts.catalogue import find_layout, gray, layout_table
+from netloom.mapping.layouts import find_layout, gray, layout_table
 from netloom.mapping.placements import (
     check_capacity,
     check_mapping,

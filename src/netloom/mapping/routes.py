@@ -17,10 +17,10 @@ from netloom.mapping.placements import check_mapping
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.generations import FoundMapping, beside_random
 from netloom.routing import DimensionOrder, Paths, Routing, SourceRoutes, find_deadlock, paths
-from netloom.routing.dimension_order import cube_tables
-from netloom.routing.forwarding.lanes import dependency_graph
-from netloom.routing.hosted import legs
+from netloom.routing.forwarding.tables import dependency_graph
+from netloom.routing.ragged import legs
 from netloom.routing.rules import MOST_LAYERS, layers
+from netloom.routing.ways import cube_tables
 from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube, Topology, hop_distances
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.mapping.layouts.parts import Layout
+    from netloom.mapping.layouts import Layout
     from netloom.mapping.search.objectives import Measure
-    from netloom.routing.forwarding.lanes import DependencyGraph
+    from netloom.routing.forwarding.tables import DependencyGraph
 
 
 CLOSE = 1e-9

@@ -64,14 +64,14 @@ import numpy as np
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import counted, listed
 from netloom.routing import DimensionOrder, Paths, draw_aux, paths, ports, virtual_channel_routing
-from netloom.routing.cycles import dependency_cycle
-from netloom.routing.hosted import legs
-from netloom.routing.port_numbers import channels_by_port
+from netloom.routing.by_hop.tables import channels_by_port
+from netloom.routing.forwarding.tables import dependency_cycle
+from netloom.routing.ragged import legs
 from netloom.routing.rules import layer_vcs, layers
 from netloom.routing.virtual_channel_tables import MOST_SLOTS, O1TURN, TWO_PHASE
 from netloom.topology import Cube
-from netloom.topology.alike import check_alike, check_direct
-from netloom.workload.traffic.targets import HotSpot
+from netloom.topology.measures import check_alike, check_direct
+from netloom.workload.traffic.patterns import HotSpot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -158,7 +158,7 @@ def follow_flows(
     (array([0.5, 0.5, 1. ]), array([[0.5 , 0.5 ],
            [0.25, 0.75]]))
     """
-    from netloom.models.kernels.channel_flows import follow_all
+    from netloom.models.kernels.channel_queueing import follow_all
 
     if routing.tables.kind in (TWO_PHASE, O1TURN):
         raise _no_choice(routing)

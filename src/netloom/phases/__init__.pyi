@@ -1,14 +1,12 @@
-from .plan.bounds import (
-    PhaseBound as PhaseBound,
-    least_clocks as least_clocks,
-    least_phases as least_phases,
-)
 from .plan.partition import partition as partition, phase_clocks as phase_clocks
 from .plan.plans import (
     Capacity as Capacity,
     Connections as Connections,
+    PhaseBound as PhaseBound,
     Plan as Plan,
     connections as connections,
+    least_clocks as least_clocks,
+    least_phases as least_phases,
 )
 from .plan_files import PlanFile as PlanFile, read_plan as read_plan, write_plan as write_plan
 from .timetables import Timetable as Timetable, schedule as schedule

@@ -12,7 +12,7 @@ from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.simulation.collectives import Timed
 from netloom.topology import Cube
-from netloom.topology.alike import check_alike
+from netloom.topology.measures import check_alike
 from netloom.workload import process_graph
 
 if TYPE_CHECKING:

@@ -265,7 +265,7 @@ def _start(phase: Phase, sequence: Ints) -> Ints:
 
 def _coloured(phase: Phase) -> Ints | None:
     """Return a timetable at its bound by an edge coloring. None if König's theorem says nothing."""
-    from netloom.phases.kernels.colouring import edge_colouring
+    from netloom.phases.kernels.partition import edge_colouring
 
     colours = _most_connections(phase)
     alike = phase.words[0] == phase.words.max() == phase.words.min()
@@ -405,7 +405,7 @@ def flow_times(
     phase: Phase, places: Places, sequence: Ints, *, exclusive: bool, in_turn: bool
 ) -> tuple[Floats, Floats]:
     """Return when connections start and end. See ``flow`` and ``admit`` of the kernel."""
-    from netloom.phases.kernels.sharing import flow
+    from netloom.phases.kernels.timetable import flow
 
     start, end = np.empty(len(sequence)), np.empty(len(sequence))
     complete = flow(

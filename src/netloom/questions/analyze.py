@@ -54,7 +54,7 @@ from netloom.contention.mapped import (
 )
 from netloom.machines import Machine, machine_names
 from netloom.mapping.allocation import place_program
-from netloom.mapping.at_random import (
+from netloom.mapping.gains import (
     MOST_RANDOM,
     OfRandom,
     RandomMapping,
@@ -67,7 +67,7 @@ from netloom.mapping.at_random import (
     over_random,
     spreads_beside,
 )
-from netloom.questions.answers import Answer, table
+from netloom.questions.answers import Answer, Measure, Verdict, table
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
     BrokenParts,
@@ -93,9 +93,7 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, subject
-from netloom.questions.terminal import table as terminal_table
-from netloom.questions.verdicts import Measure, Verdict
+from netloom.questions.terminal import arrow, subject, table as terminal_table
 from netloom.routing import Routing, find_deadlock, routes_by
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.programs import happened_to, timeline_of
-from netloom.machines.clocks import ASSUMED
+from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
-from netloom.mapping.rank_orders import Reordered, reordered
+from netloom.mapping.gains import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import terminal
-from netloom.questions.answers import Answer
+from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.collective_prepared import (
     CollectiveQuestion,
     PreparedCollective,
@@ -38,16 +38,26 @@ from netloom.questions.outputs import (
     table_output,
 )
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, ended, order_named, size_of, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
-from netloom.questions.verdicts import Grade, Verdict
-from netloom.simulation.collectives import MOST_LISTED, Algorithm, Timed
-from netloom.simulation.crossed import crossed_links
-from netloom.simulation.crossings import Crossing, Winner, crossing_points, winners_of
+from netloom.questions.terminal import arrow, ended, order_named, size_of, subject
+from netloom.simulation.collectives import (
+    MOST_LISTED,
+    Algorithm,
+    Crossing,
+    Timed,
+    Winner,
+    crossing_points,
+    winners_of,
+)
+from netloom.simulation.figures import crossed_links
 from netloom.workload import ProcessGraph, ring
-from netloom.workload.programs.collectives.costs import bus_factor, least_steps
-from netloom.workload.programs.collectives.sent import rounds_of, write_goal
-from netloom.workload.programs.collectives.sizes import size_ranges
+from netloom.workload.programs.collectives.program import (
+    bus_factor,
+    least_steps,
+    rounds_of,
+    size_ranges,
+    write_goal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,7 +65,7 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.drawing.timelines import Timeline
-    from netloom.phases.collectives.least_time import LeastTime
+    from netloom.phases.collectives.trees import LeastTime
     from netloom.simulation.flow import FlowRun
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages

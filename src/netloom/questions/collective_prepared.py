@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import parse_seconds
 from netloom.base.words import listed
-from netloom.machines.clocks import ASSUMED, clock_of, clock_of_engine, with_latencies
+from netloom.machines.named_machines import ASSUMED, clock_of, clock_of_engine, with_latencies
 from netloom.mapping.allocation import place_program
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
@@ -54,7 +54,7 @@ from netloom.simulation.collectives import (
     refusal,
 )
 from netloom.simulation.flow.engine import FlowLaw, Injection
-from netloom.simulation.network.routers import Router  # noqa: TC001 (pydantic reads it)
+from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
@@ -62,7 +62,7 @@ from netloom.workload.programs.collectives.algorithms import (
     ROOTED,
     algorithms_of,
 )
-from netloom.workload.programs.collectives.sizes import parse_sizes
+from netloom.workload.programs.collectives.program import parse_sizes
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.machines import Machine
-    from netloom.machines.clocks import Clock
+    from netloom.machines.named_machines import Clock
     from netloom.phases import Connections
-    from netloom.phases.collectives.least_time import LeastTime
+    from netloom.phases.collectives.trees import LeastTime
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
 """Fields of a question that say something of flits and cycles only."""
@@ -272,7 +272,7 @@ class PreparedCollective:
 
     def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
-        from netloom.phases.collectives.least_time import least_time
+        from netloom.phases.collectives.trees import least_time
 
         clock = self.clock
         return least_time(

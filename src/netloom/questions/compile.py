@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from operator import methodcaller
-from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
+from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -21,7 +21,7 @@ from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
 from netloom.drawing.save import check_writable, make_folder
 from netloom.phases.plan.plans import MOST_WORDS
-from netloom.phases.plan_tables import (
+from netloom.phases.plan_files import (
     Channel,
     Connection,
     Node,
@@ -39,7 +39,7 @@ from netloom.phases.timetables import (
     predicted_clocks,
 )
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, table as table_of
+from netloom.questions.answers import Answer, Verdict, table as table_of
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import (
@@ -53,8 +53,7 @@ from netloom.questions.named import (
 from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
-from netloom.questions.shown import size_of, subject
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import size_of, subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,8 +64,7 @@ if TYPE_CHECKING:
     from netloom.drawing.timetables import PhasesInTime
     from netloom.models import ConSetCosts, MessageCosts
     from netloom.phases import Connections, Plan, Timetable
-    from netloom.phases.execute.execution import Execution
-    from netloom.phases.execute.node_programs import NodeProgram
+    from netloom.phases.execution import Execution, NodeProgram
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -378,7 +376,7 @@ class CompiledPhases(Answer):
 
     def programs(self) -> list[NodeProgram]:
         """Return the program of each node: what it sends and receives, in which order."""
-        from netloom.phases.execute.node_programs import node_programs
+        from netloom.phases.execution import node_programs
 
         return node_programs(self.plan, self.timetable, self.costs)
 
@@ -555,7 +553,7 @@ def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
     from netloom.phases import connections
     from netloom.phases.plan.plans import connection_order
-    from netloom.topology.alike import check_alike
+    from netloom.topology.measures import check_alike
 
     network, _ = network_of(question)
     check_alike(network, "compiled phases")
@@ -691,7 +689,7 @@ def _simulated(
     passing: MessageCosts,
 ) -> Simulated:
     """Run phases and messages. What was finished when it was interrupted is kept."""
-    from netloom.phases.execute.execution import execute, message_passing
+    from netloom.phases.execution import execute, message_passing
 
     at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
     executed, passed, note, interrupted = None, None, None, False

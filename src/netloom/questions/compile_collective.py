@@ -16,7 +16,7 @@ from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
-from netloom.machines.clocks import Clock, clock_of
+from netloom.machines.named_machines import Clock, clock_of
 from netloom.phases.collectives.figures import (
     NEAR,
     Channel,
@@ -28,7 +28,7 @@ from netloom.phases.collectives.figures import (
     use_of,
 )
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, table
+from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.fields import (
     BrokenParts,
@@ -45,8 +45,7 @@ from netloom.questions.named import allocated, check_apart, network_of, provenan
 from netloom.questions.outputs import PERFETTO, PLOT, Output
 from netloom.questions.plans import part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
-from netloom.questions.shown import size_of, subject
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import size_of, subject
 from netloom.workload.programs.collectives.algorithms import ROOTED
 
 if TYPE_CHECKING:
@@ -321,7 +320,7 @@ class CollectiveSchedule(Answer):
 
     def parts(self) -> dict[str, Part]:
         """Return the parts of the picture, by name."""
-        from netloom.drawing.over_time import use_over_time
+        from netloom.drawing.programs import use_over_time
 
         return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
 
@@ -504,7 +503,7 @@ def _made(
     question: CompileCollectiveQuestion, ready: PreparedSchedule, until: float
 ) -> tuple[Timed, str, int | None]:
     """Return a schedule, what it is made of, and its rounds, if it has some."""
-    from netloom.phases.collectives.on_tables import on_tables, timed_on_tables
+    from netloom.phases.collectives.pipelines import on_tables, timed_on_tables
     from netloom.phases.collectives.synthesis import ON_TABLES, TRANSLATES, method_of, synthesised
 
     network, collective = ready.network, question.collective

@@ -32,22 +32,19 @@ from netloom.fabrics.figures import (
     table_figures,
     ways_led,
 )
-from netloom.fabrics.jobs import Job, JobCost, SharedCable, shared_by
-from netloom.fabrics.program import flows_of
+from netloom.fabrics.program import Job, JobCost, SharedCable, flows_of, shared_by
 from netloom.mapping.allocation import hosts_but
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, table
+from netloom.questions.answers import MARKS, Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode, refuse
 from netloom.questions.named import network_again, network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import ended, short_name
-from netloom.questions.verdicts import MARKS, Grade, Mark, Measure, Verdict
+from netloom.questions.terminal import ended, short_name
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lane_circle
 from netloom.routing.forwarding.lfts import named_table
-from netloom.routing.forwarding.tables import Fault, ForwardingTable, table_problems
+from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
 from netloom.topology.subnets.shapes import shape_words
 
 if TYPE_CHECKING:
@@ -584,7 +581,7 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
     >>> found.figures.all_to_all.max, found.figures.all_to_all.bound
     (448, 124.0)
     """
-    from netloom.topology.subnets.missing import missing_parts
+    from netloom.topology.subnets.shapes import missing_parts
 
     network, tables, hosts, cabling = ready.network, ready.table, ready.hosts, ready.network.cabling
     size, others = fabric_size(network, hosts), None

@@ -54,7 +54,7 @@ from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objec
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
 from netloom.questions.analyze import Analysis, MappedNetwork
-from netloom.questions.answers import Answer, table
+from netloom.questions.answers import Answer, Mark, Measure, Verdict, table
 from netloom.questions.base import MOST, ask, option
 from netloom.questions.fields import (
     Allocated,
@@ -78,8 +78,7 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
-from netloom.questions.shown import IN_ORDER, short_name, size_of, subject
-from netloom.questions.verdicts import Mark, Measure, Verdict
+from netloom.questions.terminal import IN_ORDER, short_name, size_of, subject
 from netloom.routing import write_routes
 from netloom.routing.rules import layers
 from netloom.topology.faults import check_working

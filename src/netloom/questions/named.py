@@ -18,9 +18,9 @@ from netloom.machines import OF_FILE, Machine, machine, machine_names, names_mac
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
+from netloom.topology.graph import check_all_compute
 from netloom.topology.names import channel_words, vertex_word
 from netloom.topology.parse import SPECS
-from netloom.topology.recognise import check_all_compute
 from netloom.workload import (
     Arrivals,
     Lengths,
@@ -31,7 +31,7 @@ from netloom.workload import (
     parse_traffic,
 )
 from netloom.workload.programs.shared import among
-from netloom.workload.traffic.plain import made, plain_traffic, same, traffic_of
+from netloom.workload.traffic.parse import made, plain_traffic, same, traffic_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,15 +12,14 @@ from netloom.base.figures import Figures, Number, derived, figure
 from netloom.base.progress import patience
 from netloom.base.spec import whole_number
 from netloom.base.words import counted, number, percent
-from netloom.contention.permutations import EffectiveBisection, Shifts  # noqa: TC001 (figures)
-from netloom.questions.answers import Answer, table
+from netloom.contention.permutations import EffectiveBisection, Shifts
+from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
 from netloom.questions.named import network_of, provenance_of, routing_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import short_name
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import short_name
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Ints
@@ -157,7 +156,7 @@ class PermutationAnalysis(Answer):
 
     def parts(self) -> dict[str, Any]:
         """Return what pairs get, and what each shift puts on the busiest channel."""
-        from netloom.drawing.permutations import paths_by_shift, shares_of_pairs
+        from netloom.drawing.mappings import paths_by_shift, shares_of_pairs
 
         drawn: dict[str, Any] = {}
         if self.bisection is not None:

@@ -20,10 +20,10 @@ from netloom.drawing.programs import messages_sent, timeline_of
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import with_phases
 from netloom.phases.collectives.figures import ScheduleSpeed, StepsProven
+from netloom.questions.answers import Verdict
 from netloom.questions.outputs import Output
 from netloom.questions.register import by_verb
-from netloom.questions.shown import short_name
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from netloom.models import ConSetCosts
     from netloom.phases import Plan, PlanFile, Timetable
     from netloom.phases.collectives.schedules import Schedule
-    from netloom.phases.execute.execution import Execution
+    from netloom.phases.execution import Execution
 
 
 class OfPlan(Figures):
@@ -376,8 +376,7 @@ def _verified_msccl(path: str, fabric: Mapping[str, Any]) -> VerifiedProgram:
     It neither deadlocks nor do its thread blocks race: see ``msccl_running.all_sent``.
     """
     from netloom.phases.violations import InvalidPlanError, Violation
-    from netloom.workload.programs.collectives.msccl import parse_msccl
-    from netloom.workload.programs.collectives.msccl_running import executed
+    from netloom.workload.programs.collectives.msccl import executed, parse_msccl
 
     program = parse_msccl(path)
     try:
@@ -441,7 +440,7 @@ def phases_timeline(
     Each begins with a switch. A connection lasts from when it may send until its last word is
     there. Clocks are shown as µs.
     """
-    from netloom.simulation.crossed import Crossed
+    from netloom.simulation.figures import Crossed
     from netloom.workload.programs.messages import Lists
 
     given, network, times = plan.connections, plan.topology, timetable if run is None else run
@@ -474,8 +473,8 @@ def phases_timeline(
 
 def schedule_timeline(schedule: Schedule) -> Timeline:
     """Return when each message leaves and arrives, and what the busiest channels carry."""
-    from netloom.simulation.crossed import Crossed
-    from netloom.workload.programs.collectives.sent import waits
+    from netloom.simulation.figures import Crossed
+    from netloom.workload.programs.collectives.program import waits
 
     program, network, routes = schedule.program, schedule.network, schedule.routes
     awaited = np.zeros(program.num_messages, np.bool_)

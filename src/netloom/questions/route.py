@@ -33,16 +33,19 @@ from netloom.fabrics.program import (
     merged_flows,
     tables_for_program,
 )
-from netloom.fabrics.repair import Changes, repaired, table_changes, write_changes
 from netloom.fabrics.writing import (
+    Changes,
+    repaired,
+    table_changes,
     tree_of,
+    write_changes,
     write_levels,
     write_lfts,
     write_qos_policy,
     write_slurm_topology,
 )
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, table
+from netloom.questions.answers import Answer, Mark, Verdict, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric import CLOSE
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
@@ -57,12 +60,10 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.register import asks
-from netloom.questions.shown import ended, interval, short_name
-from netloom.questions.verdicts import Mark, Verdict
+from netloom.questions.terminal import ended, interval, short_name
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
-from netloom.routing.forwarding.lanes import MOST_LANES
 from netloom.routing.forwarding.lfts import named_table
-from netloom.routing.forwarding.tables import ForwardingTable, addressed
+from netloom.routing.forwarding.tables import MOST_LANES, ForwardingTable, addressed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -633,7 +634,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     >>> found.after.all_to_all.max, found.after.all_to_all.bound, found.after.deadlock_free
     (24, 24.0, True)
     """
-    from netloom.topology.subnets.missing import missing_parts
+    from netloom.topology.subnets.shapes import missing_parts
 
     network, installed, cabling = ready.network, ready.installed, ready.network.cabling
     has_lids = cabling is not None and cabling.port_lid.any()

@@ -1,14 +1,20 @@
 from .by_hop.hosted import routing_by_hop as routing_by_hop
-from .cycles import dependency_cycle as dependency_cycle
+from .by_hop.tables import (
+    HostedPorts as HostedPorts,
+    Ports as Ports,
+    hosted_ports as hosted_ports,
+    ports as ports,
+)
 from .deadlock import find_deadlock as find_deadlock
-from .dimension_order import DimensionOrder as DimensionOrder, half_way_round as half_way_round
 from .forwarding.engines import would_fall_back as would_fall_back
-from .forwarding.lanes import lane_circle as lane_circle, lanes_used as lanes_used
 from .forwarding.lfts import read_lfts as read_lfts
 from .forwarding.tables import (
     ForwardingTable as ForwardingTable,
     Lanes as Lanes,
     Problems as Problems,
+    dependency_cycle as dependency_cycle,
+    lane_circle as lane_circle,
+    lanes_used as lanes_used,
     table_problems as table_problems,
 )
 from .parse import (
@@ -21,14 +27,7 @@ from .parse import (
     paths as paths,
     routes_by as routes_by,
 )
-from .port_numbers import (
-    HostedPorts as HostedPorts,
-    Ports as Ports,
-    hosted_ports as hosted_ports,
-    ports as ports,
-)
 from .ragged import Paths as Paths
-from .route_tables import table as table
 from .rules import (
     DModK as DModK,
     Ecmp as Ecmp,
@@ -47,6 +46,7 @@ from .source_routing import (
     SourceRoutes as SourceRoutes,
     read_routes as read_routes,
     source_routes as source_routes,
+    table as table,
     write_routes as write_routes,
 )
 from .virtual_channel_tables import VirtualChannelRouting as VirtualChannelRouting
@@ -55,3 +55,4 @@ from .virtual_channels import (
     virtual_channel_cycle as virtual_channel_cycle,
     virtual_channel_routing as virtual_channel_routing,
 )
+from .ways import DimensionOrder as DimensionOrder, half_way_round as half_way_round

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError
-from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle
-from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.forwarding.lanes import lane_circle, waits_of_table
-from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.routing.hosted import router_pairs
+from netloom.routing.forwarding.tables import (
+    ForwardingTable,
+    cycle_of_waits,
+    dependencies,
+    dependency_cycle,
+    lane_circle,
+    waits_of_table,
+)
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
-from netloom.routing.route_tables import shortest_rows
+from netloom.routing.ragged import router_pairs
 from netloom.routing.rules import (
     Layered,
     Minimal,
@@ -30,8 +33,8 @@ from netloom.routing.rules import (
     in_one_order,
     spread_table,
 )
-from netloom.routing.source_routing import SourceRoutes
-from netloom.routing.ways import JOINED, is_hyperx, shortest_ways
+from netloom.routing.source_routing import SourceRoutes, shortest_rows
+from netloom.routing.ways import JOINED, DimensionOrder, is_hyperx, shortest_ways
 from netloom.topology import Cube, Topology
 from netloom.topology.core import ranks
 
@@ -127,7 +130,7 @@ def _ways_waits(
     ways: Ways, entries: Bools, goals: Ints, *, to_group: bool = False
 ) -> tuple[tuple[Ints, Ints], Bools, bool]:
     """Return what is held and asked for on ways, each two once, and two more of the kernel."""
-    from netloom.routing.kernels.several_waits import several_waits
+    from netloom.routing.kernels.several import several_waits
 
     place = ranks(ways.out_offsets, ways.out_channels)
     waits, arrived, joined = several_waits(ways, place, entries, goals, to_group)

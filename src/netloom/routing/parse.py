@@ -12,11 +12,10 @@ from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import listed, or_near
-from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
-from netloom.routing.hosted import through_routers
+from netloom.routing.ragged import through_routers
 from netloom.routing.rules import (
     DModK,
     Ecmp,
@@ -50,7 +49,7 @@ from netloom.routing.source_routing import (
     source_routes,
 )
 from netloom.routing.virtual_channel_tables import RULES
-from netloom.routing.ways import is_hyperx
+from netloom.routing.ways import DimensionOrder, cube_tables, dimension_order_paths, is_hyperx
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes

@@ -1,17 +1,27 @@
-"""Paths as one ragged array of channels."""
+"""Paths as one ragged array of channels, between routers and from host to host.
+
+Paths as one ragged array of channels.
+
+Paths from host to host: a port of the source, the routers between, a port of the target.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.base.errors import NoRouteError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from netloom.base.arrays import Floats, Ints
     from netloom.topology import Topology
+
+
+# -- ragged ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +85,7 @@ class Paths:
         >>> found.lengths.tolist(), found.whole(net).lengths.tolist()
         ([0, 2], [2, 4])
         """
-        from netloom.routing.kernels.hosted import with_ports
+        from netloom.routing.kernels.shortest_path import with_ports
 
         if not topology.ports_listed:
             return self
@@ -104,3 +114,146 @@ def offsets_of(
         path = int(np.argmin(lengths))
         raise NoRouteError(int(sources[path]), int(targets[path]), wanted)
     return np.append(0, np.cumsum(lengths, dtype=np.int64))
+
+
+# -- hosted ----------------------------------------------------------------------------------------
+
+
+PAIRS_AT_ONCE = 2**20
+"""About how many pairs of hosts are looked at at a time."""
+
+
+class Legs(NamedTuple):
+    """Where the packets of each pair of hosts enter and leave the routers.
+
+    Attributes
+    ----------
+    source_port, target_port
+        int32[num_pairs], the ports by which they do. A pair of equal hosts has its first one.
+    entry, exit
+        int32[num_pairs], the routers at these ports.
+    """
+
+    source_port: Ints
+    target_port: Ints
+    entry: Ints
+    exit: Ints
+
+    def around(self, inner: Paths) -> Paths:
+        """Return paths between these routers with the ports beside them."""
+        pair = slice(None) if inner.pair is None else inner.pair
+        return replace(inner, ports=(self.source_port[pair], self.target_port[pair]))
+
+
+def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
+    """Return the ports by which each pair of hosts communicates.
+
+    Of several ports, those are taken that have the fewest hops between them. Of several such
+    pairs of ports the one of number (source + target) modulo how many there are, so that the
+    pairs of a host spread over its ports.
+
+    Raises
+    ------
+    NoRouteError
+        If a host has no port.
+    """
+    if not topology.ports_listed:  # a host is its port and its router
+        return Legs(sources, targets, sources, targets)
+    offsets = topology.port_offsets
+    into, out_of = topology.injection_router, topology.ejection_router
+    for ends in (sources, targets):
+        lost = offsets[ends + 1] == offsets[ends]
+        if lost.any():
+            pair = int(np.argmax(lost))
+            raise NoRouteError(int(sources[pair]), int(targets[pair]), "hosts that work")
+    port, sink = (offsets[ends].astype(np.int32) for ends in (sources, targets))
+    still = sources == targets
+    if (np.diff(offsets) > 1).any():
+        from netloom.routing.kernels.shortest_path import nearest_ports
+
+        routers = topology.routers
+        nearest = nearest_ports(
+            np.argsort(targets, kind="stable"), sources, targets, offsets, into, out_of,
+            routers.channel_source, *routers.incoming(),
+        )  # fmt: skip
+        port, sink = (np.where(still, port, each).astype(np.int32) for each in nearest)
+    entry = into[port]
+    return Legs(port, sink, entry, np.where(still, entry, out_of[sink]).astype(np.int32))
+
+
+def legs_between(topology: Topology, hosts: Ints) -> Iterator[Legs]:
+    """Yield the ports of all pairs of different hosts, about ``PAIRS_AT_ONCE`` at a time."""
+    step = max(PAIRS_AT_ONCE // max(len(hosts), 1), 1)
+    for first in range(0, len(hosts), step):
+        some = hosts[first : first + step]
+        source, target = np.tile(hosts, len(some)), some.repeat(len(hosts))
+        yield legs(topology, source[source != target], target[source != target])
+
+
+def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
+    """Return the routers where packets enter and leave, int32[] both, each two of them once.
+
+    Of all pairs of different hosts that work. In a direct network, all pairs of different nodes.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> entry, leave = router_pairs(topology("leaf-spine:2x1x3"))
+    >>> entry.tolist(), leave.tolist()
+    ([0, 0, 1, 1], [0, 1, 0, 1])
+    """
+    count = topology.num_routers
+    works = topology.vertex_up[topology.port_host]
+    into = topology.injection_router[works].astype(np.int64)
+    out_of = topology.ejection_router[works]
+    if len(np.unique(topology.port_host)) == topology.num_ports:
+        enters, inside = np.unique(into, return_counts=True)
+        leaves, outside = np.unique(out_of, return_counts=True)
+        pairs = (enters[:, None] * count + leaves).ravel()
+        own, alone = np.unique(into * count + out_of, return_counts=True)
+        of_others = np.outer(inside, outside).ravel()
+        of_others[np.searchsorted(pairs, own)] -= alone  # packets of a host to itself
+        return _two(pairs[of_others > 0], count)
+    found = np.zeros(0, np.int64)
+    for ends in legs_between(topology, np.unique(topology.port_host)):
+        found = np.union1d(found, ends.entry.astype(np.int64) * count + ends.exit)
+    return _two(found, count)
+
+
+def _two(pairs: Ints, count: int) -> tuple[Ints, Ints]:
+    first, second = np.divmod(pairs, count)
+    return first.astype(np.int32), second.astype(np.int32)
+
+
+def through_routers(
+    topology: Topology,
+    sources: Ints,
+    targets: Ints,
+    route: Callable[[Ints, Ints], Paths],
+) -> Paths:
+    """Return the paths of pairs of hosts, given how to go from router to router.
+
+    ``route`` takes int32[num_pairs] routers, and returns the paths between them in
+    ``topology.routers``. It may return several paths per pair, with probabilities.
+    """
+    ends = legs(topology, sources, targets)
+    try:
+        inner = route(ends.entry, ends.exit)
+    except NoRouteError as lost:  # of two routers
+        if topology.direct:
+            raise
+        pair = np.argmax((ends.entry == lost.source) & (ends.exit == lost.target))
+        why = "hosts that can reach each other"
+        raise NoRouteError(int(sources[pair]), int(targets[pair]), why, lost.where) from None
+    return ends.around(inner)
+
+
+def parted(topology: Topology, whole: Paths) -> Paths:
+    """Return paths, none of them empty, that have been given as ``Paths.whole`` returns them."""
+    if not topology.ports_listed:
+        return whole
+    first, ends = topology.num_network_channels, (whole.offsets[:-1], whole.offsets[1:] - 1)
+    port, sink = (whole.channels[each] - first for each in ends)
+    inside = whole.channels < first
+    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[whole.offsets]
+    return Paths(offsets, whole.channels[inside], ports=(port, sink - topology.num_ports))

@@ -21,20 +21,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
-from netloom.routing.forwarding.lanes import dependency_graph
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
+    dependency_graph,
     senders,
 )
-from netloom.routing.hosted import legs, router_pairs
-from netloom.routing.ragged import Paths, offsets_of
+from netloom.routing.ragged import Paths, legs, offsets_of, router_pairs
 from netloom.routing.ways import (
     DIGITS,
     DRAWN,
     JOINED,
     WHOLE,
+    CubeTables,
+    DimensionOrder,
     Ways,
+    cube_tables,
     dimensions,
     group_ways,
     is_hyperx,
@@ -44,7 +45,7 @@ from netloom.routing.ways import (
 )
 from netloom.topology import Cube, Topology
 from netloom.topology.core import TreeShape, joined
-from netloom.topology.families.trees import tree_ends
+from netloom.topology.families import tree_ends
 from netloom.topology.measures import router_heights
 
 if TYPE_CHECKING:
@@ -480,7 +481,7 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.layered import fill_detours
+    from netloom.routing.kernels.layers import fill_detours
 
     whole = topology.whole
     channel_of = np.full(whole.num_channels, -1, np.int32)
@@ -520,7 +521,7 @@ def layers(topology: Topology, routed: Paths) -> Ints:
     >>> sorted(set(layers(ring, all_routes(ring, Layered()).routes).tolist()))
     [0, 1]
     """
-    from netloom.routing.kernels.layered import assign_layers, level_layers
+    from netloom.routing.kernels.layers import assign_layers, level_layers
 
     graph = dependency_graph(topology, MOST_LAYERS)
     closed = np.zeros(graph.uses.shape, np.bool_)
@@ -587,7 +588,7 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.ecmp import fill_hashed
+    from netloom.routing.kernels.shortest_path import fill_hashed
 
     inside, ends = topology.routers, legs(topology, sources, targets)
     pairs = sources, targets
@@ -603,7 +604,7 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
 
 def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
     """Return the seed of each router, uint64[num_routers]."""
-    from netloom.routing.kernels.ecmp import mixed
+    from netloom.routing.kernels.shortest_path import mixed
 
     salt = mixed(np.uint64(routing.seed))
     if routing.polarised:
@@ -728,7 +729,7 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a pair has a node without channels, or is not joined by two-way links.
     """
-    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
+    from netloom.routing.kernels.shortest_path import fill_legal, legal_lengths
 
     (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
     if topology not in _RANKS:
@@ -754,8 +755,7 @@ def router_ranks(topology: Topology) -> Ints:
     farthest first. If not, they are ranked from a root, as in ``node_ranks``, one for each plane of
     routers.
     """
-    from netloom.routing.kernels.shortest_path import path_lengths
-    from netloom.routing.kernels.up_down import legal_lengths
+    from netloom.routing.kernels.shortest_path import legal_lengths, path_lengths
 
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     _, net = two_way(inside)
@@ -818,7 +818,7 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> In
 
 def _hops_from_root(topology: Topology, net: Topology, inside: Ints) -> Ints:
     """Return int64[num_nodes], the distance of each of some nodes from their root."""
-    from netloom.routing.kernels.up_down import distance_sums
+    from netloom.routing.kernels.shortest_path import distance_sums
 
     samples = inside[np.linspace(0, len(inside) - 1, min(MOST_SAMPLES, len(inside))).astype(int)]
     arrays = net.channel_source, *net.incoming()
@@ -991,7 +991,7 @@ def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeSha
 
 
 def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
-    from netloom.routing.kernels.trees import meeting_levels
+    from netloom.routing.kernels.shortest_path import meeting_levels
 
     levels: Ints = meeting_levels(np.array(shape.children, np.int64), start, end)
     return levels
@@ -999,7 +999,7 @@ def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
 
 def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:
     """Return the path of each key (see ``kernels.trees.fill_paths``) between places of hosts."""
-    from netloom.routing.kernels.trees import fill_paths
+    from netloom.routing.kernels.shortest_path import fill_tree_paths as fill_paths
 
     assert isinstance(topology.family, TreeShape)
     levels = np.maximum(_levels(topology.family, start, end) - 1, 0)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.port_numbers import hosted_ports, ports
+from netloom.routing.by_hop.tables import hosted_ports, ports
+from netloom.routing.ways import DimensionOrder, cube_tables
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.base.arrays import Bools, Ints
-    from netloom.routing.by_hop.births import Births
+    from netloom.routing.by_hop.tables import Births
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.routing.source_routing import SourceRoutes
     from netloom.topology import Topology

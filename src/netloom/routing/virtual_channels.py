@@ -24,10 +24,14 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
 from netloom.routing.by_hop.hosted import BY_HOP, hosted_routing
-from netloom.routing.cycles import cycle_of_waits, dependency_cycle
-from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.forwarding.lanes import lane_circle
-from netloom.routing.forwarding.tables import ForwardingTable, check_table
+from netloom.routing.by_hop.tables import channels_by_port, ports
+from netloom.routing.forwarding.tables import (
+    ForwardingTable,
+    check_table,
+    cycle_of_waits,
+    dependency_cycle,
+    lane_circle,
+)
 from netloom.routing.parse import (
     AXES,
     SIMULATED,
@@ -37,10 +41,8 @@ from netloom.routing.parse import (
     named_here,
     parse_routing,
 )
-from netloom.routing.port_numbers import channels_by_port, ports
-from netloom.routing.route_tables import shortest_path_table
 from netloom.routing.rules import Layered, ShortestPath, UpDown, layer_vcs, layers
-from netloom.routing.source_routing import SourceRoutes, route_numbers
+from netloom.routing.source_routing import SourceRoutes, route_numbers, shortest_path_table
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     MOST_SLOTS,
@@ -60,6 +62,7 @@ from netloom.routing.virtual_channel_tables import (
     rules_fit,
     table_routing,
 )
+from netloom.routing.ways import DimensionOrder, cube_tables
 from netloom.topology import Cube, Topology, cube, mesh, torus
 
 if TYPE_CHECKING:
@@ -102,7 +105,7 @@ def escape_waits(routing: VirtualChannelRouting) -> Bools:
     Numbered ``channel * num_vcs + vc``, [held, asked]. If there is no escape, all are counted.
     See ``virtual_channel_cycle``.
     """
-    from netloom.routing.kernels.virtual_channel_deadlock import fill_waits
+    from netloom.routing.kernels.followed import fill_waits
 
     topology, tables = routing.topology, routing.tables
     assert tables.kind not in (TABLE, PATHS)

@@ -362,7 +362,7 @@ def run_program(
     --------
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.simulation.flow.network import flow_network
-    >>> from netloom.simulation.flow.program import FlowProgram
+    >>> from netloom.simulation.flow.run import FlowProgram
     >>> from netloom.topology import mesh
     >>> from netloom.workload.programs.messages import Given, messages
     >>> there_and_back = messages(16, source=[0, 3], target=[3, 0], flits=10, after=[[], [0]])

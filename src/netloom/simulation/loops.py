@@ -10,7 +10,7 @@ import numpy as np
 from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
 from netloom.simulation.agenda import run_program
-from netloom.simulation.intervals import Batches, paired_ratio
+from netloom.simulation.steady import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
 from netloom.workload.programs.loops import loop_times, loops_done
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from netloom.base.figures import leaves, records
 from netloom.simulation.agenda import run_program
-from netloom.simulation.crossed import busiest_links, mean_rates, moved_rows
 from netloom.simulation.figures import (
     MOST_LISTED,
     WAITS,
@@ -27,6 +26,9 @@ from netloom.simulation.figures import (
     Use,
     UsedChannel,
     Wait,
+    busiest_links,
+    mean_rates,
+    moved_rows,
 )
 from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
 from netloom.simulation.flow.engine import FAIR
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from netloom.base.figures import Number
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
-    from netloom.simulation.crossed import Crossed
+    from netloom.simulation.figures import Crossed
     from netloom.simulation.flow import FlowLaw, FlowRun, GivenPaths
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.topology import Topology
@@ -516,7 +518,7 @@ def critical_path(
     >>> path  # of row 1, 2 cycles were not its computation's
     <finish 27, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
     """
-    from netloom.simulation.kernels.critical_path import earliest_ends
+    from netloom.simulation.kernels.agenda import earliest_ends
 
     assert table.first == 0
     assert len(table) == len(rows) > 0

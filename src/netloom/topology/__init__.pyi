@@ -7,12 +7,13 @@ from .core import (
     way_back as way_back,
 )
 from .cubes import Cube as Cube, cube as cube, hypercube as hypercube, mesh as mesh, torus as torus
-from .families.stages import Omega as Omega, omega as omega
+from .families import Omega as Omega, omega as omega
 from .faults import without as without, working_nodes as working_nodes
 from .graph import (
     graph_topology as graph_topology,
     read_graph as read_graph,
     to_networkx as to_networkx,
+    tree_shape as tree_shape,
 )
 from .measures import (
     average_distance as average_distance,
@@ -25,6 +26,5 @@ from .measures import (
     slabs as slabs,
 )
 from .parse import spec_table as spec_table, topology as topology
-from .recognise import tree_shape as tree_shape
 from .subnets.files import read_fabric as read_fabric
-from .subnets.missing import missing_parts as missing_parts
+from .subnets.shapes import missing_parts as missing_parts

@@ -1,4 +1,12 @@
-"""Networks from graphs and lists of edges, with rates and kinds as they say.
+"""Networks from graphs and lists of edges: which vertices are hosts, and how fast channels are.
+
+Bandwidths and latencies of channels, as files of networks write them.
+
+Which vertices of a file are hosts, and which are routers: what their kind says.
+
+Recognize a fat tree in a network, however its routers and hosts are numbered.
+
+Networks from graphs and lists of edges, with rates and kinds as they say.
 
 A network as a graph or a file draws it, vertex by vertex and link by link, made a topology.
 
@@ -9,30 +17,26 @@ Any directed graph as a network: from NetworkX, a GraphML file or an edge-list f
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf, nan, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import check_file, check_graphml, read_lines
-from netloom.topology.core import Topology, attach_hosts
+from netloom.base.words import counted
+from netloom.topology.core import Topology, TreeShape, attach_hosts, joined
 from netloom.topology.cubes import Cube
+from netloom.topology.families import Omega, tree_ends
 from netloom.topology.faults import two_apart
+from netloom.topology.measures import heights
 from netloom.topology.names import unfolded, words_of
-from netloom.topology.rates import (
-    CLOCK,
-    DELAY,
-    NOTHING,
-    RATE,
-    Channels,
-    Said,
-    bandwidth_of,
-    clock_of,
-    latency_of,
-)
-from netloom.topology.recognise import tree_shape, which_are_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -40,7 +44,468 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Bools, Floats, Ints
+
+
+# -- rates -----------------------------------------------------------------------------------------
+
+
+PER_GHZ = {"MHz": 1e-3, "GHz": 1.0}
+"""GHz of a unit of a clock."""
+
+MOST_CYCLES = 2**20
+"""Longest latency of a channel."""
+
+RATE = "a bandwidth such as 2, 100Gb/s or 12.5GB/s"
+DELAY = "a latency in cycles such as 4, or a time such as 600ns"
+CLOCK = "a clock such as 1GHz or 850MHz"
+
+
+class Said(NamedTuple):
+    """A number that a file says of a channel. ``unit`` is empty where it says none."""
+
+    value: float = nan
+    unit: str = ""
+
+
+NOTHING = Said()
+NO_UNIT = "no unit"
+
+
+def bandwidth_of(word: str) -> Said | None:
+    """Return a bandwidth in Gb/s, or without a unit as a number. None if it is no bandwidth.
+
+    Units are those of ``netloom.base.units``: a b is a bit, a B a byte.
+
+    Examples
+    --------
+    >>> bandwidth_of("12.5GB/s"), bandwidth_of("2"), bandwidth_of("fast")
+    (Said(value=100.0, unit='Gb/s'), Said(value=2.0, unit='no unit'), None)
+    """
+    plain = _positive(word)
+    if plain is not None:
+        return Said(plain, NO_UNIT)
+    gbps = _in_units(word, units.RATE, Fraction(8, 10**9))
+    return None if gbps is None else Said(gbps, "Gb/s")
+
+
+def latency_of(word: str) -> Said | None:
+    """Return a latency in cycles, or in ns where a unit of time is given. None if it is none.
+
+    Examples
+    --------
+    >>> latency_of("4"), latency_of("0.6us")
+    (Said(value=4.0, unit='cycles'), Said(value=600.0, unit='ns'))
+    """
+    plain = _positive(word)
+    if plain is not None:
+        return Said(plain, "cycles") if plain.is_integer() else None
+    nanoseconds = _in_units(word, units.TIME, Fraction(10**9))
+    return None if nanoseconds is None else Said(nanoseconds, "ns")
+
+
+def clock_of(word: str) -> float | None:
+    """Return a clock in GHz, which is cycles per ns. None if it is none.
+
+    Examples
+    --------
+    >>> clock_of("850 MHz")
+    0.85
+    """
+    found = re.fullmatch(rf"({units.NUMBER})\s*([MG]Hz)", word, re.ASCII)
+    number = _positive(found[1]) if found else None
+    return None if found is None or number is None else number * PER_GHZ[found[2]]
+
+
+@dataclass(frozen=True)
+class Channels:
+    """What a file says of each of its channels, and how messages call them.
+
+    Attributes
+    ----------
+    name
+        Of the network.
+    bandwidth, latency
+        One a channel, or one ``NOTHING`` for all.
+    link_name
+        Returns what to call a channel.
+    clock_ghz
+        Cycles per ns, where the file says it.
+    """
+
+    name: str
+    bandwidth: Sequence[Said]
+    latency: Sequence[Said]
+    link_name: Callable[[int], str]
+    clock_ghz: float | None = None
+
+    def rates(self, measured_by: slice) -> tuple[Floats | None, float | None]:
+        """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
+
+        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
+        such the slowest. In Gb/s it is None where the file says numbers without a unit.
+
+        Raises
+        ------
+        InputError
+            If some channels have a bandwidth and others none, or some a unit and others none.
+        """
+        unit = self._one_unit(self.bandwidth, "bandwidth", f"{RATE} for every link")
+        if not unit:
+            return None, None
+        given = np.array([said.value for said in self.bandwidth])
+        known, counts = np.unique(given[measured_by], return_counts=True)
+        reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
+        return given / reference, reference if unit == "Gb/s" else None
+
+    def cycles(self) -> Ints | None:
+        """Return the latency of each channel in cycles, at least 1. None where none is said.
+
+        Raises
+        ------
+        InputError
+            If some channels have a latency and others none, or cycles and others a time, if a time
+            is given without a clock, or if one is too long.
+        """
+        wanted = f"{DELAY}, for every link in one unit"
+        unit = self._one_unit(self.latency, "latency", wanted)
+        if not unit:
+            return None
+        given = np.array([said.value for said in self.latency])
+        if unit == "ns":
+            if self.clock_ghz is None:
+                found = f"a latency of {given[0]:g} ns and no clock"
+                raise InputError(self.name, found, f"cycles, or {CLOCK} (the word clock)")
+            given = np.maximum(np.rint(given * self.clock_ghz), 1)
+        if given.max() > MOST_CYCLES:
+            at = int(np.argmax(given))
+            found = f"a latency of {given[at]:g} cycles on {self.link_name(at)}"
+            raise InputError(self.name, found, f"at most {MOST_CYCLES}")
+        return given.astype(np.int32)
+
+    def _one_unit(self, said: Sequence[Said], what: str, wanted: str) -> str:
+        """Return the unit in which every channel says something. Empty where none does."""
+        units = dict.fromkeys(each.unit for each in said)
+        if len(units) < 2:
+            return next(iter(units), "")
+        texts = []
+        for unit in list(units)[:2]:
+            at = next(place for place, each in enumerate(said) if each.unit == unit)
+            number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
+            texts.append(f"{self.link_name(at)} with {number if unit else f'no {what}'}")
+        raise InputError(self.name, ", ".join(texts), wanted)
+
+
+def _positive(text: str) -> float | None:
+    """Return a positive finite number without a unit. None where it is none."""
+    number = float(text) if re.fullmatch(units.NUMBER, text, re.ASCII) else 0.0
+    return number if 0 < number < inf else None
+
+
+def _in_units(word: str, quantity: units.Quantity, times: Fraction) -> float | None:
+    """Return so many times a positive value with a unit. None where it is none."""
+    try:
+        return float(quantity.exact(word, where="") * times) or None
+    except InputError:
+        return None
+
+
+# -- recognise -------------------------------------------------------------------------------------
+
+
+HOST = {
+    "accelerator", "ca", "compute", "computer", "core", "cpu", "endpoint", "gpu", "hca", "host",
+    "nic", "node", "pe", "processor", "server", "terminal", "tile", "worker",
+}  # fmt: skip
+"""Words for hosts, as files of networks have them."""
+
+ROUTER = {
+    "access", "aggregation", "bridge", "core", "crossbar", "distribution", "edge", "leaf", "router",
+    "spine", "sw", "switch", "tor",
+}  # fmt: skip
+"""Words for routers. A core is a router beside ``LAYERS`` of a tree, and a host elsewhere."""
+
+LAYERS = {"access", "aggregation", "distribution", "edge"}
+
+
+def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> Bools:
+    """Return which vertices of a network are hosts, bool[]. All of them in a direct network.
+
+    Vertices that are all alike are a direct network: not marked at all, or all marked as hosts, or
+    all by one word that is none of ``ROUTER``. A network of routers alone (``router``) is one too:
+    each has a host of its own.
+
+    Parameters
+    ----------
+    kinds
+        What each vertex is said to be. Empty where nothing is said. Case does not matter.
+    names
+        Of the vertices, for messages.
+    name
+        Of the network.
+
+    Raises
+    ------
+    InputError
+        If hosts stand beside vertices of which it is not said what they are, or by a word that is
+        not known, or if there are switches and no hosts.
+
+    Examples
+    --------
+    >>> which_are_hosts(["Switch", "host", "host"], ["s", "a", "b"], "graph:net.graphml").tolist()
+    [False, True, True]
+    """
+    said = [kind.strip().lower() for kind in kinds]
+    counts = Counter(said)
+    hosts, routers = _words(counts, name)
+    if counts.keys() <= hosts:
+        return np.ones(len(said), np.bool_)
+    if len(counts) == 1 and not routers - {"router"}:
+        return np.ones(len(said), np.bool_)
+    unknown = [place for place, kind in enumerate(said) if kind not in hosts | routers]
+    if unknown:
+        at = unknown[0]
+        found = f"{names[at]:.60} of kind '{kinds[at]:.40}'" if said[at] else f"{names[at]:.60}"
+        found += "" if said[at] else ", of which no kind is said, beside others"
+        wanted = f"a host ({', '.join(sorted(HOST))}) or a router ({', '.join(sorted(ROUTER))})"
+        raise InputError(name, found, wanted)
+    if not hosts:
+        found = f"{counted(len(said), 'router')} and no host"
+        raise InputError(name, found, "hosts too: vertices of the kind host, beside the routers")
+    return np.array([kind in hosts for kind in said])
+
+
+def _words(counts: Counter[str], name: str) -> tuple[set[str], set[str]]:
+    """Return the words for hosts, and those for routers, that these kinds use."""
+    hosts, routers = counts.keys() & HOST, counts.keys() & ROUTER
+    if "core" not in hosts:
+        return hosts, routers
+    if routers & LAYERS:
+        return hosts - {"core"}, routers
+    if len(hosts) > 1:
+        found = "the kind 'core' beside hosts, which may be a processor's or a switch"
+        raise InputError(name, found, "kinds that say which, such as host and switch")
+    return hosts, routers - {"core"}
+
+
+def check_all_compute(topology: Topology) -> None:
+    """Refuse a network of which some vertices that are numbered as hosts run no tasks.
+
+    They are the memory modules and switches of an Omega network, and the switches of a file that
+    joins hosts to each other too.
+
+    Raises
+    ------
+    InputError
+        Naming the network.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh, omega
+    >>> check_all_compute(mesh(4, 4))
+    >>> check_all_compute(omega(8))
+    Traceback (most recent call last):
+        ...
+    netloom.InputError: omega:8: found memory modules and switches, on which netloom would
+    put tasks and traffic; expected a network all of whose nodes compute, or the command hotspot
+    """
+    if isinstance(topology.whole, Omega):
+        found = "memory modules and switches, on which netloom would put tasks and traffic"
+        wanted = "a network all of whose nodes compute, or the command hotspot"
+        raise InputError(topology.name, found, wanted)
+    if topology.switches:
+        found = "a link between two hosts, which would forward, beside switches"
+        wanted = "hosts that hang on switches alone, or collective, or simulate trace --engine flow"
+        raise InputError(topology.name, found, wanted)
+
+
+class _Level(NamedTuple):
+    """The links between the vertices of a level and those of the next.
+
+    Attributes
+    ----------
+    lower, upper
+        int64[num_pairs], the vertices that are joined, by lower, then upper, each pair once.
+    fan_in, fan_out, parallel
+        Children of each upper one, parents of each lower one, links of each pair.
+    """
+
+    lower: Ints
+    upper: Ints
+    fan_in: int
+    fan_out: int
+    parallel: int
+
+
+def tree_shape(topology: Topology) -> TreeShape | None:
+    """Return the parameters of the fat tree that a network is. None if it is none.
+
+    It must be a whole extended generalized fat tree, with parallel links or without:
+    ``PGFT(h; m; w; p)``. Routers of each level may have any numbers: ``router_at`` says where they
+    stand. Hosts keep their numbers as places if those of each subtree follow each other. Else
+    ``host_at`` orders subtrees by their lowest host. Any two labelings that the definition allows
+    differ by an automorphism that keeps the hosts. So routings by labels, such as D-mod-k, load the
+    channels of a renumbered tree like those of the tree made from its spec.
+
+    A router's level is that of the router nearest to hosts above it plus one, which the links to
+    its children must confirm. Its label is found from the top: two routers of a level have the same
+    digits b if their parents have. What is found is then compared with the definition link by link.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> found = tree_shape(topology("fat-tree:4x3"))
+    >>> found.children, found.parents, found.parallel, found.router_at
+    ((4, 4, 4), (1, 4, 4), (1, 1, 1), None)
+    >>> tree_shape(topology("mesh:4x4/4")) is None
+    True
+    """
+    if topology.broken or not _both_ways(topology):
+        return None
+    level_of = _levels(topology)
+    if level_of is None:
+        return None
+    found = [_links(topology, level_of, level) for level in range(1, int(level_of.max()) + 1)]
+    levels = [each for each in found if each is not None]
+    if len(levels) < len(found):
+        return None
+    shape = TreeShape(
+        tuple(each.fan_in for each in levels),
+        tuple(each.fan_out for each in levels),
+        tuple(each.parallel for each in levels),
+    )
+    sizes = np.bincount(level_of)
+    if any(sizes[level] != shape.width(level) for level in range(shape.levels + 1)):
+        return None
+    placed = _placed(topology, shape, level_of, levels)
+    return placed if placed is not None and _is_that_tree(topology, placed) else None
+
+
+def _both_ways(topology: Topology) -> bool:
+    """Whether as many channels lead back between any two vertices."""
+    source, target = topology.source_end.astype(np.int64), topology.target_end
+    there = np.sort(source * topology.num_ends + target)
+    back = np.sort(target.astype(np.int64) * topology.num_ends + source)
+    return np.array_equal(there, back)
+
+
+def _levels(topology: Topology) -> Ints | None:
+    """Return int64[num_ends], 0 for hosts, 1 for routers with hosts … . None if some have none.
+
+    Also where a channel stays in a level or leaves one out.
+    """
+    source, target = topology.source_end, topology.target_end
+    level_of = heights(np.arange(topology.num_hosts), source, target, topology.num_ends)
+    lost = not 0 < level_of.max() < topology.num_ends
+    steps = np.abs(level_of[source] - level_of[target])
+    return None if lost or (steps != 1).any() else level_of
+
+
+def _links(topology: Topology, level_of: Ints, level: int) -> _Level | None:
+    """Return the links up to a level. None where not all vertices have as many."""
+    source, target = topology.source_end, topology.target_end
+    up = (level_of[target] == level) & (level_of[source] == level - 1)
+    keys = source[up].astype(np.int64) * topology.num_ends + target[up]
+    pairs, parallel = np.unique(keys, return_counts=True)
+    lower, upper = np.divmod(pairs, topology.num_ends)
+    fan_out = np.bincount(lower, minlength=len(level_of))[level_of == level - 1]
+    fan_in = np.bincount(upper, minlength=len(level_of))[level_of == level]
+    if any((counts != counts[0]).any() for counts in (parallel, fan_in, fan_out)):
+        return None
+    return _Level(lower, upper, int(fan_in[0]), int(fan_out[0]), int(parallel[0]))
+
+
+def _placed(
+    topology: Topology, shape: TreeShape, level_of: Ints, levels: list[_Level]
+) -> TreeShape | None:
+    """Return the shape with its routers and hosts in their places. None where there are none."""
+    low = _low_digits(shape, level_of, levels)
+    blocks = _subtrees(topology, shape, levels)
+    if low is None or blocks is None:
+        return None
+    hosts = topology.num_hosts
+    order = np.lexsort([blocks[level][:hosts] for level in range(shape.levels)])
+    place = np.empty(hosts, np.int64)
+    place[order] = np.arange(hosts)
+    router_at, first = np.full(topology.num_routers, -1), 0
+    for level in range(1, shape.levels + 1):
+        there = np.flatnonzero(level_of == level)
+        below, width = prod(shape.children[:level]), prod(shape.parents[:level])
+        high = place[blocks[level][there]] // below  # the subtree is called by its lowest host
+        at = first + high * width + low[there]
+        router_at[at] = there - hosts
+        first += shape.width(level)
+    if (router_at < 0).any():
+        return None
+    as_they_come = np.array_equal(router_at, np.arange(len(router_at)))
+    in_order = np.array_equal(order, np.arange(hosts))
+    return replace(
+        shape,
+        router_at=None if as_they_come else router_at.astype(np.int32),
+        host_at=None if in_order else order.astype(np.int32),
+    )
+
+
+def _low_digits(shape: TreeShape, level_of: Ints, levels: list[_Level]) -> Ints | None:
+    """Return b_l … b_1 of each router as one number. None where the parents do not agree."""
+    kind = np.zeros(len(level_of), np.int64)  # of routers of a level that have the same digits b
+    top = np.flatnonzero(level_of == shape.levels)
+    kind[top] = np.arange(len(top))
+    for level in range(shape.levels - 1, 0, -1):
+        links = levels[level]
+        there = np.flatnonzero(level_of == level)
+        above = np.sort(kind[links.upper].reshape(len(there), links.fan_out), axis=1)
+        kinds, kind[there] = np.unique(above, axis=0, return_inverse=True)
+        if len(kinds) != prod(shape.parents[:level]):
+            return None
+    low = np.zeros(len(level_of), np.int64)
+    for level in range(1, shape.levels + 1):
+        there = np.flatnonzero(level_of == level)
+        links, below = levels[level - 1], prod(shape.parents[: level - 1])
+        child = np.zeros(len(level_of), np.int64)
+        child[links.upper] = low[links.lower]  # of hosts 0; all children of a router have the same
+        # number the kinds that share their children by the lowest router of each
+        _, first, of = np.unique(kind[there], return_index=True, return_inverse=True)
+        one = there[first]  # the lowest router of each kind
+        order = np.lexsort((one, child[one]))
+        rank = np.empty(len(order), np.int64)
+        starts = np.searchsorted(child[one][order], child[one][order])
+        rank[order] = np.arange(len(order)) - starts
+        low[there] = rank[of] * below + child[there]
+    return low
+
+
+def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> list[Ints] | None:
+    """Return the lowest host of the subtree of each vertex, cut off above each level. Hosts alone.
+
+    None where a level has other than prod(m_{l+1} … m_h) subtrees.
+    """
+    size, hosts = topology.num_ends, topology.num_hosts
+    found = [np.arange(size)]
+    for level in range(1, shape.levels + 1):
+        lower = np.concatenate([each.lower for each in levels[:level]])
+        upper = np.concatenate([each.upper for each in levels[:level]])
+        part = joined(size, lower, upper)
+        parts, lowest, of = np.unique(part[:hosts], return_index=True, return_inverse=True)
+        if len(parts) != prod(shape.children[level:]):
+            return None
+        if (np.bincount(of) != prod(shape.children[:level])).any():
+            return None
+        called = np.full(int(part.max()) + 1, -1)
+        called[parts] = lowest
+        found.append(called[part])
+    return found
+
+
+def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
+    """Whether the links of the network are those of the definition, place by place."""
+    ends, low, high = topology.num_ends, *tree_ends(shape)
+    expected = np.concatenate([low * ends + high, high * ends + low])
+    keys = topology.source_end.astype(np.int64) * ends + topology.target_end
+    return np.array_equal(np.sort(expected), np.sort(keys))
+
+
+# -- graph -----------------------------------------------------------------------------------------
 
 
 @dataclass

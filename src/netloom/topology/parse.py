@@ -22,15 +22,22 @@ from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.families.grids import hyperx_of, twisted_torus_of, with_hosts
-from netloom.topology.families.low_diameter import (
+from netloom.topology.families import (
+    Omega,
+    butterfly_of,
     dragonfly_of,
     dragonfly_plus_of,
+    fat_tree_of,
+    hyperx_of,
     jellyfish_of,
+    leaf_spine_of,
+    omega,
+    rail_of,
     slim_fly_of,
+    twisted_torus_of,
+    with_hosts,
+    xgft_of,
 )
-from netloom.topology.families.stages import Omega, butterfly_of, omega
-from netloom.topology.families.trees import fat_tree_of, leaf_spine_of, rail_of, xgft_of
 from netloom.topology.graph import graph_topology, read_graph
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.textfiles import file_kind
 from netloom.base.words import or_near
-from netloom.workload.graphs import files, generators, permutations
-from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
+from netloom.workload.graphs import files, generators
+from netloom.workload.graphs.files import is_monitoring, read_monitoring
 from netloom.workload.programs.training.llm import llm_graph
 from netloom.workload.programs.training.rank_programs import pattern_in
 
@@ -166,7 +166,7 @@ def _shift(argument: str, spec: str) -> ProcessGraph:
     if not tasks:
         raise InputError(spec, "no number of tasks", f"{spec.rstrip('/')}/64")
     ahead = (whole_number(word.strip(), where=spec, least=1) for word in distances.split(","))
-    return permutations.shift(whole_number(tasks.strip(), where=spec, least=1), *ahead)
+    return generators.shift(whole_number(tasks.strip(), where=spec, least=1), *ahead)
 
 
 def _random_permutation(argument: str, spec: str) -> ProcessGraph:
@@ -174,7 +174,7 @@ def _random_permutation(argument: str, spec: str) -> ProcessGraph:
     if len(words) > 2:
         raise InputError(spec, f"{len(words)} numbers", "tasks, or tasks,seed")
     numbers = [whole_number(word.strip(), where=spec) for word in words]
-    return permutations.random_permutation(*numbers)
+    return generators.random_permutation(*numbers)
 
 
 _MATRICES = (".mtx", ".mtx.gz")
@@ -197,12 +197,12 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "all-to-all": _by_count(generators.all_to_all),
     "butterfly": _by_count(generators.butterfly),
     "random-regular": _random_regular,
-    "transpose": _by_count(permutations.transpose),
-    "bit-complement": _by_count(permutations.bit_complement),
-    "bit-reverse": _by_count(permutations.bit_reverse),
-    "shuffle": _by_count(permutations.shuffle),
-    "tornado": _by_sides(permutations.tornado),
-    "neighbour": _by_sides(permutations.neighbour),
+    "transpose": _by_count(generators.transpose),
+    "bit-complement": _by_count(generators.bit_complement),
+    "bit-reverse": _by_count(generators.bit_reverse),
+    "shuffle": _by_count(generators.shuffle),
+    "tornado": _by_sides(generators.tornado),
+    "neighbour": _by_sides(generators.neighbour),
     "shift": _shift,
     "random-permutation": _random_permutation,
     "llm": lambda _, spec: llm_graph(spec),

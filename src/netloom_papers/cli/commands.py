@@ -116,7 +116,7 @@ def _write_figures(paper: str, folder: Path) -> str:
 
 def _draw(title: str, panels: Any, sentence: str, remarks: Any, path: Path) -> Path:
     from netloom.report import save_chart
-    from netloom_papers.exhibits.exhibit import exhibit_chart
+    from netloom_papers.exhibits import exhibit_chart
 
     save_chart(exhibit_chart(title, panels, [sentence] if sentence else [], remarks), path)
     return path

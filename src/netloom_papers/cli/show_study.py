@@ -11,7 +11,7 @@ from rich.text import Text
 
 from netloom.base.words import number, percent
 from netloom.cli.show import console, show_again, show_lines, show_verdict
-from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

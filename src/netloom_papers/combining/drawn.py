@@ -9,8 +9,7 @@ import polars as pl
 
 from netloom.base.words import counted, number
 from netloom.drawing.axes import BESIDE, DASHED, DOTTED, Axis, End, Look, axis, panel, words
-from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
-from netloom.drawing.frame import NARROW, layered, room
+from netloom.drawing.frame import BEST, NARROW, OTHERS, REFERENCE, THIS, layered, room
 from netloom.drawing.names import GAP, band_named, width_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.topology.families.stages import DIGITS, Digits, checked_stages, digit_reversed
+from netloom.topology.families import DIGITS, Digits, checked_stages, digit_reversed
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
 

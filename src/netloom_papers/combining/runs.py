@@ -15,12 +15,16 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.simulation.intervals import (
+from netloom.simulation.side_by_side import run_all
+from netloom.simulation.steady import (
+    BATCH,
+    BEHIND,
+    STRAIGHT,
+    fitted_line,
+    mser5,
     percentiles,
     run_interval,
 )
-from netloom.simulation.side_by_side import run_all
-from netloom.simulation.steady import BATCH, BEHIND, STRAIGHT, fitted_line, mser5
 from netloom_papers.combining.network import MOST_STEPS, CombiningEngine, CombiningNetwork
 
 if TYPE_CHECKING:

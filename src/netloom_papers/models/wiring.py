@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.topology.alike import check_direct
+from netloom.topology.measures import check_direct
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

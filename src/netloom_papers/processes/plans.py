@@ -10,9 +10,9 @@ from netloom.base.errors import InputError
 from netloom.base.figures import figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted
-from netloom.phases.execute.node_programs import NodeProgram, node_program, node_programs
+from netloom.phases.execution import NodeProgram, node_program, node_programs
+from netloom.questions.answers import Verdict
 from netloom.questions.plans import OfPlan, of_what, verified_phases
-from netloom.questions.verdicts import Verdict
 from netloom_papers.processes.runtime import run_programs
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.phases.execute.node_programs import SEND, Action, NodePhase, NodeProgram
+from netloom.phases.execution import SEND, Action, NodePhase, NodeProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
@@ -405,7 +405,7 @@ def run_programs(
     --------
     >>> from netloom.models.messages import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
-    >>> from netloom.phases.execute.node_programs import node_programs
+    >>> from netloom.phases.execution import node_programs
     >>> from netloom.phases.timetables import schedule
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology

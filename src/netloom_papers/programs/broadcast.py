@@ -19,11 +19,22 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.simulation.agenda import ProgramRun
-from netloom.simulation.intervals import CORRELATED, autocorrelation, merge_correlated, run_interval
-from netloom.simulation.steady import Stability, measure_window, stability, warm_up, warmup_packets
-from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
+from netloom.simulation.steady import (
+    CORRELATED,
+    MOST_BATCHES,
+    PRECISE_BATCHES,
+    PRECISE_PACKETS,
+    Stability,
+    autocorrelation,
+    measure_window,
+    merge_correlated,
+    run_interval,
+    stability,
+    warm_up,
+    warmup_packets,
+)
 from netloom.topology import Cube, average_distance
-from netloom.topology.alike import check_direct
+from netloom.topology.measures import check_direct
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.traces import Branches, balanced_orientation, branches, row_first
 from netloom.workload.traffic.stream import Lengths, Packets, PacketStream, parse_lengths

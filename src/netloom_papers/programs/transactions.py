@@ -16,9 +16,8 @@ from netloom.base.figures import CYCLES, Figures, figure, known, places
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.simulation.agenda import ProgramRun
-from netloom.simulation.intervals import interval_over_runs
 from netloom.simulation.loops import KeptRows, kept_rows
-from netloom.simulation.steady import run_to
+from netloom.simulation.steady import interval_over_runs, run_to
 from netloom.workload.counter_random import Law, check_law, durations, uniforms
 from netloom.workload.programs.loops import senders
 from netloom.workload.programs.messages import Messages, checked, messages

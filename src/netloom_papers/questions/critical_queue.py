@@ -10,11 +10,10 @@ from netloom.base.provenance import Provenance
 from netloom.base.spec import check_size
 from netloom.base.words import counted, number, percent
 from netloom.questions import terminal
-from netloom.questions.answers import Answer
+from netloom.questions.answers import Answer, Verdict
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Verdict
 from netloom_papers.combining.runs import (
     DISCERNIBLE,
     THROUGHPUT,

@@ -15,15 +15,14 @@ from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
 from netloom.base.words import begun, counted, give_or_take, number, percent
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, only, table
+from netloom.questions.answers import Answer, Mark, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_positive
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Mark, Verdict
-from netloom.simulation.intervals import batch_interval, interval_over_runs, percentiles
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.steady import batch_interval, interval_over_runs, percentiles
 from netloom_papers.combining.network import MOST_STEPS
 from netloom_papers.combining.runs import (
     THROUGHPUT,

@@ -41,7 +41,7 @@ from netloom.topology import (
     topology,
 )
 from netloom.workload import ProcessGraph, read
-from netloom_papers.figures import PRINTED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Item, Known, Made, published
 from netloom_papers.models.wiring import (
     Delay,

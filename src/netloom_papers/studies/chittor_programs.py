@@ -30,7 +30,7 @@ from netloom.questions.simulate.loop import simulate_loop
 from netloom.questions.simulate.programs import UNIFORM
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
-from netloom_papers.figures import PRINTED, Cell, Grid, Plot, averaged, curve, grid, plot
+from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, averaged, curve, grid, plot
 from netloom_papers.ledger import Item, Known, Made, published
 from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
 from netloom_papers.studies.chittor import process_graphs

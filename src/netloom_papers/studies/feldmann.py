@@ -59,7 +59,7 @@ from netloom.phases import (
     schedule,
     verify,
 )
-from netloom.phases.execute.execution import execute
+from netloom.phases.execution import execute
 from netloom.phases.plan.partition import sequential
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
@@ -71,7 +71,7 @@ from netloom.topology import Cube, mesh as mesh_network, torus
 from netloom.workload import read
 from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.traffic.stream import LONGEST
-from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Item, Known, Made, published
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from netloom.mapping import random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import average_distance, torus
 from netloom.workload import read
-from netloom_papers.figures import Grid, Plot, curve, grid, plot
+from netloom_papers.exhibits import Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Item, Known, Made
 from netloom_papers.models.locality import (
     Application,

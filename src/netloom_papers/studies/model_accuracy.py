@@ -75,7 +75,7 @@ import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
-from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, curve, plot
+from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, curve, plot
 from netloom_papers.models.locality import node_channel_wait, predict_locality
 from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
@@ -109,7 +109,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.base.arrays import Floats, Ints
-    from netloom_papers.figures import Plot
+    from netloom_papers.exhibits import Plot
     from netloom_papers.models.locality import Locality
     from netloom_papers.models.torus_broadcasts import Variant
     from netloom_papers.programs.broadcast import BroadcastRun

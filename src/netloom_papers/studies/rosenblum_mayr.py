@@ -32,11 +32,16 @@ from netloom_papers.combining import (
     CombiningRun,
     run_combining,
 )
-from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
+from netloom_papers.combining.hot_spots import (
+    HotSpotTraffic,
+    assign_hot_spots,
+    place_hot_spots,
+    single_hot_spot,
+    tree_saturation,
+)
 from netloom_papers.combining.runs import critical_queue
-from netloom_papers.figures import Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.exhibits import Cell, Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Item, Known, Made, Row, published
-from netloom_papers.models.combining import single_hot_spot, tree_saturation
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from netloom._version import __version__
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.textfiles import read_text, unwritable, write_text
-from netloom.questions.verdicts import Verdict
+from netloom.questions.answers import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -24,7 +24,7 @@ from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
-from netloom_papers.figures import MODELLED, Cell, Grid, Plot, curve, grid, plot
+from netloom_papers.exhibits import MODELLED, Cell, Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Item, Known, Made
 from netloom_papers.models.published_torus import (
     VARIANTS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
 from netloom.questions.simulate.engines import Engine
-from netloom.topology.alike import check_alike
+from netloom.topology.measures import check_alike
 from netloom_papers.worms.engine import Worm, WormEngine, check_one_path
 
 if TYPE_CHECKING:

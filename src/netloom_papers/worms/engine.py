@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine
-from netloom.topology.alike import check_alike
+from netloom.topology.measures import check_alike
 from netloom_papers.worms import layout
 from netloom_papers.worms.layout import Setup, State
 

@@ -9,8 +9,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.units import size
-from netloom.drawing.colours import CHANGE_COLOURS, HEAT_COLOURS, STYLES
-from netloom.drawing.frame import narrow_page
+from netloom.drawing.frame import CHANGE_COLOURS, HEAT_COLOURS, STYLES, narrow_page
 from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks import Traffic, drawn, scene_of
 from netloom.drawing.networks.chart import USE, network_chart

@@ -8,8 +8,15 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.mapping.layouts.catalogue import hilbert, morton, snake
-from netloom.mapping.layouts.parts import folded, is_folded_ring, line_code, ring_code
+from netloom.mapping.layouts import (
+    folded,
+    hilbert,
+    is_folded_ring,
+    line_code,
+    morton,
+    ring_code,
+    snake,
+)
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, omega, torus
 from netloom.workload import all_to_all, binary_tree, hypercube as hypercube_tasks, line, ring

@@ -6,10 +6,8 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention import measure, measure_paths
-from netloom.mapping import find_layout, fitting_layouts
-from netloom.mapping.layouts import catalogue as layouts
-from netloom.mapping.layouts.catalogue import fold
-from netloom.mapping.layouts.parts import TaskGrid, grid_of, hypercube_dimension, is_binary_tree
+from netloom.mapping import find_layout, fitting_layouts, layouts
+from netloom.mapping.layouts import TaskGrid, fold, grid_of, hypercube_dimension, is_binary_tree
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, topology as network_of, torus
 from netloom.topology.core import attach_hosts

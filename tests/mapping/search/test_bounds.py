@@ -10,7 +10,7 @@ from netloom.mapping.search.bounds import least, least_channel_load, least_hop_b
 from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.routing import DimensionOrder, ShortestPath, parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
-from netloom.topology.families.grids import concentrated
+from netloom.topology.families import concentrated
 from netloom.workload import process_graph, read
 from tests.networks import DIRECT
 

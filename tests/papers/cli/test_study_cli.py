@@ -8,7 +8,7 @@ import pytest
 
 from netloom.cli import main
 from netloom_papers import ledger
-from netloom_papers.figures import COMPUTED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import Item, Row, Validation
 from netloom_papers.studies import model_accuracy
 

@@ -3,8 +3,13 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom_papers.combining import CombiningEngine, CombiningNetwork, run_combining
-from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
-from netloom_papers.models.combining import single_hot_spot, tree_saturation
+from netloom_papers.combining.hot_spots import (
+    HotSpotTraffic,
+    assign_hot_spots,
+    place_hot_spots,
+    single_hot_spot,
+    tree_saturation,
+)
 
 
 def one_for_all(pes, rate, **others):

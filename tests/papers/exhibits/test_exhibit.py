@@ -3,8 +3,16 @@
 import polars as pl
 import pytest
 
-from netloom_papers.exhibits.exhibit import exhibit_chart, grid_chart
-from netloom_papers.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import (
+    COMPUTED,
+    MODELLED,
+    PRINTED,
+    Cell,
+    Grid,
+    Plot,
+    exhibit_chart,
+    grid_chart,
+)
 
 
 def table(series="ab", places=(1, 2, 4), whose=(COMPUTED, PRINTED)):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom_papers.models.combining import single_hot_spot, tree_saturation
+from netloom_papers.combining.hot_spots import single_hot_spot, tree_saturation
 
 
 def test_one_stage_of_two_elements_by_hand():

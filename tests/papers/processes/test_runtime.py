@@ -10,7 +10,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import schedule
-from netloom.phases.execute.node_programs import RECEIVE, SEND, NodePhase, node_programs
+from netloom.phases.execution import RECEIVE, SEND, NodePhase, node_programs
 from netloom.topology import mesh, torus
 from netloom_papers.processes import runtime as runtime_processes
 from netloom_papers.processes.runtime import (

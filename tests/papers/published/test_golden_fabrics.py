@@ -17,8 +17,8 @@ import pytest
 
 from netloom.fabrics.figures import fabric_size, table_figures
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.tables import lane_circle, lanes_used
 from netloom.topology import topology
 
 ARCHIVE = Path(__file__).parent / "data" / "fabrics.tar.xz"

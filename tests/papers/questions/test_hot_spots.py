@@ -10,8 +10,12 @@ from netloom import find_critical_queue, simulate_hot_spots
 from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom_papers.combining import CombiningNetwork, run_combining
-from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
-from netloom_papers.models.combining import single_hot_spot
+from netloom_papers.combining.hot_spots import (
+    HotSpotTraffic,
+    assign_hot_spots,
+    place_hot_spots,
+    single_hot_spot,
+)
 from netloom_papers.questions.critical_queue import CriticalQueues
 from netloom_papers.questions.hotspot import HotSpotSimulation
 

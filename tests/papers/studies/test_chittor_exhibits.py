@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from netloom_papers.figures import COMPUTED, PRINTED, Grid, Plot, averaged, curve
+from netloom_papers.exhibits import COMPUTED, PRINTED, Grid, Plot, averaged, curve
 from netloom_papers.ledger import items, picture, published
 from netloom_papers.studies.chittor_programs import estimated_seconds, figure_5_13
 

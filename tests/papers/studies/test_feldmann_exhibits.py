@@ -2,7 +2,7 @@
 
 import pytest
 
-from netloom_papers.figures import Plot
+from netloom_papers.exhibits import Plot
 from netloom_papers.ledger import items, picture, published
 
 DRAWN = {item.name for item in items("feldmann").values() if item.draw}

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netloom_papers.figures import Grid, Plot
+from netloom_papers.exhibits import Grid, Plot
 from netloom_papers.ledger import items, picture, published
 from netloom_papers.studies.johnson import QUICK_DISTANCES
 

@@ -8,7 +8,7 @@ import pytest
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
-from netloom_papers.exhibits.exhibit import exhibit_chart
+from netloom_papers.exhibits import exhibit_chart
 from netloom_papers.models.locality import message_curve
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies import johnson, model_accuracy

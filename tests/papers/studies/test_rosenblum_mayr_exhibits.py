@@ -3,7 +3,7 @@
 import pytest
 
 from netloom_papers import ledger
-from netloom_papers.figures import COMPUTED
+from netloom_papers.exhibits import COMPUTED
 from netloom_papers.ledger import items, picture, published
 from netloom_papers.studies import rosenblum_mayr as report
 from netloom_papers.studies.rosenblum_mayr import COLUMNS, System

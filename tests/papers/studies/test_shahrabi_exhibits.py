@@ -2,7 +2,7 @@
 
 import pytest
 
-from netloom_papers.figures import COMPUTED, MODELLED, Grid, Plot
+from netloom_papers.exhibits import COMPUTED, MODELLED, Grid, Plot
 from netloom_papers.ledger import picture
 from netloom_papers.models.published_torus import published_saturation
 from netloom_papers.studies import shahrabi as exhibits

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 import netloom as nl
 from netloom.phases.collectives.flows import joint, solved
-from netloom.phases.collectives.least_time import least_time, weakest_groups
 from netloom.phases.collectives.network import rank_network
+from netloom.phases.collectives.trees import least_time, weakest_groups
 from netloom.topology import topology
 from tests.phases.collectives.boxes import plain
 from tests.phases.collectives.test_all_to_all import connected

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.on_tables import on_tables
+from netloom.phases.collectives.pipelines import on_tables
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology
 from tests.reference.collectives_checked import check

@@ -8,7 +8,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import schedule
-from netloom.phases.execute.execution import execute
+from netloom.phases.execution import execute
 from netloom.topology import mesh, topology, torus
 from tests.phases.by_hand import butterfly, listed, neighbours, plan_of
 

@@ -9,7 +9,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import schedule
-from netloom.phases.execute.node_programs import RECEIVE, SEND, node_program, node_programs
+from netloom.phases.execution import RECEIVE, SEND, node_program, node_programs
 from netloom.topology import mesh
 from tests.phases.by_hand import listed, neighbours, plan_of
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.phases import Capacity, first_violation, least_phases
-from netloom.phases.kernels.route import rip_up, route
+from netloom.phases.kernels.partition import rip_up, route
 from netloom.phases.plan.partition import (
     State,
     negotiated,

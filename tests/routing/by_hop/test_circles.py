@@ -7,7 +7,7 @@ from netloom.base.errors import InputError
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop.hosted import circle_among, group_kinds, hop_circle, plan
 from netloom.routing.by_hop.tables import Automaton, hop_tables
-from netloom.routing.cycles import cycle_of_waits
+from netloom.routing.forwarding.tables import cycle_of_waits
 from netloom.topology import topology
 
 

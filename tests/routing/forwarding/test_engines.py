@@ -25,9 +25,8 @@ from netloom.routing.forwarding.engines import (
     updn,
     would_fall_back,
 )
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.tables import channels_by_port, end_points
+from netloom.routing.forwarding.tables import channels_by_port, end_points, lane_circle, lanes_used
 from netloom.routing.forwarding.torus_2qos import grid_of, torus_2qos
 from netloom.topology import Topology, mesh, topology, without
 from netloom.topology.cubes import cube

@@ -12,10 +12,15 @@ from hypothesis import given, settings
 from netloom.base.errors import InputError
 from netloom.routing import find_deadlock, parse_routing
 from netloom.routing.forwarding.engines import dfsssp, dfsssp_falls_back, minhop, nue, sssp
-from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
-from netloom.routing.forwarding.tables import channels_by_port, end_points
-from netloom.routing.kernels.centrality import convex_hull, most_central
-from netloom.routing.kernels.heap import drop, empty_heap, lower, pop, push
+from netloom.routing.forwarding.tables import (
+    channels_by_port,
+    end_points,
+    lane_circle,
+    lanes_used,
+    layered,
+)
+from netloom.routing.kernels.nue import convex_hull, most_central
+from netloom.routing.kernels.priced_paths import drop, empty_heap, lower, pop, push
 from netloom.topology import Topology, topology
 from netloom.topology.faults import without
 from tests.networks import with_all

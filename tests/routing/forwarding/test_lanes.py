@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from netloom.base.errors import InputError
 from netloom.routing import ForwardingTable, find_deadlock, spread_table
 from netloom.routing.forwarding.engines import minhop
-from netloom.routing.forwarding.lanes import (
+from netloom.routing.forwarding.tables import (
+    Lanes,
     dependency_graph,
     lane_circle,
     lanes_used,
     layered,
 )
-from netloom.routing.forwarding.tables import Lanes
-from netloom.routing.kernels.acyclic import insert, insert_path, remove_path
+from netloom.routing.kernels.layers import insert, insert_path, remove_path
 from netloom.topology import mesh, topology, torus
 from netloom.topology.core import port_numbers
 from tests.networks import with_all

@@ -11,7 +11,7 @@ from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, parse_routing
 from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows
-from netloom.simulation.flow.program import FlowProgram
+from netloom.simulation.flow.run import FlowProgram
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import Given, messages
 from netloom_papers.worms import Worm, WormEngine

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 
 from netloom.base.errors import NoRouteError
-from netloom.bounds import parts
 from netloom.bounds.demand import listed_pairs
 from netloom.contention import expected_load
 from netloom.routing import source_routes, table, virtual_channel_routing
@@ -303,7 +302,7 @@ def test_large_networks_are_summed_in_closed_form():
 
 def test_long_dimensions_are_cut_in_some_places_only(monkeypatch):
     exact = cuts_of(torus(30), "uniform", WIDE)
-    monkeypatch.setattr(parts, "MOST_PARTS", 4)
+    monkeypatch.setattr("netloom.bounds.cuts.MOST_PARTS", 4)
     assert cuts_of(torus(30), "uniform", WIDE).load == pytest.approx(exact.load)
     assert cuts_of(mesh(30), "uniform", WIDE).what.endswith("from node 14 to node 15")
 

@@ -7,11 +7,10 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import DimensionOrder, virtual_channel_routing
-from netloom.routing.route_tables import shortest_path_table
-from netloom.routing.source_routing import source_routes
+from netloom.routing.source_routing import shortest_path_table, source_routes
 from netloom.routing.virtual_channel_tables import path_routing, rule_routing, table_routing
-from netloom.simulation.network.arrays import PATIENCE
 from netloom.simulation.network.engine import Engine
+from netloom.simulation.network.layout import PATIENCE
 from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
 from netloom.topology import graph_topology, mesh, torus
 from tests.engine_state import bytes_per_node

@@ -12,8 +12,8 @@ from netloom.routing import DimensionOrder, virtual_channel_routing
 from netloom.routing.virtual_channel_tables import rule_routing
 from netloom.simulation import side_by_side
 from netloom.simulation.network import engine as regions
-from netloom.simulation.network.arrays import PATIENCE
 from netloom.simulation.network.engine import Engine
+from netloom.simulation.network.layout import PATIENCE
 from netloom.simulation.network.routers import Router
 from netloom.topology import topology, torus
 

@@ -3,7 +3,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import topology
-from netloom.topology.families.low_diameter import WIRINGS, global_links
+from netloom.topology.families import WIRINGS, global_links
 from tests.topology.families.joins import check_network, links
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import topology
-from netloom.topology.families.low_diameter import field, prime_power
+from netloom.topology.families import field, prime_power
 from tests.topology.families.joins import check_network, links
 
 PRIME_POWERS = [3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 25, 27]

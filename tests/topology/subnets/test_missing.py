@@ -12,8 +12,7 @@ from netloom.base.errors import InputError
 from netloom.topology import topology, without
 from netloom.topology.core import way_back
 from netloom.topology.subnets.files import read_fabric
-from netloom.topology.subnets.missing import missing_parts
-from netloom.topology.subnets.shapes import shape_words
+from netloom.topology.subnets.shapes import missing_parts, shape_words
 from tests.reference.ibsim import ibsim_text
 from tests.topology.subnets.fabric_files import (
     GOLDEN,

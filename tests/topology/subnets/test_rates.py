@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from netloom.topology.subnets.ibnetdiscover import gbps_of, lane_rate
+from netloom.topology.subnets.infiniband import gbps_of, lane_rate
 from tests.topology.subnets.fabric_files import read_text_as_fabric, unpacked
 
 DATA = {

@@ -13,7 +13,7 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.topology import torus
-from netloom.topology.families.trees import xgft
+from netloom.topology.families import xgft
 from tests.topology.subnets.said import hops, links, network
 
 CLUSTER = """<?xml version='1.0'?>

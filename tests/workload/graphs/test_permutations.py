@@ -2,7 +2,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.workload import read
-from netloom.workload.graphs import permutations
+from netloom.workload.graphs import generators
 
 
 def targets(graph):
@@ -81,12 +81,12 @@ def test_a_permutation_that_moves_nothing_has_no_edges(spec):
 @pytest.mark.parametrize(
     ("make", "size", "wrong"),
     [
-        (permutations.bit_complement, 12, "power of two"),
-        (permutations.bit_reverse, 0, "'0'"),
-        (permutations.shuffle, 2**29, "tasks"),
-        (permutations.transpose, 2**15, "tasks"),
-        (permutations.tornado, 0, "'0'"),
-        (permutations.neighbour, 2**29, "nodes"),
+        (generators.bit_complement, 12, "power of two"),
+        (generators.bit_reverse, 0, "'0'"),
+        (generators.shuffle, 2**29, "tasks"),
+        (generators.transpose, 2**15, "tasks"),
+        (generators.tornado, 0, "'0'"),
+        (generators.neighbour, 2**29, "nodes"),
     ],
 )
 def test_a_size_that_is_wrong_or_too_large_is_refused(make, size, wrong):

@@ -5,7 +5,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import mesh
-from netloom.workload.programs.goal import read_goal
+from netloom.workload.programs.trace_files import read_goal
 from tests.workload.programs.test_traces import lists, replayed
 
 ALLREDUCE = Path(__file__).parents[3] / "examples" / "allreduce.goal"

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.topology import mesh
-from netloom.workload.programs.goal import read_goal, read_timed_goal
 from netloom.workload.programs.messages import lists as listed
-from netloom.workload.programs.trace_files import read_trace
+from netloom.workload.programs.trace_files import read_goal, read_timed_goal, read_trace
 from netloom.workload.programs.traces import TIMES, ordered_trace
 from tests.reference.written_traces import write_trace
 from tests.workload.programs.test_traces import lists

@@ -18,7 +18,7 @@ from netloom.workload.traffic import (
     uniform,
     with_rates,
 )
-from netloom.workload.traffic.targets import alias_tables
+from netloom.workload.traffic.patterns import alias_tables
 
 
 def chance(seed=1):

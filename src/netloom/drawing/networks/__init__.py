@@ -12,10 +12,9 @@ from netloom.drawing.networks.cubes import (
     hyperx_scene,
     planes_scene,
 )
-from netloom.drawing.networks.marks import drawn
 from netloom.drawing.networks.panels import with_hosts
-from netloom.drawing.networks.profile import profile_scene
-from netloom.drawing.networks.ring import ring_scene
+from netloom.drawing.networks.ring import profile_scene, ring_scene
+from netloom.drawing.networks.scene import drawn
 from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Delays, Marked, Tips, Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape

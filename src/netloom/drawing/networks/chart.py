@@ -12,9 +12,8 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.contention.channel_uses import USED
-from netloom.drawing.colours import COLOURS, HEAT_COLOURS
-from netloom.drawing.frame import room
+from netloom.contention.busiest import USED
+from netloom.drawing.frame import COLOURS, HEAT_COLOURS, room
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 
 from netloom.base.units import size
 from netloom.base.words import begun, counted, number
-from netloom.contention.ties import tie_named
-from netloom.drawing.colours import DELAYED
+from netloom.contention.busiest import tie_named
+from netloom.drawing.frame import DELAYED
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape, StagesShape, TreeShape
 from netloom.topology.names import short_channel_name

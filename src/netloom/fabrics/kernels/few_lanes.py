@@ -1,15 +1,15 @@
 """Search for a forwarding table whose dependencies never close a circle, over flat arrays.
 
 ``search`` is the ``Search`` of ``netloom.fabrics.few_lanes``, ``graph`` the ``DependencyGraph`` of
-``netloom.routing.forwarding.lanes``. All dependencies of all rows are counted in ``graph``, each in
-the lane of its row.
+``netloom.routing.forwarding.tables``. All dependencies of all rows are counted in ``graph``, each
+in the lane of its row.
 
 Twin: ``tests/reference/few_lanes.py``.
 """
 
 from netloom.base.compilation import kernel
 from netloom.base.kernels.heap import pop, push
-from netloom.routing.kernels.acyclic import insert, remove
+from netloom.routing.kernels.layers import insert, remove
 
 
 @kernel

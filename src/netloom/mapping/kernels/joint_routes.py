@@ -18,7 +18,7 @@ Judged by ``tests/properties/test_joint_routes.py``: what it finds is judged.
 import numpy as np
 
 from netloom.base.compilation import kernel, njit
-from netloom.routing.kernels.acyclic import closes, insert, remove
+from netloom.routing.kernels.layers import closes, insert, remove
 from netloom.routing.kernels.priced_paths import find
 
 LESS = 1e-9

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.bounds.cuts import undivided
+from netloom.bounds.cuts import grid_lines, of_hosts, undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
-from netloom.bounds.parts import grid_lines, of_hosts
-from netloom.mapping.layouts.parts import cube_of_hosts
+from netloom.mapping.layouts import cube_of_hosts
 from netloom.mapping.search.objectives import hop_pace, hops, joint_weights, router_hops
 from netloom.mapping.search.starts import ground_of, halves
 

@@ -16,13 +16,13 @@ from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import measure
 from netloom.mapping.allocation import nodes_for_tasks
-from netloom.mapping.layouts.parts import cube_of_hosts
+from netloom.mapping.layouts import cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
 from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
-from netloom.routing.dimension_order import CubeTables, cube_tables
+from netloom.routing.ways import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology, hop_distances, mesh
 from netloom.workload import process_graph

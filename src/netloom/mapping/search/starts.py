@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.mapping.layouts.catalogue import fitting_layouts
+from netloom.mapping.layouts import fitting_layouts
 from netloom.mapping.search.objectives import hops, joint_weights
 from netloom.topology import Cube, Topology, hop_distances, working_nodes
 

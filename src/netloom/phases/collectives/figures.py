@@ -10,7 +10,7 @@ import numpy as np
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.words import counted
 from netloom.phases.collectives.schedules import least_latency
-from netloom.workload.programs.collectives.costs import bus_factor
+from netloom.workload.programs.collectives.program import bus_factor
 
 if TYPE_CHECKING:
     from netloom.phases.collectives.few_steps import InSteps

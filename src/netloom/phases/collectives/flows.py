@@ -25,12 +25,6 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.phases.collectives.least_time import (
-    MOST_GROUPED,
-    group_prices,
-    least_out,
-    weakest_groups,
-)
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
     FEW_TREES,
@@ -41,7 +35,15 @@ from netloom.phases.collectives.pipelines import (
     slices_of,
 )
 from netloom.phases.collectives.schedules import Prices
-from netloom.phases.collectives.trees import Forest, optimum, packed
+from netloom.phases.collectives.trees import (
+    MOST_GROUPED,
+    Forest,
+    group_prices,
+    least_out,
+    optimum,
+    packed,
+    weakest_groups,
+)
 from netloom.workload.programs.collectives.program import EVERYBODY
 from netloom.workload.programs.messages import Lists, lists
 

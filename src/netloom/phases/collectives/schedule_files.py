@@ -4,8 +4,6 @@
 says whether that is right.
 """
 
-# ruff: noqa: TC003 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 import gzip

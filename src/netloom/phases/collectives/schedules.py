@@ -30,8 +30,8 @@ import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing import Paths
-from netloom.simulation.crossed import mean_rates
-from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
+from netloom.simulation.figures import mean_rates
+from netloom.workload.programs.collectives.program import sizes_in_bytes, waits
 from netloom.workload.programs.traces import message_trace
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from netloom.base.errors import InputError
 from netloom.base.units import rate, size
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.flows import FUZZ, all_reduce, all_to_all, on_channels
-from netloom.phases.collectives.least_time import least_time
 from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, along_trees
 from netloom.phases.collectives.schedules import (
     INTO,
@@ -21,7 +20,7 @@ from netloom.phases.collectives.schedules import (
     priced_seconds,
 )
 from netloom.phases.collectives.translates import translatable, translated
-from netloom.phases.collectives.trees import optimum
+from netloom.phases.collectives.trees import least_time, optimum
 from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:

@@ -18,8 +18,17 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.models.messages import ConSetCosts
-from netloom.phases.plan.bounds import arrivals, hops_to, least_clocks, least_phases, wired
-from netloom.phases.plan.plans import Capacity, Connections, Plan, ranks
+from netloom.phases.plan.plans import (
+    Capacity,
+    Connections,
+    Plan,
+    arrivals,
+    hops_to,
+    least_clocks,
+    least_phases,
+    ranks,
+    wired,
+)
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
 from netloom.workload.programs.messages import grouped
@@ -167,7 +176,7 @@ def _even_phases(given: Connections, num_nodes: int) -> Ints | None:
     (König's theorem). Phases of whole colors waste no processor's time where connections are
     equally long. None is returned where they are not, or come in an order.
     """
-    from netloom.phases.kernels.colouring import edge_colouring
+    from netloom.phases.kernels.partition import edge_colouring
 
     if len(given.before) or len(np.unique(given.words)) > 1:
         return None
@@ -293,7 +302,7 @@ def pack_permutations(
 
     Sets of connections are packed into phases by simulated annealing.
     """
-    from netloom.phases.kernels.packing import pack
+    from netloom.phases.kernels.partition import pack
 
     if num_phases > len(sets.members) or sets.sizes.max() > capacity.virtual_channels:
         return None
@@ -481,7 +490,7 @@ def sequential(
 
     ``seed`` is of the order in which connections of one length are routed.
     """
-    from netloom.phases.kernels.route import rip_up
+    from netloom.phases.kernels.partition import rip_up
 
     task = task_of(given, topology, capacity, seed)
     state = _state(task, len(given), num_phases)
@@ -528,7 +537,7 @@ def state_of(task: Task, plan: Plan) -> State:
 
 def _route(task: Task, state: State, turn: Ints, limit: int, home: Ints, *, first_fit: bool) -> int:
     """Route what has no route or a crowded one. Return how many find none."""
-    from netloom.phases.kernels.route import route
+    from netloom.phases.kernels.partition import route
 
     free = np.zeros(len(task.net[0]))
     lost: int = route(
@@ -587,7 +596,7 @@ def balanced(
 
     The plan keeps all capacities. At most ``most_moves`` are tried.
     """
-    from netloom.phases.kernels.balance import balance
+    from netloom.phases.kernels.partition import balance
 
     given, topology = plan.connections, plan.topology
     busy, receivers = _busy(plan, costs)

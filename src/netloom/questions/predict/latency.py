@@ -14,8 +14,8 @@ from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
-from netloom.contention.channel_uses import USED, ChannelUse, channel_uses
-from netloom.questions.answers import table
+from netloom.contention.busiest import USED, ChannelUse, channel_uses
+from netloom.questions.answers import Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import (
@@ -51,11 +51,10 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, order_named, subject
 from netloom.questions.simulate.engines import OnTopology
 from netloom.questions.simulate.load import BY_LOAD
-from netloom.questions.verdicts import Verdict
-from netloom.simulation.capacity import Bound
+from netloom.questions.terminal import arrow, order_named, subject
+from netloom.simulation.network.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,7 +65,7 @@ if TYPE_CHECKING:
         ChannelPrediction,
         PreparedChannels,
     )
-    from netloom.questions.verdicts import Mark
+    from netloom.questions.answers import Mark
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
@@ -327,9 +326,9 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     def parts(self) -> dict[str, Any]:
         """Return the latency by load, or what one is made of, and the channels."""
         from netloom.drawing.axes import LOAD_STEPS, axis
+        from netloom.drawing.load_curves import latency_curve, made_of
         from netloom.drawing.networks import Delays
         from netloom.drawing.networks.chart import USE, loaded_chart
-        from netloom.drawing.predictions import latency_curve, made_of
 
         left: Any = made_of(self.points[0])
         if self.several:
@@ -467,7 +466,7 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
     from netloom.models.channel_queueing import channel_saturation, saturation_limit
     from netloom.routing import parse_routing
     from netloom.routing.virtual_channels import named_routing
-    from netloom.topology.alike import check_alike
+    from netloom.topology.measures import check_alike
 
     question.refuse_limits_alone()
     topology, on_machine = network_of(question)
@@ -683,7 +682,7 @@ def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traf
 
 def _pairs(traffic: Traffic) -> int:
     """Return how many pairs of nodes may communicate, before they are listed."""
-    from netloom.workload.traffic.targets import Fixed, Weighted
+    from netloom.workload.traffic.patterns import Fixed, Weighted
 
     if isinstance(traffic.law, Weighted):
         return len(traffic.law.target)

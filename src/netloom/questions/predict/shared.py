@@ -16,7 +16,7 @@ from netloom.questions.fields import Measured, refuse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from netloom.drawing.predictions import Predicted
+    from netloom.drawing.load_curves import Predicted
     from netloom.machines import Machine
     from netloom.topology import Cube, Topology
 
@@ -66,7 +66,7 @@ def find_torus(on: str | Topology | Machine) -> Cube:
     netloom.InputError: on: found mesh:8x8; expected a torus, such as torus:8x8: the model \
 is of one
     """
-    from netloom.mapping.layouts.parts import cube_of_hosts
+    from netloom.mapping.layouts import cube_of_hosts
     from netloom.questions.named import find_network
     from netloom.topology import Cube
 

@@ -14,13 +14,13 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, Figures, figure
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
-from netloom.machines.clocks import Clock
+from netloom.machines.named_machines import Clock
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import network_of
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network
-from netloom.simulation.flow.program import FlowRules
-from netloom.simulation.network.arrays import MOST_NODES
+from netloom.simulation.flow.run import FlowRules
+from netloom.simulation.network.layout import MOST_NODES
 from netloom.simulation.network.program import routing_for
 from netloom.simulation.network.routers import Router, with_lanes
 from netloom.simulation.program_network import ProgramNetwork

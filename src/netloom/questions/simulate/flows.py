@@ -14,8 +14,8 @@ from netloom.base.figures import SHARE, derived, figure, frame, say, unseen
 from netloom.base.progress import counting
 from netloom.base.units import LARGEST, parse_bytes
 from netloom.base.words import counted, number, percent
-from netloom.machines.clocks import clock_of
-from netloom.questions.answers import Answer, table
+from netloom.machines.named_machines import clock_of
+from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.fields import (
     BrokenParts,
@@ -37,10 +37,9 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, ended, order_named, subject
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
-from netloom.questions.verdicts import Grade, Mark, Measure, Verdict
+from netloom.questions.terminal import arrow, ended, order_named, subject
 from netloom.simulation.figures import (
     Finishes,
     FlowsOnBusy,
@@ -305,7 +304,7 @@ class FlowsAnswer(Answer):
 
         from netloom.drawing.axes import DASHED, MINE, Axis, Look, axis, panel
         from netloom.drawing.bars import Bar, bars
-        from netloom.drawing.colours import REFERENCE, THIS
+        from netloom.drawing.frame import REFERENCE, THIS
 
         shares = self.slowdowns().with_columns(of=pl.lit("flows"))
         most, title = max([1.0, *shares["slowdown"]]), "times as long as alone"

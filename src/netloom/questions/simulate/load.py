@@ -14,21 +14,20 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, FLITS, Figures, figure, unseen
 from netloom.base.progress import counting, counting_runs, patience
 from netloom.base.words import begun, counted, listed, number
-from netloom.contention.channel_uses import ChannelUse, channel_uses
+from netloom.contention.busiest import ChannelUse, channel_uses
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, only, table
+from netloom.questions.answers import Answer, Verdict, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.named import network_again, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import around, arrow, rough
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prepare
 from netloom.questions.simulate.programs import suffers
-from netloom.questions.verdicts import Verdict
-from netloom.simulation.capacity import Bound  # noqa: TC001 (for examples)
-from netloom.simulation.network.figures import Point  # noqa: TC001 (a type of figures)
+from netloom.questions.terminal import around, arrow, rough
+from netloom.simulation.network.bound import Bound
+from netloom.simulation.network.figures import Point
 from netloom.simulation.network.loaded import (
     advice_of,
     run_beside,

@@ -13,19 +13,18 @@ from netloom.base.figures import FLITS, Figures, figure, known, unseen
 from netloom.base.progress import counting
 from netloom.base.words import counted, number
 from netloom.contention import loop_saturation
-from netloom.contention.channel_uses import ChannelUse, channel_uses
-from netloom.questions.answers import Answer, only, table
+from netloom.contention.busiest import ChannelUse, channel_uses
+from netloom.questions.answers import Answer, Grade, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
 from netloom.questions.named import mapping_name, network_again, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
-from netloom.questions.shown import order_named, rough, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program, suffers
-from netloom.questions.verdicts import Grade, Verdict
+from netloom.questions.terminal import order_named, rough, subject
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import Point, beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all

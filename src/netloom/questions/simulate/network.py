@@ -18,10 +18,10 @@ from netloom.questions.named import (
     program_on,
     read_traffic,
 )
-from netloom.questions.shown import subject
 from netloom.questions.simulate.programs import only_program, share_programs
-from netloom.simulation.capacity import Bound, FailureCost  # noqa: TC001 (types of figures)
-from netloom.simulation.network.arrays import MOST_NODES
+from netloom.questions.terminal import subject
+from netloom.simulation.network.bound import Bound, FailureCost
+from netloom.simulation.network.layout import MOST_NODES
 from netloom.simulation.network.loaded import (
     LoadedNetwork,
     ProgramTraffic,

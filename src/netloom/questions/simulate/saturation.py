@@ -15,10 +15,10 @@ from netloom.base.figures import (
 from netloom.base.progress import patience
 from netloom.base.words import begun, counted, listed, number
 from netloom.questions import terminal
+from netloom.questions.answers import Verdict
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import around, arrow, rough
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load import (
     CURVE as OF_LOADS,
@@ -28,7 +28,7 @@ from netloom.questions.simulate.load import (
     one_point,
 )
 from netloom.questions.simulate.network import UnderLoad, prepare
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import around, arrow, rough
 from netloom.simulation.network.figures import Point, Search
 from netloom.simulation.network.loaded import advice_of, bracket_saturation, with_programs
 

@@ -17,8 +17,8 @@ from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, parse_bytes, parse_seconds
 from netloom.base.words import counted, listed, percent
-from netloom.machines.clocks import Clock, clock_of, known_clock
-from netloom.questions.answers import Answer, table
+from netloom.machines.named_machines import Clock, clock_of, known_clock
+from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
 from netloom.questions.named import (
@@ -30,7 +30,6 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
-from netloom.questions.shown import arrow, order_named, subject
 from netloom.questions.simulate.engines import (
     OTHERS,
     OnFlows,
@@ -44,7 +43,7 @@ from netloom.questions.simulate.engines import (
 )
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.flows import LONG, estimated, trusted
-from netloom.questions.verdicts import Grade, Mark, Measure, Verdict
+from netloom.questions.terminal import arrow, order_named, subject
 from netloom.simulation.figures import (
     SIZE,
     TIME,
@@ -60,7 +59,7 @@ from netloom.simulation.figures import (
     UsedChannel,
     Wait,
 )
-from netloom.workload.programs.collectives.msccl_running import Execution
+from netloom.workload.programs.collectives.msccl import Execution
 from netloom.workload.programs.traces import Trace
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.schedules import Schedule
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.routing import Paths
-    from netloom.simulation.crossed import Crossed
+    from netloom.simulation.figures import Crossed
     from netloom.simulation.traces import FlowTraceRun, TraceRun
     from netloom.topology import Topology
     from netloom.workload.programs.traces import Replay
@@ -399,7 +398,7 @@ class TraceReplay(Answer):
 
         None if the engine does not keep them.
         """
-        from netloom.simulation.crossed import crossed_channels, crossed_links, moved_rows
+        from netloom.simulation.figures import crossed_channels, crossed_links, moved_rows
         from netloom.simulation.traces import FlowTraceRun
 
         assert self.run is not None
@@ -478,9 +477,9 @@ class TraceReplay(Answer):
         import polars as pl
 
         from netloom.drawing.bars import Bar, bars
-        from netloom.drawing.colours import REFERENCE, THIS
+        from netloom.drawing.frame import REFERENCE, THIS
         from netloom.drawing.networks.chart import loaded_chart
-        from netloom.drawing.over_time import channels_over_time, nodes_over_time
+        from netloom.drawing.programs import channels_over_time, nodes_over_time
 
         unit, messages, links = self.time_unit, self.messages(), self.critical_entries()
         busy = self.busy_channels()
@@ -580,8 +579,7 @@ def _of_msccl(
     Unless the question says otherwise, as flows all thread blocks of a GPU send at the same time.
     """
     from netloom.mapping.allocation import allocated_hosts, places_of
-    from netloom.workload.programs.collectives.msccl import parse_msccl
-    from netloom.workload.programs.collectives.msccl_running import executed
+    from netloom.workload.programs.collectives.msccl import executed, parse_msccl
 
     if question.size is None:
         raise InputError("size", "none", "the size of the collective, such as 64MB")
@@ -739,8 +737,12 @@ def _is_goal(trace: Any) -> bool:
 
 def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = None) -> Trace:
     """Return the trace, having refused what says nothing of it. ``size`` is that of a flit."""
-    from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
-    from netloom.workload.programs.trace_files import read_trace
+    from netloom.workload.programs.trace_files import (
+        CALC_SECONDS,
+        read_goal,
+        read_timed_goal,
+        read_trace,
+    )
     from netloom.workload.programs.training import is_rank_program, rank_trace
 
     trace, flows = question.trace, question.engine == "flow"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base.words import begun, counted, give_or_take, listed, number, percent, share
-from netloom.questions.verdicts import Verdict
+from netloom.questions.answers import Verdict
 from netloom.report.page.curves import deviations, name_fields, runs_said
 from netloom.report.page.figure import table_of
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netloom.base.arrays import Floats, Ints
+    from netloom.questions.answers import Measure
     from netloom.questions.recorded import Recorded
-    from netloom.questions.verdicts import Measure
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable
 

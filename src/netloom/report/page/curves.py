@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
-from netloom.questions.shown import order_named, short_name
+from netloom.questions.terminal import order_named, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -176,7 +176,7 @@ def point_of(group: pl.DataFrame) -> dict[str, Any]:
     If some of the runs fell behind, the latency is the mean of the others. It has no interval then:
     those others are no random choice, and with all of them the mean would be higher.
     """
-    from netloom.simulation.intervals import interval_over_runs
+    from netloom.simulation.steady import interval_over_runs
 
     load, runs = group["load"][0], len(group)
     behind = int((~group["stable"]).sum())

@@ -15,10 +15,10 @@ from netloom.base.words import counted, listed, load_share, number, percent, rou
 from netloom.drawing.networks.chart import one_scale
 from netloom.experiments.findings import located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
+from netloom.questions.answers import Verdict
 from netloom.questions.recorded import Recorded, key_columns
 from netloom.questions.register import command_line, kind_of
-from netloom.questions.shown import ended, short_name
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import ended, short_name
 from netloom.report.page.curve_verdicts import Tile, common_load
 from netloom.report.page.curves import find_curves, name_fields
 from netloom.report.page.sections import Asked, name_of, numbers_of, sections_of, varied_in

@@ -12,7 +12,7 @@ from netloom.base.words import counted, number
 from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
 from netloom.experiments.findings import after
 from netloom.questions.recorded import key_columns
-from netloom.questions.shown import short_name
+from netloom.questions.terminal import short_name
 from netloom.report.page.curve_verdicts import Decision, best_of, curve_numbers, decide
 from netloom.report.page.curves import THEMSELVES, find_curves, kind_of, name_fields, said_field
 from netloom.report.page.figure import (
@@ -27,8 +27,8 @@ from netloom.report.page.figure import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from netloom.questions.answers import Verdict
     from netloom.questions.recorded import Recorded
-    from netloom.questions.verdicts import Verdict
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable
 

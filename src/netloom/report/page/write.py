@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, replacing, write_text
 from netloom.base.words import counted
-from netloom.drawing.colours import DARK_RANGES, DARK_STYLES, RANGES, STYLES
-from netloom.drawing.frame import AXIS
+from netloom.drawing.frame import AXIS, DARK_RANGES, DARK_STYLES, RANGES, STYLES
 from netloom.drawing.save import (
     Inline,
     as_json,
@@ -23,8 +22,8 @@ from netloom.drawing.save import (
     own_file,
 )
 from netloom.explore.file import check_page, inline as framed, shell
+from netloom.questions.answers import MARKS
 from netloom.questions.recorded import Recorded, record
-from netloom.questions.verdicts import MARKS
 from netloom.report.page.figure import turned
 from netloom.report.page.pages import figures_on, page_of
 

@@ -39,15 +39,13 @@ from netloom.routing.by_hop.tables import (
     channels_at_ports,
     check_starts,
     hop_tables,
+    hosted_ports,
     next_ports,
     plain_states,
 )
-from netloom.routing.cycles import cycle_of_waits
-from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.forwarding.tables import choices_of
-from netloom.routing.hosted import router_pairs
+from netloom.routing.forwarding.tables import choices_of, cycle_of_waits
 from netloom.routing.parse import SYNONYMS, named_here, names, parse_routing
-from netloom.routing.port_numbers import hosted_ports
+from netloom.routing.ragged import router_pairs
 from netloom.routing.rules import (
     Ecmp,
     Minimal,
@@ -64,6 +62,7 @@ from netloom.routing.rules import (
 )
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.ways import (
+    DimensionOrder,
     channel_axes,
     dimensions,
     family_of,
@@ -257,7 +256,7 @@ def escape_tables(topology: Topology) -> tuple[NDArray[np.int8], NextPorts, Next
     Of the shortest ways that go up and then down, for packets that have not gone down yet, and for
     those that have.
     """
-    from netloom.routing.kernels.next_ports import fill_legal_ports
+    from netloom.routing.kernels.several import fill_legal_ports
 
     inside, wired = topology.routers, hosted_ports(topology)
     count = inside.num_routers
@@ -1003,7 +1002,7 @@ def _compiled(function: Callable[..., int], name: str) -> Any:
     from numba import carray, cfunc, njit  # type: ignore[attr-defined]
     from numba.core.errors import NumbaError
 
-    from netloom.routing.kernels.called import NEXT_PORT
+    from netloom.routing.kernels.by_hop import NEXT_PORT
 
     plain = njit(function)
 

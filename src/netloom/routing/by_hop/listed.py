@@ -13,29 +13,33 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.base.errors import DeadlockError, InputError
-from netloom.routing.by_hop.births import Births, PathBirths, TableBirths
 from netloom.routing.by_hop.tables import (
     EVERY,
     GIVEN,
     Automaton,
+    Births,
     NextPorts,
+    PathBirths,
+    TableBirths,
     check_starts,
+    each_lane,
     hop_tables,
+    hosted_ports,
     pair_ports,
     plain_states,
 )
-from netloom.routing.cycles import cycle_of_waits, dependencies
-from netloom.routing.forwarding.lanes import lane_circle, layered
 from netloom.routing.forwarding.tables import (
     Choices,
     ForwardingTable,
     check_table,
+    cycle_of_waits,
+    dependencies,
+    lane_circle,
+    layered,
     senders,
 )
-from netloom.routing.hosted import PAIRS_AT_ONCE
 from netloom.routing.parse import MOST_ROUTES, all_pairs, paths
-from netloom.routing.port_numbers import each_lane, hosted_ports
-from netloom.routing.ragged import Paths
+from netloom.routing.ragged import PAIRS_AT_ONCE, Paths
 from netloom.routing.rules import (
     MOST_PORTS,
     DModK,
@@ -309,7 +313,7 @@ def reached(topology: Topology, table: ForwardingTable) -> Bools | None:
 
     bool[num_ports, num_routers], by the router that they enter by.
     """
-    from netloom.routing.kernels.outcomes import outcomes
+    from netloom.routing.kernels.forwarding import outcomes
 
     rows, lost = table.next_channel, np.zeros(topology.num_ports, np.bool_)
     if table.choices is not None:  # which all lead to the target

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.lanes import (
+from netloom.routing.forwarding.tables import (
     MOST_COUNTED,
     MOST_LANES,
     DependencyGraph,
-    dependency_graph,
-)
-from netloom.routing.forwarding.tables import (
     EndPoints,
     ForwardingTable,
     Lanes,
     channels_by_port,
+    dependency_graph,
     end_points,
     told,
 )
@@ -263,7 +261,7 @@ def dfsssp(topology: Topology) -> ForwardingTable:
 
     Examples
     --------
-    >>> from netloom.routing.forwarding.lanes import lanes_used
+    >>> from netloom.routing.forwarding.tables import lanes_used
     >>> from netloom.topology import torus
     >>> lanes_used(dfsssp(torus(5))), lanes_used(dfsssp(torus(2, 2)))
     (2, 1)
@@ -288,7 +286,7 @@ def _needed(count: int) -> str:
 
 def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8], int]:
     """Return the lane of each (end point, router), and how many lanes there are."""
-    from netloom.routing.kernels.dfsssp import broken_circles
+    from netloom.routing.kernels.sssp import broken_circles
 
     inside, ends, table = topology.routers, end_points(topology), found.next_channel
     if found.others is not None:
@@ -432,7 +430,7 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
 
     Examples
     --------
-    >>> from netloom.routing.forwarding.lanes import lane_circle
+    >>> from netloom.routing.forwarding.tables import lane_circle
     >>> from netloom.topology import torus
     >>> lane_circle(torus(5), nue(torus(5)))
     ()
@@ -483,8 +481,7 @@ def _ways(
     weight: Ints,
 ) -> Ints:
     """Return the ways to some end points, all in one lane. Add their paths to the weight."""
-    from netloom.routing.kernels.centrality import convex_hull, most_central
-    from netloom.routing.kernels.nue import nue_ways, reserve
+    from netloom.routing.kernels.nue import convex_hull, most_central, nue_ways, reserve
     from netloom.routing.kernels.sssp import cheapest_ways
 
     count = topology.num_routers
@@ -573,7 +570,7 @@ def ftree(topology: Topology) -> ForwardingTable:
     >>> ftree(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
     [-1, -1, 0, 1]
     """
-    from netloom.routing.kernels.fat_tree import tree_table
+    from netloom.routing.kernels.min_hop import tree_table
 
     tree = _tree_of(topology)
     if isinstance(tree, str):
@@ -746,7 +743,7 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
 
 def _flat(topology: Topology, tree: _Tree) -> tuple[NDArray[np.generic], ...]:
     """Return the arrays of the kernel (see ``kernels.fat_tree``)."""
-    from netloom.routing.kernels.fat_tree import COLUMNS
+    from netloom.routing.kernels.min_hop import COLUMNS
 
     count, channels = len(tree.neighbour), topology.num_network_channels
     sizes = [[len(members) for members in kind] for kind in tree.groups]

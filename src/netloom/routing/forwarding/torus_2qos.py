@@ -356,7 +356,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
 
 def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     """Return the torus and the direction to each router from each other, or why there is none."""
-    from netloom.routing.kernels.torus import torus_directions
+    from netloom.routing.kernels.dimension_order import torus_directions
 
     torus = _torus(topology)
     if torus is None:

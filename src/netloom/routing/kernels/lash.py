@@ -6,8 +6,7 @@ Twin: ``tests/reference/opensm.py``.
 import numpy as np
 
 from netloom.base.compilation import kernel, njit
-from netloom.routing.kernels.acyclic import insert_path, remove_path
-from netloom.routing.kernels.lanes import takes
+from netloom.routing.kernels.layers import insert_path, remove_path, takes
 
 CLOSE = 6
 """Layers whose sizes differ by less are not evened out further."""

@@ -1,4 +1,14 @@
-"""The cheapest path through a network whose places have prices.
+"""Cheapest paths over flat arrays, and the heaps that find them.
+
+A heap of four children a place, over flat arrays: the vertex of the least key comes out first.
+
+``heap`` is (members, place, key, size): the vertex at each place, the place of each vertex, its
+key, and in ``size[0]`` how many are in. Of several least children the last goes up, and a vertex
+rises only past greater keys: which of equal keys comes first follows from what went in when.
+
+Twin: ``tests/reference/cheapest_ways.py``.
+
+The cheapest path through a network whose places have prices.
 
 A place has a capacity: it is a node or a channel. ``enters[c]`` is the place that a path takes when
 it crosses channel c. ``starts[v]`` is the one that it takes by starting in node v, or -1 for none.
@@ -14,13 +24,114 @@ heap has room for all channels and nodes and one more.
 Twin: ``tests/reference/partitioning.py``.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from netloom.base.compilation import inlined, kernel
+from netloom.base.compilation import inlined, kernel, njit
+
+# -- heap ------------------------------------------------------------------------------------------
+
+
+CHILDREN = 4
+
+
+@njit(nogil=True)
+def empty_heap(num_vertices):
+    """A heap with room for this many vertices."""
+    return (
+        np.empty(num_vertices, np.int32),
+        np.full(num_vertices, -1, np.int32),
+        np.empty(num_vertices, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@kernel
+def push(heap, vertex, key):
+    """Put a vertex in."""
+    members, place, keys, size = heap
+    keys[vertex], members[size[0]], place[vertex] = key, vertex, size[0]
+    size[0] += 1
+    rise(heap, vertex)
+
+
+@kernel
+def lower(heap, vertex, key):
+    """Give a vertex that is in a lower key."""
+    heap[2][vertex] = key
+    rise(heap, vertex)
+
+
+@kernel
+def pop(heap):
+    """Take out the vertex of the least key."""
+    members, place, _, size = heap
+    least = members[0]
+    size[0] -= 1
+    if size[0] > 0:
+        members[0] = members[size[0]]
+        place[members[0]] = 0
+        sink(heap, members[0])
+    place[least] = -1
+    return least
+
+
+@kernel
+def rise(heap, vertex):
+    """Move a vertex up past what has a greater key."""
+    members, place, keys, _ = heap
+    at = place[vertex]
+    while at > 0:
+        above = (at - 1) // CHILDREN
+        if keys[members[above]] <= keys[vertex]:
+            break
+        members[at] = members[above]
+        place[members[at]] = at
+        at = above
+    members[at], place[vertex] = vertex, at
+
+
+@kernel
+def sink(heap, vertex):
+    """Move a vertex down past what has a smaller key."""
+    members, place, keys, size = heap
+    at = place[vertex]
+    while CHILDREN * at + 1 < size[0]:
+        below = CHILDREN * at + 1
+        for child in range(below + 1, min(below + CHILDREN, size[0])):
+            if keys[members[child]] <= keys[members[below]]:
+                below = child
+        if keys[members[below]] >= keys[vertex]:
+            break
+        members[at] = members[below]
+        place[members[at]] = at
+        at = below
+    members[at], place[vertex] = vertex, at
+
+
+@kernel
+def drop(heap, vertex):
+    """Take out a vertex that is in."""
+    members, place, keys, size = heap
+    at = place[vertex]
+    size[0] -= 1
+    last = members[size[0]]
+    members[at], place[last] = last, at
+    place[vertex] = -1
+    if at < size[0]:
+        above = members[(at - 1) // CHILDREN] if at > 0 else last
+        if at > 0 and keys[above] > keys[last]:
+            rise(heap, last)
+        elif at == 0 or keys[above] < keys[last]:
+            sink(heap, last)
+
+
+# -- priced paths ----------------------------------------------------------------------------------
 
 
 @inlined
-def push(keys, nodes, size, key, node):
+def push_place(keys, nodes, size, key, node):
     """Put a node into a heap. Return the new size."""
     place = size
     while place > 0:
@@ -34,7 +145,7 @@ def push(keys, nodes, size, key, node):
 
 
 @inlined
-def pop(keys, nodes, size):
+def pop_place(keys, nodes, size):
     """Take the first node out of a heap. Return the new size."""
     size -= 1
     key, node = keys[size], nodes[size]
@@ -78,10 +189,10 @@ def find(net, scratch, price, surcharge, source, target, limit, route):
     paid[:] = np.inf
     settled[:] = False
     paid[source], hops[source] = first, 0
-    size = push(keys, nodes, 0, estimate, source)
+    size = push_place(keys, nodes, 0, estimate, source)
     while size > 0:
         node = nodes[0]
-        size = pop(keys, nodes, size)
+        size = pop_place(keys, nodes, size)
         if settled[node]:
             continue
         settled[node] = True
@@ -103,5 +214,5 @@ def find(net, scratch, price, surcharge, source, target, limit, route):
                 estimate += step_price * ahead + last
             if cost < paid[other] and estimate < limit:
                 paid[other], hops[other], via[other] = cost, hops[node] + 1, channel
-                size = push(keys, nodes, size, estimate, other)
+                size = push_place(keys, nodes, size, estimate, other)
     return np.inf, 0

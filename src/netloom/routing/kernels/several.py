@@ -1,15 +1,32 @@
-"""Ways with choices: at each router, all channels that lead one hop nearer are as good.
+"""Ways with choices over flat arrays: the ports that lead on, and what packets on them wait for.
+
+Ways with choices: at each router, all channels that lead one hop nearer are as good.
 
 ``ways`` is the ``Ways`` of ``routing.ways``. A goal is a router, or with ``to_group`` all routers
 of a group.
 
 Twin: ``tests/reference/several.py``.
+
+Which channels packets may hold while they ask for which: ways with choices.
+
+``ways`` is the ``Ways`` of ``routing.ways``.
+
+Twin: ``tests/reference/several_waits.py``.
+
+Tables of the ports that lead on, equal lists kept once, over flat arrays.
+
+Twin: ``tests/reference/by_hop.py``.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
 from netloom.base.compilation import INLINED, kernel, njit
+from netloom.routing.kernels.shortest_path import following, legal_distances
 from netloom.routing.ways import DIGITS, DRAWN
+
+# -- several ---------------------------------------------------------------------------------------
 
 
 @njit(**INLINED)
@@ -174,3 +191,168 @@ def scattered(number, hop):
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(2))
+
+
+# -- several waits ---------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def several_waits(ways, slot, entries, goals, to_group):
+    """Follow all packets from routers to each of the goals.
+
+    ``entries[goal, router]``, of one row where it is the same for all goals, says whether packets
+    begin there. ``slot[channel]`` is its place among those that leave its router.
+
+    Returns
+    -------
+    waits
+        ``waits[c, k]`` is whether a packet may hold channel c while it asks for the k-th channel
+        that leaves the router c enters.
+    arrived
+        Whether packets arrive at each router.
+    joined
+        Whether all entries have a way to their goals.
+    """
+    num_routers, most = len(ways.group), most_choices(ways)
+    waits = np.zeros((len(ways.source), most), np.bool_)
+    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    found, choices = np.empty((num_routers, most), np.int32), np.zeros(num_routers, np.int64)
+    arrived, joined = np.zeros(num_routers, np.bool_), True
+    for row in range(len(goals)):
+        reached, group = search(ways, goals[row], to_group, distance, queue)
+        present = entries[row % len(entries)].copy()
+        joined &= not np.any(present & (distance < 0))
+        for router in queue[:reached]:
+            choices[router] = 0
+            if distance[router] > 0:
+                choices[router] = next_channels(ways, router, group, distance, found[router])
+        for place in range(reached - 1, -1, -1):  # farthest first
+            router = queue[place]
+            if not present[router]:
+                continue
+            arrived[router] |= distance[router] == 0
+            for held in found[router, : choices[router]]:
+                there = ways.target[held]
+                present[there] = True
+                for asked in found[there, : choices[there]]:
+                    waits[held, slot[asked]] = True
+    return waits, arrived, joined
+
+
+# -- next ports ------------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths, found):
+    """Fill where each list is, and the hops, by router * num_goals + goal. Return the lists.
+
+    ``ways`` is the ``Ways`` of ``routing.ways``. ``out_port`` and ``lanes`` are of its channels.
+    ``found`` is scratch for all lanes that leave a router. Also returns the lists' size in all.
+    """
+    num_routers = len(ways.group)
+    distance = np.empty(num_routers, np.int32)
+    queue = np.empty(num_routers, np.int32)
+    channels = np.empty(len(found), np.int32)
+    lists = new_lists()
+    for goal in range(num_goals):
+        count, goal_group = search(ways, goal, to_group, distance, queue)
+        for rank in range(count):
+            router = queue[rank]
+            lengths[router * num_goals + goal] = distance[router]
+            if distance[router] > 0:
+                many = next_channels(ways, router, goal_group, distance, channels)
+                length = np.int64(0)
+                for each in range(many):
+                    length = put(found, length, out_port[channels[each]], lanes[channels[each]])
+                lists, place = kept(lists, found, length)
+                starts[router * num_goals + goal] = place
+    return lists[0], lists[2]
+
+
+@njit(nogil=True)
+def fill_legal_ports(up, ends, incoming, outgoing, out_port, lanes, starts, lengths, found):
+    """As ``fill_next_ports``, of the shortest ways that go up and then down.
+
+    By phase * num_routers**2 + router * num_routers + goal. The arrays are of the two-way links
+    only: see ``kernels.up_down``.
+    """
+    num_routers = len(outgoing[0]) - 1
+    distance = np.empty(2 * num_routers, np.int32)
+    queue = np.empty(2 * num_routers, np.int32)
+    lists = new_lists()
+    for goal in range(num_routers):
+        legal_distances(goal, up, ends[0], incoming[0], incoming[1], distance, queue)
+        for state in range(2 * num_routers):
+            router, row = state // 2, (state % 2 * num_routers + state // 2) * num_routers + goal
+            lengths[row] = distance[state]
+            if distance[state] > 0:
+                length = np.int64(0)
+                for slot in range(outgoing[0][router], outgoing[0][router + 1]):
+                    channel = outgoing[1][slot]
+                    after = following(state, channel, up, ends[1])
+                    if after >= 0 and distance[after] == distance[state] - 1:
+                        length = put(found, length, out_port[channel], lanes[channel])
+                lists, place = kept(lists, found, length)
+                starts[row] = place
+    return lists[0], lists[2]
+
+
+@njit(nogil=True)
+def put(found, length, port, lanes):
+    """Append the ports of a channel. Return how many there are now."""
+    for lane in range(lanes):
+        found[length + lane] = port + lane
+    return length + np.int64(lanes)
+
+
+@njit(nogil=True)
+def new_lists():
+    """No lists but the empty one: lists, where each is by its hash, their size, their number."""
+    return np.zeros(64, np.int16), np.zeros(64, np.int32), np.int64(1), np.int64(0)
+
+
+@njit(nogil=True)
+def kept(lists, found, length):
+    """Return the lists with one more, unless it is among them, and where it is."""
+    ports, places, size, known = lists
+    if size + length + 1 > len(ports):
+        more = np.zeros(2 * (size + length + 1), np.int16)
+        for place in range(size):
+            more[place] = ports[place]
+        ports = more
+    if 2 * (known + 1) > len(places):
+        wider, start = np.zeros(2 * len(places), np.int32), np.int64(1)
+        while start < size:
+            wider[place_of(wider, ports, ports, start + 1, np.int64(ports[start]))] = start
+            start += ports[start] + 1
+        places = wider
+    slot = place_of(places, ports, found, np.int64(0), length)
+    if places[slot] == 0:
+        ports[size] = length
+        for each in range(length):
+            ports[size + 1 + each] = found[each]
+        places[slot] = size
+        size += length + 1
+        known += 1
+    return (ports, places, size, known), np.int64(places[slot])
+
+
+@njit(nogil=True)
+def place_of(places, ports, wanted, first, length):
+    """The slot of a table of lists where a list is, or where it would go."""
+    number = np.uint64(length)
+    for each in range(first, first + length):
+        number = (number ^ np.uint64(wanted[each])) * np.uint64(0x9E3779B97F4A7C15)
+        number ^= number >> np.uint64(29)
+    slot = np.int64(number & np.uint64(len(places) - 1))
+    while places[slot]:
+        start = places[slot]
+        same = ports[start] == length
+        for each in range(length):
+            if not same or ports[start + 1 + each] != wanted[first + each]:
+                same = False
+                break
+        if same:
+            break
+        slot = (slot + 1) & (len(places) - 1)
+    return slot

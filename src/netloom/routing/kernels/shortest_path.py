@@ -1,11 +1,39 @@
-"""Shortest paths on any directed graph: one breadth-first search backwards from each target.
+"""Paths by rule over flat arrays: shortest, by hash, in trees, by up*/down*, and their ends.
+
+Shortest paths on any directed graph: one breadth-first search backwards from each target.
 
 Twin: ``tests/reference/shortest_path.py``.
+
+Shortest paths by the hash of source and target, over flat arrays.
+
+Twin: ``tests/reference/spread.py``.
+
+Paths in fat trees with parallel links, from a key for each path, over flat arrays.
+
+``tree`` is what ``tree_index`` of ``netloom.routing.rules`` returns. Levels are numbered from the
+hosts, 0.
+
+Twin: ``tests/reference/tree_routing.py``.
+
+Up*/down* routing on networks of two-way links, over flat arrays.
+
+``up[channel]`` says whether a channel leads up, towards the root. A state of a packet is
+``2 * node + phase``: in phase 0 it has gone up only and may still, in phase 1 it has gone down.
+
+Twin: ``tests/reference/round_failures.py``.
+
+Ports at the ends of paths: which ones packets take, and paths with their channels.
+
+Twin: ``tests/reference/several.py``.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
 from netloom.base.compilation import njit
+
+# -- shortest path ---------------------------------------------------------------------------------
 
 
 @njit()
@@ -94,3 +122,281 @@ def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_chann
                     rows[row, node] = channel
                     break
     return rows
+
+
+# -- ecmp ------------------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def mixed(number):
+    """The finalizer of SplitMix64 (Steele, Lea & Flood 2014)."""
+    number += np.uint64(0x9E3779B97F4A7C15)
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return number ^ (number >> np.uint64(31))
+
+
+@njit(nogil=True)
+def fill_hashed(by_exit, entry, leave, offsets, sources, targets, salts, ends, incoming, outgoing):
+    """Walk every path from router to router: of n equal channels, the hash modulo n.
+
+    ``salts[router]`` is the seed of each router. The hash is of salt, source and target.
+    """
+    channel_source, channel_target = ends
+    in_offsets, in_channels = incoming
+    out_offsets, out_channels = outgoing
+    channels = np.empty(offsets[-1], np.int32)
+    distance = np.empty(len(out_offsets) - 1, np.int32)
+    queue = np.empty_like(distance)
+    known = -1
+    for path in by_exit:
+        if leave[path] != known:
+            known = leave[path]
+            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
+        router = entry[path]
+        pair = mixed(mixed(np.uint64(sources[path])) ^ np.uint64(targets[path]))
+        for free in range(offsets[path], offsets[path + 1]):
+            equal = 0
+            for slot in range(out_offsets[router], out_offsets[router + 1]):
+                after = channel_target[out_channels[slot]]
+                equal += distance[after] == distance[router] - 1
+            left = np.int64(mixed(pair ^ salts[router]) % np.uint64(equal))
+            for slot in range(out_offsets[router], out_offsets[router + 1]):
+                channel = out_channels[slot]
+                if distance[channel_target[channel]] == distance[router] - 1:
+                    if left == 0:
+                        channels[free] = channel
+                        router = channel_target[channel]
+                        break
+                    left -= 1
+    return channels
+
+
+# -- trees -----------------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def meeting_levels(children, sources, targets):
+    """Return the level of the nearest common ancestor of each pair of places of hosts."""
+    levels = np.empty(len(sources), np.int64)
+    for pair in range(len(sources)):
+        source, target, level = sources[pair], targets[pair], 0
+        while source != target:
+            source //= children[level]
+            target //= children[level]
+            level += 1
+        levels[pair] = level
+    return levels
+
+
+@njit(nogil=True)
+def fill_tree_paths(tree, steps, sources, targets, keys, offsets):
+    """Walk every path up to where source and target meet, and down again.
+
+    Returned are its channels between routers, and the ports of its hosts at both ends.
+
+    The digits of a path's key give its choices above each level. The parent is
+    ``key // steps[0, level] % parents``, the cable up ``key // steps[1, level] % parallel``, and
+    the cable down on the way back ``key // steps[2, level] % parallel``.
+    """
+    children, parents, parallel, first_up, channel_at = tree
+    num_up = len(channel_at) // 2
+    channels = np.empty(offsets[-1], np.int32)
+    port, sink = np.empty(len(sources), np.int32), np.empty(len(sources), np.int32)
+    for path in range(len(sources)):
+        begin, end = offsets[path], offsets[path + 1]
+        source, target, key = sources[path], targets[path], keys[path]
+        low, below = 0, 1  # the digits of parents that were chosen, and how many ways they can be
+        if source == target:
+            port[path] = sink[path] = channel_at[source * parents[0] * parallel[0]]
+        level = 0
+        while source != target:
+            parent = key // steps[0, level] % parents[level]
+            cables = parallel[level]
+            up = key // steps[1, level] % cables
+            down = key // steps[2, level] % cables
+            here = ((source * below + low) * parents[level] + parent) * cables + first_up[level]
+            there = ((target * below + low) * parents[level] + parent) * cables + first_up[level]
+            if level == 0:
+                port[path], sink[path] = channel_at[here + up], channel_at[num_up + there + down]
+            else:
+                channels[begin + level - 1] = channel_at[here + up]
+                channels[end - level] = channel_at[num_up + there + down]
+            low += parent * below
+            below *= parents[level]
+            source //= children[level]
+            target //= children[level]
+            level += 1
+    return channels, port, sink
+
+
+# -- up down ---------------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def distance_sums(samples, channel_source, in_offsets, in_channels):
+    """Sum of the hops from every node to all samples. Hops of nodes that cannot are left out."""
+    num_nodes = len(in_offsets) - 1
+    sums = np.zeros(num_nodes, np.int64)
+    distance = np.empty(num_nodes, np.int32)
+    queue = np.empty(num_nodes, np.int32)
+    for sample in samples:
+        distances_to(sample, channel_source, in_offsets, in_channels, distance, queue)
+        for node in range(num_nodes):
+            sums[node] += max(distance[node], 0)
+    return sums
+
+
+@njit(nogil=True)
+def legal_distances(target, up, channel_source, in_offsets, in_channels, distance, queue):
+    """Fill ``distance`` with the hops of the shortest legal path from every state, -1 for none."""
+    distance[:] = -1
+    distance[2 * target], distance[2 * target + 1] = 0, 0
+    queue[0], queue[1] = 2 * target, 2 * target + 1
+    head, tail = 0, 2
+    while head < tail:
+        state = queue[head]
+        head += 1
+        node, phase = state // 2, state % 2
+        for slot in range(in_offsets[node], in_offsets[node + 1]):
+            channel = in_channels[slot]
+            before = 2 * channel_source[channel]
+            if up[channel] == (phase == 1):
+                continue  # up leads to phase 0, down to phase 1
+            for earlier in range(before, before + 1 + phase):
+                if distance[earlier] < 0:
+                    distance[earlier] = distance[state] + 1
+                    queue[tail] = earlier
+                    tail += 1
+
+
+@njit(nogil=True)
+def legal_lengths(by_target, sources, targets, up, channel_source, in_offsets, in_channels):
+    """Hops of every path, -1 where there is none. ``by_target`` visits paths target by target."""
+    lengths = np.empty(len(sources), np.int32)
+    distance = np.empty(2 * (len(in_offsets) - 1), np.int32)
+    queue = np.empty_like(distance)
+    known = -1
+    for path in by_target:
+        if targets[path] != known:
+            known = targets[path]
+            legal_distances(known, up, channel_source, in_offsets, in_channels, distance, queue)
+        lengths[path] = distance[2 * sources[path]]
+    return lengths
+
+
+@njit(nogil=True)
+def fill_legal(
+    by_target, sources, targets, keys, offsets, up, ends, in_offsets, in_channels, out_offsets,
+    out_channels,
+):  # fmt: skip
+    """Walk every path. If several channels are as short, a hash of pair and node decides.
+
+    ``keys`` are the numbers of the two that are hashed: the pair's own, or those of its hosts.
+    """
+    channel_source, channel_target = ends
+    channels = np.empty(offsets[-1], np.int32)
+    distance = np.empty(2 * (len(in_offsets) - 1), np.int32)
+    queue = np.empty_like(distance)
+    known = -1
+    for path in by_target:
+        if targets[path] != known:
+            known = targets[path]
+            legal_distances(known, up, channel_source, in_offsets, in_channels, distance, queue)
+        state = 2 * sources[path]
+        for free in range(offsets[path], offsets[path + 1]):
+            node, choices = state // 2, 0
+            for slot in range(out_offsets[node], out_offsets[node + 1]):
+                after = following(state, out_channels[slot], up, channel_target)
+                choices += after >= 0 and distance[after] == distance[state] - 1
+            left = scattered(keys[0][path], keys[1][path], node) % choices
+            for slot in range(out_offsets[node], out_offsets[node + 1]):
+                after = following(state, out_channels[slot], up, channel_target)
+                if after >= 0 and distance[after] == distance[state] - 1:
+                    if left == 0:
+                        channels[free], state = out_channels[slot], after
+                        break
+                    left -= 1
+    return channels
+
+
+@njit(nogil=True)
+def following(state, channel, up, channel_target):
+    """The state of a packet after a channel, -1 where it may not take that channel."""
+    if up[channel]:
+        return 2 * channel_target[channel] if state % 2 == 0 else -1
+    return 2 * channel_target[channel] + 1
+
+
+@njit(nogil=True)
+def scattered(source, target, node):
+    """A number below 2**31 that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
+    mixed = np.uint64(source) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= np.uint64(target) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed += np.uint64(node) * np.uint64(0x165667B19E3779F9)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(33))
+
+
+# -- hosted ----------------------------------------------------------------------------------------
+
+
+@njit()
+def nearest_ports(
+    by_target, sources, targets, offsets, entry, leave, channel_source, in_offsets, in_channels
+):
+    """Return the ports of each pair between which there are the fewest hops. Ties by number."""
+    num_routers = len(in_offsets) - 1
+    most = np.max(np.diff(offsets))
+    distance = np.empty((most, num_routers), np.int32)
+    queue = np.empty(num_routers, np.int32)
+    source_port = np.empty(len(sources), np.int64)
+    target_port = np.empty(len(sources), np.int64)
+    known = -1
+    for pair in by_target:
+        target = targets[pair]
+        if target != known:
+            known = target
+            for port in range(offsets[target], offsets[target + 1]):
+                row = distance[port - offsets[target]]
+                distances_to(leave[port], channel_source, in_offsets, in_channels, row, queue)
+        source = sources[pair]
+        least, equal = -1, 0
+        for port in range(offsets[source], offsets[source + 1]):
+            for end in range(offsets[target + 1] - offsets[target]):
+                hops = distance[end, entry[port]]
+                if hops >= 0 and (least < 0 or hops < least):
+                    least, equal = hops, 0
+                if hops >= 0 and hops == least:
+                    equal += 1
+        wanted = (source + target) % equal if equal else 0
+        source_port[pair], target_port[pair] = offsets[source], offsets[target]
+        for port in range(offsets[source], offsets[source + 1]):
+            for end in range(offsets[target + 1] - offsets[target]):
+                if least >= 0 and distance[end, entry[port]] == least:
+                    if wanted == 0:
+                        source_port[pair], target_port[pair] = port, offsets[target] + end
+                    wanted -= 1
+    return source_port, target_port
+
+
+@njit(nogil=True)
+def with_ports(offsets, channels, port, sink, port_host, first):
+    """Return offsets and channels of paths with those of their ports, which begin at ``first``."""
+    count, behind = len(offsets) - 1, first + len(port_host)
+    starts, moving = np.zeros(count + 1, np.int64), np.empty(count, np.bool_)
+    for path in range(count):
+        moving[path] = port_host[port[path]] != port_host[sink[path]]
+        more = 2 * moving[path]
+        starts[path + 1] = starts[path] + offsets[path + 1] - offsets[path] + more
+    found = np.empty(starts[-1], np.int32)
+    for path in range(count):
+        at = starts[path]
+        if moving[path]:
+            found[at], found[starts[path + 1] - 1] = first + port[path], behind + sink[path]
+            at += 1
+        for hop in range(offsets[path], offsets[path + 1]):
+            found[at] = channels[hop]
+            at += 1
+    return starts, found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base.figures import records
-from netloom.contention.ties import FEW, tie_named, tied
+from netloom.contention.busiest import FEW_TIED as FEW, tie_named, tied
 from netloom.simulation.figures import (
     MOST_LISTED,
     Finishes,

@@ -12,9 +12,9 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.simulation.agenda import SPANS, idle_hosts, longer, with_rows
-from netloom.simulation.flow import blocking, layout
+from netloom.simulation.flow import layout
 from netloom.simulation.flow.layout import INFINITE, State
-from netloom.simulation.flow.network import WHOLE, Ways
+from netloom.simulation.flow.network import WHOLE, Ways, hop_records, number_inputs
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Bools, Floats, Ints
@@ -311,7 +311,7 @@ class FlowEngine:
 
     def link_sizes(self) -> Floats:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
-        from netloom.simulation.flow.kernels.ways import add_sizes
+        from netloom.simulation.flow.kernels.flows import add_sizes
 
         crossed = np.zeros(self.network.num_links)
         add_sizes(self.state, 0, self.num_rows, max(self._whole, 1), crossed)
@@ -424,9 +424,9 @@ class FlowEngine:
     def _make_hops(self, ways: Ways) -> None:
         """Make room for the turns of new classes."""
         state, network = self.state, self.network
-        more = blocking.hop_records(network, ways, len(state.hops))
+        more = hop_records(network, ways, len(state.hops))
         hops = np.append(state.hops, more)
-        count = blocking.number_inputs(hops, state.hop_link, network.num_links)
+        count = number_inputs(hops, state.hop_link, network.num_links)
         tries = np.zeros(len(state.classes), layout.TRY)
         tries["place"] = -1
         self.state = state._replace(
@@ -439,7 +439,7 @@ class FlowEngine:
 
     def _make_lists(self, first: int) -> None:
         """Make room in the lists of links for classes from one on. Keep what is in them."""
-        from netloom.simulation.flow.kernels.ways import move_lists
+        from netloom.simulation.flow.kernels.flows import move_lists
 
         state = self.state
         room = np.bincount(state.hop_link, minlength=len(state.links))

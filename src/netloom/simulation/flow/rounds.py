@@ -549,7 +549,7 @@ def _apart(
     network: FlowNetwork, program: RoundProgram, found: Survey, tell: Callable[[int], None]
 ) -> Log:
     """Run rounds whose messages never meet: each takes the time that it takes alone."""
-    from netloom.simulation.flow.kernels.rounds import follow
+    from netloom.simulation.flow.kernels.flows import follow
 
     log, origin, last = Log(), 0.0, None
     ready = np.zeros(program.num_hosts)  # from ``origin`` on

@@ -15,7 +15,7 @@ from netloom.bounds.cuts import first_largest
 from netloom.bounds.demand import Demand, between, listed_pairs
 from netloom.contention.decisions import Follower, Goals, pair_goals, table_goals
 from netloom.routing.by_hop.tables import HASHED, channels_at_ports
-from netloom.workload.traffic.targets import Uniform, merged, weighted
+from netloom.workload.traffic.patterns import Uniform, merged, weighted
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints

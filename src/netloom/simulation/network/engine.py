@@ -16,10 +16,10 @@ import numpy as np
 from netloom.base.errors import DeadlockError, InputError
 from netloom.simulation import side_by_side
 from netloom.simulation.network import layout
-from netloom.simulation.network.arrays import chain, make_setup, make_state, port_places, wiring
+from netloom.simulation.network.layout import chain, make_setup, make_state, port_places, wiring
 from netloom.simulation.network.routers import MOST_PACKET
 from netloom.simulation.side_by_side import extra_processors
-from netloom.simulation.tally import Delivered
+from netloom.simulation.steady import Delivered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ class Engine:
             If packets block each other for good. Names the channels.
         """
         from netloom.simulation.network.kernels.network import runs
-        from netloom.simulation.network.kernels.packets import count_born
+        from netloom.simulation.network.kernels.sources import count_born
 
         kernel, given = runs[self.kind], self.given
         clock, logs, came_back = self.state.clock, [], None
@@ -124,7 +124,7 @@ class Engine:
 
     def _columns(self, noted: layout.Records) -> Ints:
         """Return int32[8, packets], the columns of ``layout.DELIVERED`` of a log."""
-        from netloom.simulation.network.kernels.packets import take_columns
+        from netloom.simulation.network.kernels.sources import take_columns
 
         columns = np.empty((len(layout.DELIVERED), len(noted)), np.int32)
         table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
@@ -311,7 +311,7 @@ class Regions:
 
     def _part(self, engine: Engine, need: int) -> None:
         """Give every region what is its own of the state of the network."""
-        from netloom.simulation.network.kernels.packets import give_free
+        from netloom.simulation.network.kernels.sources import give_free
 
         setup, state, clock = engine.setup, engine.state, engine.state.clock
         inside = len(state.packets) - int(clock["free_packets"][0])
@@ -346,7 +346,7 @@ class Regions:
 
     def _join(self, engine: Engine) -> None:
         """Put into the state of the network what the regions had of it."""
-        from netloom.simulation.network.kernels.packets import give_free
+        from netloom.simulation.network.kernels.sources import give_free
 
         state, clocks = engine.state, [part.clock for part in self.parts]
         rest = clocks[1:]

@@ -8,13 +8,11 @@ import numpy as np
 
 from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
-from netloom.simulation.intervals import Batches, paired_ratio
-from netloom.simulation.steady import SLOW
+from netloom.simulation.steady import SLOW, Batches, paired_ratio
 
 if TYPE_CHECKING:
     from netloom.base.arrays import Floats, Ints
-    from netloom.simulation.steady import Stability
-    from netloom.simulation.tally import GroupMeasured, Measured, WorstNode
+    from netloom.simulation.steady import GroupMeasured, Measured, Stability, WorstNode
     from netloom.topology import Topology
 
 LONG = 200_000

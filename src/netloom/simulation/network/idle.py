@@ -15,11 +15,10 @@ import numpy as np
 
 from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
-from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
-from netloom.routing.port_numbers import channel_lanes, hosted_ports
+from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables, channel_lanes, hosted_ports
 from netloom.routing.virtual_channel_tables import TWO_PHASE
-from netloom.simulation.network.arrays import kept_rates
 from netloom.simulation.network.demand import MOST_PAIRS, followed
+from netloom.simulation.network.layout import kept_rates
 from netloom.simulation.network.routers import ChannelKind, through
 from netloom.topology import Cube, hop_distances
 

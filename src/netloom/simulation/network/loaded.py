@@ -19,16 +19,14 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import known
 from netloom.routing import VirtualChannelRouting
-from netloom.simulation.capacity import FailureCost, Intact
-from netloom.simulation.intervals import paired_ratio
-from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.bound import FailureCost, Intact, throughput_bound
 from netloom.simulation.network.figures import Alone, Fared, OneProgram, Point, Search, Slowdown
 from netloom.simulation.network.idle import idle_network, tightest_loop
 from netloom.simulation.network.program import routing_for
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching
 from netloom.simulation.network.run import Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
-from netloom.simulation.steady import SLOW
+from netloom.simulation.steady import SLOW, paired_ratio
 from netloom.workload import PacketStream
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from netloom.base.arrays import Ints
     from netloom.routing import VirtualChannelRouting
     from netloom.routing.virtual_channels import VirtualRouting
-    from netloom.simulation.capacity import Bound
+    from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.idle import Idle, Loop
     from netloom.simulation.network.program import Reservation
     from netloom.simulation.steady import Limits

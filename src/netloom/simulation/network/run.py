@@ -29,16 +29,18 @@ from netloom.simulation.network.layout import BORN
 from netloom.simulation.side_by_side import one_processor
 from netloom.simulation.steady import (
     LEAST_SAMPLES,
+    Groups,
     Limits,
     Stability,
+    Tally,
     measure_window,
     past_limit,
     run_to,
     stability,
     warm_up,
     warmup_packets,
+    worst_node,
 )
-from netloom.simulation.tally import Groups, Tally, worst_node
 from netloom.topology.measures import busy_shares
 
 if TYPE_CHECKING:
@@ -46,10 +48,10 @@ if TYPE_CHECKING:
 
     from netloom.base.arrays import Ints
     from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.capacity import Bound
+    from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.program import Reservation
     from netloom.simulation.network.routers import Router
-    from netloom.simulation.tally import Delivered
+    from netloom.simulation.steady import Delivered
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
 
@@ -155,7 +157,7 @@ class SentPackets:
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
 
     def _of(self, number: int, cycle: int) -> Ints:
-        from netloom.simulation.network.kernels.packets import write_rows
+        from netloom.simulation.network.kernels.sources import write_rows
 
         parts = self._due[number].until(cycle)
         rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)

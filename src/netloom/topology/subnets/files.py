@@ -9,8 +9,8 @@ from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, read_text
 from netloom.topology.graph import is_edge_list
 from netloom.topology.subnets.computers import read_infrastructure, read_machine
-from netloom.topology.subnets.ibnetdiscover import read_ibnetdiscover
-from netloom.topology.subnets.port_lists import (
+from netloom.topology.subnets.infiniband import (
+    read_ibnetdiscover,
     read_link_list,
     read_linkinfo,
     read_port_report,

@@ -20,8 +20,8 @@ from netloom.base.spec import whole_number
 from netloom.base.words import counted
 from netloom.topology.core import Cabling, OtherEnds, Topology, attach_hosts
 from netloom.topology.faults import two_apart
+from netloom.topology.graph import tree_shape
 from netloom.topology.names import host_of, natural, serves
-from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.shapes import Adapter, rails_of
 
 if TYPE_CHECKING:

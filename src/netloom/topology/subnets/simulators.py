@@ -24,11 +24,10 @@ from netloom.base.textfiles import file_kind, read_bytes
 from netloom.base.units import parse_rate
 from netloom.topology.core import DragonflyShape, Topology, attach_hosts
 from netloom.topology.cubes import cube
-from netloom.topology.families.trees import xgft
-from netloom.topology.families.wires import check_sizes
+from netloom.topology.families import check_sizes, xgft
 from netloom.topology.faults import two_apart
+from netloom.topology.graph import MOST_CYCLES
 from netloom.topology.names import unfolded
-from netloom.topology.rates import MOST_CYCLES
 from netloom.topology.subnets.documents import Element, read_markup
 from netloom.topology.subnets.records import (
     HOST,

@@ -310,7 +310,7 @@ def senders(graph: ProcessGraph) -> Ints:
 
     Examples
     --------
-    >>> from netloom.workload.graphs.permutations import transpose
+    >>> from netloom.workload.graphs.generators import transpose
     >>> senders(transpose(2))
     array([1, 2])
     """

@@ -106,7 +106,7 @@ class Rounds:
         InputError
             If that takes more than ``MOST_ROWS`` rows.
         """
-        from netloom.workload.kernels.rounds import find_gates
+        from netloom.workload.kernels.programs import find_gates
 
         assert len(complete) == self.num_rows
         times = self._times_so_far(complete)
@@ -142,7 +142,7 @@ class Rounds:
         ``times``: int64[rows so far], such as ``complete`` of ``extend``. ``rows``: of a
         round, from 0 on, each once. Rounds after the first ``most`` are left out.
         """
-        from netloom.workload.kernels.rounds import spread
+        from netloom.workload.kernels.programs import spread
 
         count = self.num_rounds if most is None else min(most, self.num_rounds)
         found = np.full((count, len(rows)), -1, np.int64)
@@ -167,7 +167,7 @@ class Rounds:
 
     def _times_so_far(self, complete: Ints) -> Ints:
         """When the rows of the last two rounds are complete, or can be. See ``least_times``."""
-        from netloom.workload.kernels.rounds import find_open, least_times
+        from netloom.workload.kernels.programs import find_open, least_times
 
         done = complete[self._open]
         row, number = (each[self._open] for each in self._room)
@@ -204,7 +204,7 @@ class Rounds:
 
     def _released(self, block: _Block, times: Ints) -> Ints:
         """The first cycle in which each row can be released. ``times`` are gone on with."""
-        from netloom.workload.kernels.rounds import least_times
+        from netloom.workload.kernels.programs import least_times
 
         row, one = block.row.astype(np.int32), self.one  # as in ``_room``: one kernel for both
         released, done = np.zeros(len(row), np.int64), np.full(len(row), -1)
@@ -216,7 +216,7 @@ class Rounds:
 
     def _numbered(self, blocks: list[_Block]) -> Messages:
         """The rows of some blocks as a table, round by round."""
-        from netloom.workload.kernels.rounds import number_waits
+        from netloom.workload.kernels.programs import number_waits
 
         one, first = self.one, self.num_rows
         row, number, least = (

@@ -15,7 +15,7 @@ from netloom.base.spec import check_size, whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.loops import senders
 from netloom.workload.traffic import Traffic, from_process_graph, pairs
-from netloom.workload.traffic.targets import Law, Shares, merged, weighted
+from netloom.workload.traffic.patterns import Law, Shares, merged, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

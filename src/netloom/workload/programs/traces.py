@@ -28,7 +28,7 @@ import numpy as np
 
 from netloom.base.errors import InputError, NoRouteError, NotAMappingError
 from netloom.topology import Cube, Topology
-from netloom.topology.alike import check_direct
+from netloom.topology.measures import check_direct
 from netloom.workload.programs.messages import (
     COLUMNS,
     Given,
@@ -641,7 +641,7 @@ def _turn(cycles: Ints, after: Lists, owner: Ints, ids: tuple[str, ...]) -> Ints
     """
     import polars as pl
 
-    from netloom.workload.kernels.traces import remaining_chains
+    from netloom.workload.kernels.programs import remaining_chains
 
     chains = np.zeros(len(cycles), np.int64)
     remaining_chains(cycles, *after, chains)

@@ -1,10 +1,16 @@
-"""Traffic patterns by name, on a network."""
+"""Traffic patterns by name, and as plain data.
+
+Traffic patterns by name, on a network.
+
+Traffic as plain data and back, and whether a name makes the same object again.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import fields, is_dataclass
 from math import isqrt, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +20,7 @@ from netloom.base.spec import parse_sides, real_number, split_spec, whole_number
 from netloom.base.words import counted, or_near
 from netloom.topology import Cube, Topology
 from netloom.topology.core import HyperXShape
-from netloom.workload.graphs import permutations
+from netloom.workload.graphs import generators
 from netloom.workload.traffic import (
     Traffic,
     asymmetric,
@@ -23,14 +29,19 @@ from netloom.workload.traffic import (
     pairs,
     permutation,
     uniform,
+    with_rates,
 )
-from netloom.workload.traffic.patterns import adversarial, first_router
+from netloom.workload.traffic.patterns import Fixed, Weighted, adversarial, first_router
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.base.arrays import Ints
     from netloom.workload.graphs.process_graph import ProcessGraph
+
+
+# -- parse -----------------------------------------------------------------------------------------
+
 
 TRAFFICS = (
     "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour, shift:1,5, "
@@ -215,16 +226,16 @@ def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool)
 
 
 _BY_COUNT: dict[str, Callable[[int], ProcessGraph]] = {
-    "transpose": permutations.transpose,
-    "bit-complement": permutations.bit_complement,
-    "bit-reverse": permutations.bit_reverse,
-    "shuffle": permutations.shuffle,
+    "transpose": generators.transpose,
+    "bit-complement": generators.bit_complement,
+    "bit-reverse": generators.bit_reverse,
+    "shuffle": generators.shuffle,
 }
 """Permutations of so many nodes: a square number for the first, a power of two for the others."""
 
 _BY_SIDES: dict[str, Callable[..., ProcessGraph]] = {
-    "tornado": permutations.tornado,
-    "neighbour": permutations.neighbour,
+    "tornado": generators.tornado,
+    "neighbour": generators.neighbour,
 }
 """Permutations of the coordinates of nodes."""
 
@@ -265,10 +276,10 @@ def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
         if not argument:
             raise InputError(where, "no distance", "shift:1 or shift:1,5")
         distances = [whole_number(word.strip(), where=where) for word in argument.split(",")]
-        return permutations.shift(count, *distances)
+        return generators.shift(count, *distances)
     if pattern == "random-permutation":
         seed = whole_number(argument, where=where) if argument else DEFAULT_SEED
-        return permutations.random_permutation(count, seed)
+        return generators.random_permutation(count, seed)
     if pattern in _BY_SIDES:
         sides = parse_sides(argument, where=where) if argument else (count,)
         if prod(sides) != count:
@@ -278,3 +289,116 @@ def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
     if argument:
         raise InputError(where, f"'{argument}'", "no number behind it")
     return _by_count(pattern, count, where)
+
+
+# -- plain -----------------------------------------------------------------------------------------
+
+
+MOST_LISTED = 2**16
+"""Most nodes or pairs of nodes that a record lists one by one."""
+
+GIVEN_RATES = " with given rates"
+"""What ``with_rates`` adds to the name of a traffic."""
+
+
+def plain_traffic(traffic: Traffic, network: Topology) -> str | dict[str, Any] | None:
+    """Return the spec or the dict that ``traffic_of`` makes the same traffic from, or None.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> plain_traffic(pairs(4, [0, 3], [1, 2]), mesh(4))
+    {'pairs': [[0, 1, 1.0], [3, 2, 1.0]], 'name': 'pairs'}
+    """
+    spec = traffic.name.removesuffix(GIVEN_RATES)
+    named = made(lambda: parse_traffic(spec, network))
+    if same(named, traffic):
+        return spec
+    law, count = traffic.law, traffic.num_nodes
+    size = len(law.target) if isinstance(law, Weighted) else count
+    if size > MOST_LISTED:
+        return None
+    form: dict[str, Any]
+    if isinstance(law, Weighted):
+        source, target, share = law.shares(0, count)
+        weight = share * traffic.rate[source]
+        sends = np.flatnonzero(weight)
+        columns = (values[sends].tolist() for values in (source, target, weight))
+        return {"pairs": [list(pair) for pair in zip(*columns, strict=True)], "name": traffic.name}
+    if isinstance(law, Fixed):
+        form = {"targets": law.targets.tolist()}
+    elif named is not None and same(named.law, law):
+        form = {"spec": spec}
+    else:
+        return None
+    return form | {"rates": traffic.rate.tolist(), "name": traffic.name}
+
+
+def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
+    """Return the traffic that a dict describes.
+
+    Parameters
+    ----------
+    form
+        One of ``spec`` (see ``workload.parse_traffic``), ``targets`` (one per node, −1: none) and
+        ``pairs`` (source, target, weight). Perhaps ``rates``, one per node, and a ``name``.
+
+    Raises
+    ------
+    InputError
+        If it is no such dict, or describes no traffic.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> traffic_of({"spec": "uniform", "rates": [1, 1, 0, 0]}, mesh(4))
+    <uniform with given rates: 2 of 4 nodes send>
+    """
+    wanted = "one of spec, targets and pairs; perhaps rates and name"
+    kinds = [key for key in form if key not in ("rates", "name")]
+    if len(kinds) != 1 or kinds[0] not in ("spec", "targets", "pairs"):
+        raise InputError("traffic", f"a dict of {', '.join(map(str, form)) or 'nothing'}", wanted)
+    kind, name = kinds[0], str(form.get("name", kinds[0]))
+    try:
+        if kind == "spec":
+            found = parse_traffic(str(form["spec"]), network)
+        elif kind == "targets":
+            found = permutation(form["targets"], to_self=True, name=name)
+        else:
+            source, target, weight = zip(*form["pairs"], strict=True)
+            found = pairs(network.num_hosts, source, target, weights=weight, name=name)
+        if form.get("rates") is not None:
+            found = with_rates(found, form["rates"])
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        shape = {"targets": "a node each", "pairs": "[source, target, weight] each"}.get(kind, "")
+        raise InputError("traffic", f"{kind} or rates of another form", shape or wanted) from None
+    if "name" not in form:
+        return found
+    return Traffic(name, found.num_nodes, found.rate, found.law)
+
+
+def made(make: Callable[[], Any]) -> Any:
+    """Return what a name makes, None where it is the name of nothing."""
+    try:
+        return make()
+    except (InputError, OSError):
+        return None
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two objects are equal, arrays and all."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, Topology):
+        arrays = ("channel_source", "channel_target", "channel_bandwidth", "channel_cycles")
+        alike = all(np.array_equal(getattr(first, each), getattr(second, each)) for each in arrays)
+        return alike and first.num_hosts == second.num_hosts
+    if isinstance(first, np.ndarray):
+        return np.array_equal(first, second)
+    if is_dataclass(first):
+        return all(
+            same(getattr(first, each.name), getattr(second, each.name)) for each in fields(first)
+        )
+    return bool(first == second)

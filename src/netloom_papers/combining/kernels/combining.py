@@ -6,8 +6,8 @@ Twin: ``tests/reference/combining.py``.
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel
-from netloom.simulation.kernels.records import lowest, record, unsigned
-from netloom.workload.kernels.counter_random import bits_at, chain_key, uniform_at
+from netloom.simulation.kernels.agenda import lowest, record, unsigned
+from netloom.workload.kernels.packets import bits_at, chain_key, uniform_at
 from netloom_papers.combining import layout
 
 NEVER = 2**62

@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, places
 from netloom.base.words import begun, counted, listed, number, percent
-from netloom.questions.answers import Answer
+from netloom.questions.answers import Answer, Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
 from netloom.questions.fields import (
     EdgeWeight,
@@ -26,8 +26,7 @@ from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
 from netloom.questions.register import asks
-from netloom.questions.shown import order_named, short_name
-from netloom.questions.verdicts import Mark, Verdict
+from netloom.questions.terminal import order_named, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -401,8 +400,7 @@ class LocalityPrediction(Answer):
     def _time_parts(self) -> Any:
         """Return the parts of the time between two transactions, under each mapping."""
         from netloom.drawing.bars import Bar, stacked
-        from netloom.drawing.colours import BEST, OTHERS, REFERENCE, THIS
-        from netloom.drawing.frame import column
+        from netloom.drawing.frame import BEST, OTHERS, REFERENCE, THIS, column
 
         colours, found = [THIS, BEST, *OTHERS, REFERENCE], self.rows
         parts = [each for each in leaves(UnderMapping) if each.json.startswith("breakdown.")]
@@ -426,8 +424,8 @@ class LocalityPrediction(Answer):
         import polars as pl
 
         from netloom.drawing.axes import AFTER, DASHES, Axis, Look, axis, looks_of
-        from netloom.drawing.colours import REFERENCE
-        from netloom.drawing.predictions import lines_by, nodes_axis, ratio_axis
+        from netloom.drawing.frame import REFERENCE
+        from netloom.drawing.load_curves import lines_by, nodes_axis, ratio_axis
 
         table = self.table()
         names = table["mapping"].unique(maintain_order=True).to_list()

@@ -10,7 +10,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
-from netloom.questions.answers import table
+from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import Network, Seeded
@@ -26,7 +26,6 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Mark, Verdict
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 
 if TYPE_CHECKING:
@@ -310,8 +309,8 @@ class TorusBroadcastPrediction(CurveAnswer):
         """Return the latency, and how often 0, 1 … V VCs are held, by rate or at one."""
         from netloom.drawing.axes import axis
         from netloom.drawing.bars import Bar, bars
-        from netloom.drawing.colours import THIS
-        from netloom.drawing.predictions import latency_curve, made_of
+        from netloom.drawing.frame import THIS
+        from netloom.drawing.load_curves import latency_curve, made_of
 
         if not self.several:
             (point,) = self.points

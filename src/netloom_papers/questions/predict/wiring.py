@@ -12,12 +12,11 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, derived, figure
 from netloom.base.provenance import Provenance
 from netloom.base.words import counted, number
-from netloom.questions.answers import Answer
+from netloom.questions.answers import Answer, Verdict
 from netloom.questions.base import Numbers, Question, option, parse_positive, parse_sizes
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES
 from netloom.questions.register import asks
-from netloom.questions.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,7 +201,7 @@ class WiringPrediction(Answer):
         import polars as pl
 
         from netloom.drawing.axes import DASHED, DOTTED, SOLID, looks_of
-        from netloom.drawing.predictions import lines_by, nodes_axis, ratio_axis
+        from netloom.drawing.load_curves import lines_by, nodes_axis, ratio_axis
 
         def headers(length: float) -> str:
             return counted(number(length), "header")

@@ -11,25 +11,24 @@ from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known,
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
-from netloom.contention.channel_uses import USED, ChannelUse, channel_uses
-from netloom.drawing.colours import BEST, THIS
-from netloom.questions.answers import Answer, only, table
+from netloom.contention.busiest import USED, ChannelUse, channel_uses
+from netloom.drawing.frame import BEST, THIS
+from netloom.questions.answers import Answer, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
 from netloom.questions.named import network_again, network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import rough
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import longer
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import rough
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
 from netloom.topology import Cube
-from netloom.topology.alike import check_direct
+from netloom.topology.measures import check_direct
 from netloom.workload import Lengths, parse_lengths
 from netloom_papers.programs.broadcast import BroadcastTraffic, class_loads, run_broadcasts
 

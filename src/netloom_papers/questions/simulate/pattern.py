@@ -15,18 +15,17 @@ from netloom.base.progress import counting
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
 from netloom.machines import node_costs
-from netloom.mapping.layouts.parts import cube_of_hosts
-from netloom.questions.answers import Answer
+from netloom.mapping.layouts import cube_of_hosts
+from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.shown import rough, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
-from netloom.questions.verdicts import Grade, Verdict
+from netloom.questions.terminal import rough, subject
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.programs.node_costs import NodeCosts  # noqa: TC001 (Pydantic reads it)
+from netloom.workload.programs.node_costs import NodeCosts
 from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern, run_pattern
 
 if TYPE_CHECKING:

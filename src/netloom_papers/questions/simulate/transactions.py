@@ -12,28 +12,27 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted, number, percent
-from netloom.contention.channel_uses import ChannelUse, channel_uses
-from netloom.drawing.colours import BEST, THIS
-from netloom.questions.answers import Answer, table
+from netloom.contention.busiest import ChannelUse, channel_uses
+from netloom.drawing.frame import BEST, THIS
+from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import entering, network_again, placed, program_on, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
-from netloom.questions.shown import rough, subject
 from netloom.questions.simulate.engines import OnEngine, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.programs import left_out
-from netloom.questions.verdicts import Verdict
+from netloom.questions.terminal import rough, subject
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.measures import busy_shares
-from netloom.workload import ProcessGraph  # noqa: TC001 (Pydantic reads it)
+from netloom.workload import ProcessGraph
 from netloom.workload.programs.node_costs import Protocol, coherence, request_reply
 from netloom_papers.programs import transactions
 from netloom_papers.programs.transactions import (
-    TransactionStatistics,  # noqa: TC001 (figures read it)
+    TransactionStatistics,
 )
 
 if TYPE_CHECKING:

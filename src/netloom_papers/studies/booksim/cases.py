@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from netloom.base.arrays import Ints
-    from netloom.simulation.tally import Delivered
+    from netloom.simulation.steady import Delivered
 
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""

@@ -38,15 +38,15 @@ from netloom.routing.by_hop.tables import (
     channels_at_ports,
     check_starts,
     hop_tables,
+    hosted_ports,
 )
-from netloom.routing.port_numbers import hosted_ports
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.topology.core import Topology, attach_hosts
-from netloom.topology.families.wires import check_sizes
+from netloom.topology.families import check_sizes
 from netloom.topology.subnets.files import read_fabric
 from netloom.workload import ProcessGraph, Traffic, traffic
-from netloom.workload.graphs import permutations
-from netloom.workload.traffic.targets import merged, weighted
+from netloom.workload.graphs import generators
+from netloom.workload.traffic.patterns import merged, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -449,12 +449,12 @@ def _taper(host: Ints, _: Shape) -> Ints:
 
 
 PATTERNS: dict[str, Callable[[Ints, Shape], Ints]] = {
-    "bitcomp": _of_bits(permutations.bit_complement),
-    "bitrev": _of_bits(permutations.bit_reverse),
-    "shuffle": _of_bits(permutations.shuffle),
-    "transpose": _of_bits(permutations.transpose, even=True),
-    "tornado": _of_digits(permutations.tornado),
-    "neighbor": _of_digits(permutations.neighbour),
+    "bitcomp": _of_bits(generators.bit_complement),
+    "bitrev": _of_bits(generators.bit_reverse),
+    "shuffle": _of_bits(generators.shuffle),
+    "transpose": _of_bits(generators.transpose, even=True),
+    "tornado": _of_digits(generators.tornado),
+    "neighbor": _of_digits(generators.neighbour),
     "asymmetric": _asymmetric,
     "bad_dragon": _bad_dragon,
     "badperm_yarc": _bad_yarc,

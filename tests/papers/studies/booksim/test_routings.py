@@ -11,9 +11,8 @@ import pytest
 
 from netloom.base.compilation import njit
 from netloom.base.errors import InputError
-from netloom.routing.by_hop.tables import channels_at_ports
+from netloom.routing.by_hop.tables import channels_at_ports, hosted_ports
 from netloom.routing.kernels.by_hop import next_hop
-from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.layout import PACKET
 from netloom_papers.studies.booksim import networks as routings
 from netloom_papers.studies.booksim.networks import ROUTINGS, Shape, network, routing_of

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.workload.programs.collectives.sent import sizes_in_bytes, waits
+from netloom.workload.programs.collectives.program import sizes_in_bytes, waits
 from netloom.workload.programs.messages import Messages, checked
 
 

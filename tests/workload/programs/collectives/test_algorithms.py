@@ -14,9 +14,9 @@ from netloom.workload.programs.collectives.algorithms import (
     ROOTED,
     algorithms_of,
     collective_program,
+    nccl_trees,
     outline,
 )
-from netloom.workload.programs.collectives.makers import nccl_trees
 from tests.reference.collectives_checked import check
 from tests.workload.programs.collectives.tables import counts
 

@@ -13,7 +13,7 @@ from netloom.workload.programs.collectives.algorithms import (
     collective_program,
     outline,
 )
-from netloom.workload.programs.collectives.costs import (
+from netloom.workload.programs.collectives.program import (
     bus_factor,
     least_seconds,
     least_steps,

@@ -11,8 +11,14 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
-from netloom.workload.programs.collectives.msccl import NAMES, msccl_text, parse_msccl, write_msccl
-from netloom.workload.programs.collectives.msccl_running import all_sent, executed
+from netloom.workload.programs.collectives.msccl import (
+    NAMES,
+    all_sent,
+    executed,
+    msccl_text,
+    parse_msccl,
+    write_msccl,
+)
 from netloom.workload.programs.collectives.program import CollectiveProgram
 from netloom.workload.programs.messages import lists
 from tests.reference.collectives_checked import check

@@ -23,15 +23,15 @@ from netloom.workload.programs.collectives.algorithms import (
     algorithms_of,
     collective_program,
     outline,
+    with_pair_sizes,
 )
-from netloom.workload.programs.collectives.makers import with_pair_sizes
-from netloom.workload.programs.collectives.sent import (
+from netloom.workload.programs.collectives.program import (
     rounds_of,
     trace_of,
     waits,
     write_goal,
 )
-from netloom.workload.programs.goal import read_timed_goal
+from netloom.workload.programs.trace_files import read_timed_goal
 from tests.reference.collective_waits import waited
 from tests.reference.collectives_checked import check
 from tests.reference.written_traces import write_trace

@@ -10,8 +10,14 @@ import netloom as nl
 from netloom import InputError
 from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
 from netloom.workload.programs.collectives.program import COLLECTIVES
-from netloom.workload.programs.training.expand import USUAL, as_trace
-from netloom.workload.programs.training.rank_programs import CALL, COMPUTE, Builder, Call
+from netloom.workload.programs.training.rank_programs import (
+    CALL,
+    COMPUTE,
+    USUAL,
+    Builder,
+    Call,
+    as_trace,
+)
 
 ANY_RANKS = [
     (collective, name)

@@ -1,13 +1,29 @@
-"""List scheduling: each message leaves as soon as it is ready and its cables have room.
+"""Messages in time over flat arrays: list scheduling, and trees on fixed routes.
+
+List scheduling: each message leaves as soon as it is ready and its cables have room.
 
 Ready messages queue by their route, first by priority. A message takes the rate of its route from
 all its links while it is sent. A link takes messages while their rates fit.
 
 Judged by ``tests/phases/collectives/test_listed.py``: what it finds is judged.
+
+Out-trees over fixed routes, grown one after the other, and a timetable for their messages.
+
+``offsets`` and ``channels`` are the routes, that from rank a to rank b at a · ranks + b. ``room``
+says how many messages a channel carries in one round.
+
+Judged by ``tests/phases/collectives/test_on_tables.py``: what it finds is judged.
 """
 
-from netloom.base.compilation import inlined, kernel
+from __future__ import annotations
+
+import numpy as np
+
+from netloom.base.compilation import inlined, kernel, part
 from netloom.base.kernels.heap import pop, push
+from netloom.workload.kernels.packets import bits_at
+
+# -- listing ---------------------------------------------------------------------------------------
 
 
 @inlined
@@ -114,3 +130,246 @@ def run_list(jobs, followers, routes, left, queues, events, marked, found):
                     touch(route_links[hop], touched, marks)
                 continue
             tell_followers(message, followers, jobs, routes, queues, touched, marks)
+
+
+# -- on tables -------------------------------------------------------------------------------------
+
+
+SPREAD = 256
+"""Differences of sends that are told apart where holders are put in order."""
+
+GROUPS = 4
+"""Groups that are looked at for a holder's next message."""
+
+ENTRIES = 4
+"""Ranks of each of them."""
+
+
+@inlined
+def busiest(offsets, channels, load, room, route):
+    """Return the largest load per room of a route's channels."""
+    most = 0.0
+    for place in range(offsets[route], offsets[route + 1]):
+        most = max(most, load[channels[place]] / room[channels[place]])
+    return most
+
+
+@part
+def in_order(holders, count, sends, order, bucket):
+    """Put the first ``count`` holders in ``order``, those with the fewest sends first."""
+    least = sends[holders[0]]
+    for place in range(count):
+        least = min(least, sends[holders[place]])
+    bucket[:] = 0
+    for place in range(count):
+        bucket[min(sends[holders[place]] - least, SPREAD - 1) + 1] += 1
+    for key in range(1, SPREAD + 1):
+        bucket[key] += bucket[key - 1]
+    for place in range(count):
+        key = min(sends[holders[place]] - least, SPREAD - 1)
+        order[bucket[key]] = holders[place]
+        bucket[key] += 1
+
+
+@part
+def entry(offsets, channels, load, room, first, members, unserved, many, sends, holder, key):
+    """Return the place among the unserved groups, and the rank, that a holder serves best."""
+    ranks = len(sends)
+    best, place, chosen = np.inf, np.int64(-1), -1
+    for attempt in range(min(GROUPS, many)):
+        at = np.int64(attempt)
+        if many > GROUPS:
+            at = np.int64(bits_at(key, attempt) % np.uint64(many))
+        group = unserved[at]
+        size = first[group + 1] - first[group]
+        begin = np.int64(bits_at(key, GROUPS + attempt) % np.uint64(size))
+        for step in range(min(ENTRIES, size)):
+            rank = members[first[group] + (begin + step) % size]
+            route = holder * ranks + rank
+            value = busiest(offsets, channels, load, room, route) * 4096.0 + sends[rank]
+            if value < best:
+                best, place, chosen = value, at, rank
+    return place, chosen
+
+
+@inlined
+def neighbour(first, members, group, above, sends):
+    """Return the rank of a group without the block that has sent least, or −1 if there is none."""
+    least, chosen = 1 << 60, -1
+    for other in range(first[group], first[group + 1]):
+        rank = members[other]
+        if above[rank] == -2 and sends[rank] < least:
+            least, chosen = sends[rank], rank
+    return chosen
+
+
+@part
+def grow_tree(
+    offsets, channels, room, first, members, group_of, pace, key, drawn,
+    above, sends, load, unserved, many, holders, order, bucket,
+):  # fmt: skip
+    """Grow one tree step by step from its root, the only holder. Return how often it drew."""
+    ranks = len(sends)
+    have, steps = 1, 0
+    while 1 << steps < ranks:
+        steps += 1
+    while have < ranks:
+        steps = max(steps - 1, 0)
+        needed = ((ranks - 1) >> steps) + 1
+        in_order(holders, have, sends, order, bucket)
+        before = have
+        for place in range(before):
+            holder = order[place]
+            if sends[holder] > pace and have >= needed:
+                break
+            if many:
+                at, chosen = entry(
+                    offsets, channels, load, room, first, members, unserved, many, sends, holder,
+                    key + np.uint64(drawn) * np.uint64(2 * GROUPS),
+                )  # fmt: skip
+                drawn += 1
+                many -= 1
+                unserved[at] = unserved[many]
+            else:
+                chosen = neighbour(first, members, group_of[holder], above, sends)
+            if chosen >= 0:
+                above[chosen] = holder
+                sends[holder] += 1
+                route = holder * ranks + chosen
+                for hop in range(offsets[route], offsets[route + 1]):
+                    load[channels[hop]] += 1
+                holders[have] = chosen
+                have += 1
+        if have == before:
+            pace += 1.0
+    return drawn
+
+
+@kernel
+def grow_trees(
+    offsets, channels, room, first, members, group_of, roots, slack, key,
+    parent, sends, load, unserved, holders, order, bucket,
+):  # fmt: skip
+    """Grow an out-tree from each of ``roots``: ``parent[root, rank]``, −1 for the root.
+
+    Ranks of a group share a router. A rank that has the block sends it to a group without it, or
+    else to a rank of its own group. Ranks that have sent more than their share so far wait for a
+    step. They do so as long as the ranks with the block can still double to all in the least number
+    of steps.
+    """
+    ranks = len(sends)
+    drawn = 0
+    for done in range(len(roots)):
+        root = roots[done]
+        parent[root, :] = -2
+        parent[root, root] = -1
+        many = 0
+        for group in range(len(first) - 1):
+            if group != group_of[root]:
+                unserved[many] = group
+                many += 1
+        holders[0] = root
+        drawn = grow_tree(
+            offsets, channels, room, first, members, group_of,
+            np.float64(done) * (ranks - 1) / ranks + slack, key, drawn, parent[root], sends, load,
+            unserved, many, holders, order, bucket,
+        )  # fmt: skip
+
+
+@inlined
+def fits(offsets, channels, room, used, route):
+    """Return whether every channel of a route can carry one message more."""
+    for place in range(offsets[route + 1] - 1, offsets[route] - 1, -1):
+        if used[channels[place]] >= room[channels[place]]:
+            return False
+    return True
+
+
+@part
+def first_fitting(offsets, channels, room, parent, used, source, chunks, head, tail, following):
+    """Take the first message that fits from the lists of a source, and return it, or −1 if none."""
+    ranks, num_keys = parent.shape[0], head.shape[1]
+    for key in range(num_keys):
+        last, message = -1, head[source, key]
+        while message >= 0:
+            route = source * ranks + message // chunks % ranks
+            if fits(offsets, channels, room, used, route):
+                if last < 0:
+                    head[source, key] = following[message]
+                else:
+                    following[last] = following[message]
+                if following[message] < 0:
+                    tail[source, key] = last
+                for hop in range(offsets[route], offsets[route + 1]):
+                    used[channels[hop]] += 1
+                return message
+            last, message = message, following[message]
+    return -1
+
+
+@kernel
+def timetable(
+    offsets, channels, room, parent, rank_key, chunks, used, exit_of, everyone, owes, order,
+    bucket, idle, head, tail, following, child_first, child_list, round_of, fresh,
+):  # fmt: skip
+    """Give each message the round in which it is sent, and return how many rounds there are.
+
+    Message (root · ranks + target) · chunks + chunk comes from ``parent[root, target]``, in a round
+    after that in which its source got the chunk, and when every channel of its route has room. In
+    each round the sources with the most left to send choose first. ``owes``: how many those are,
+    negative. ``rank_key[message]`` says which
+    of its messages a source tries first. ``head[source, key]``: its ready ones. ``child_first`` and
+    ``child_list``: who hangs on (root, rank). ``exit_of``: the channel by which a rank sends all,
+    or −1.
+    """
+    ranks = parent.shape[0]
+    head[:] = -1
+    tail[:] = -1
+    news = 0
+    for root in range(ranks):
+        for chunk in range(chunks):
+            fresh[news] = (root * ranks + root) * chunks + chunk
+            news += 1
+    rounds, left = 0, 0
+    for rank in range(ranks):
+        left -= owes[rank]
+    while left > 0:
+        for place in range(news):
+            node = fresh[place] // chunks
+            source = node % ranks
+            for hang in range(child_first[node], child_first[node + 1]):
+                message = child_list[hang] * chunks + fresh[place] % chunks
+                key = rank_key[message]
+                following[message] = -1
+                if tail[source, key] < 0:
+                    head[source, key] = message
+                else:
+                    following[tail[source, key]] = message
+                tail[source, key] = message
+        news = 0
+        used[:] = 0
+        idle[:] = False
+        in_order(everyone, ranks, owes, order, bucket)
+        active = True
+        while active:
+            active = False
+            for place in range(ranks):
+                source = order[place]
+                out = exit_of[source]
+                if idle[source] or (out >= 0 and used[out] >= room[out]):
+                    continue
+                message = first_fitting(
+                    offsets, channels, room, parent, used, source, chunks, head, tail, following
+                )
+                if message < 0:
+                    idle[source] = True
+                    continue
+                active = True
+                round_of[message] = rounds
+                owes[source] += 1
+                fresh[news] = message
+                news += 1
+        assert news > 0
+        left -= news
+        rounds += 1
+    return rounds

@@ -1,18 +1,173 @@
-"""The loop of the flow engine: from one time at which flows begin or end to the next.
+"""The loop of the flow engine, from one event to the next.
+
+How rows become flows: their turn to enter the network, and the flows of a class.
+
+Twin: ``tests/reference/flow.py``.
+
+The loop of the flow engine: from one time at which flows begin or end to the next.
+
+Twin: ``tests/reference/flow.py``.
+
+Rounds of messages that never share a link: each takes the time that it takes alone.
+
+Twin: ``tests/reference/rounds.py``.
+
+Passes over the ways of flows.
 
 Twin: ``tests/reference/flow.py``.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel, part
 from netloom.base.held import held
 from netloom.base.kernels.heap import take
-from netloom.simulation.flow.kernels.ends import expect, forget, next_end
-from netloom.simulation.flow.kernels.levels import block, fill, refresh, settle, weigh
-from netloom.simulation.flow.kernels.rows import begin_flows, end_flows
-from netloom.simulation.kernels.agenda import first_time
-from netloom.simulation.kernels.records import record
+from netloom.simulation.flow.kernels.levels import (
+    block,
+    expect,
+    fill,
+    forget,
+    join,
+    mark,
+    next_end,
+    refresh,
+    settle,
+    weigh,
+)
+from netloom.simulation.kernels.agenda import (
+    ARRIVED,
+    COMPLETE,
+    MOVE,
+    SEND,
+    first_time,
+    happen,
+    is_due,
+    plan,
+    record,
+)
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+@inlined
+def begin_flows(state, until, now):
+    """Handle all events up to a time. Flows that begin do so ``now``."""
+    clock = record(state.clock, 0)
+    while is_due(state, until):
+        time, row, kind = happen(state)
+        if kind == SEND:
+            wait(state, time, row)
+        elif kind == MOVE:
+            move(state, now, time, row)
+        elif kind == COMPLETE and row >= clock.watch:
+            clock.seen = 1
+
+
+@inlined
+def wait(state, time, row):
+    """Let a row that is sent wait for those before it in its queue, and for its latency."""
+    here = record(state.rows, row)
+    if here.queue >= 0:
+        queue = record(state.queues, here.queue)
+        if queue.busy != 0:
+            if queue.head < 0:
+                queue.head = row
+            else:
+                record(state.rows, queue.tail).right = row
+            queue.tail = row
+            return
+        queue.busy = 1
+    plan(state, time + here.latency, row, MOVE)
+
+
+@inlined
+def move(state, now, time, row):
+    """Let the bytes of a row begin to move."""
+    here, clock = record(state.rows, row), record(state.clock, 0)
+    here.entered = max(time - here.latency, here.sent)
+    owner = record(state.classes, here.path)
+    serve(owner, now)
+    here.goal = owner.served + here.size / here.weight
+    here.left, here.right = -1, -1
+    owner.flow = merged(state.rows, np.int64(owner.flow), row)
+    clock.moved += 1
+    join(state, here.path, here.weight)
+    mark(state, here.path, 2)
+
+
+@part
+def merged(rows, one, other):
+    """Join two skew heaps of rows by ``goal``, either perhaps empty (-1). Return the first row."""
+    first, parent = -1, -1
+    while one >= 0 and other >= 0:
+        left, right = record(rows, one).goal, record(rows, other).goal
+        if right < left or (right == left and other < one):
+            one, other = other, one
+        if parent < 0:
+            first = one
+        else:
+            record(rows, parent).left = one
+        parent = one
+        here = record(rows, one)
+        one = np.int64(here.right)
+        here.right = here.left
+    rest = one if one >= 0 else other
+    if parent < 0:
+        return rest
+    record(rows, parent).left = rest
+    return first
+
+
+@part
+def serve(owner, now):
+    """Bring what a class has served up to a time."""
+    if owner.weight > 0:
+        owner.served += owner.speed * (now - owner.since)
+    else:
+        owner.served = 0.0
+    owner.since = now
+
+
+@inlined
+def end_flows(state, number, now):
+    """End the flows of a class whose bytes have moved first. Those of one goal end together."""
+    owner, clock = record(state.classes, number), record(state.clock, 0)
+    time = owner.key
+    goal = record(state.rows, owner.flow).goal
+    if time == now:
+        owner.served, owner.since = goal, now
+    else:  # a little later, which counts as now
+        serve(owner, now)
+    while owner.flow >= 0 and record(state.rows, owner.flow).goal == goal:
+        row = np.int64(owner.flow)
+        here = record(state.rows, row)
+        owner.flow = merged(state.rows, np.int64(here.left), np.int64(here.right))
+        clock.moved += 1
+        join(state, number, -here.weight)
+        mark(state, number, 2)
+        plan(state, time, row, ARRIVED)
+        here.right = -1
+        if here.queue >= 0:
+            next_of(state, here.queue, time)
+
+
+@part
+def next_of(state, number, time):
+    """Let the next row of a queue enter the network."""
+    queue = record(state.queues, number)
+    row = np.int64(queue.head)
+    if row < 0:
+        queue.busy = 0
+    else:
+        here = record(state.rows, row)
+        queue.head = here.right
+        plan(state, max(time, here.sent + here.latency), row, MOVE)
+
+
+# -- flows -----------------------------------------------------------------------------------------
+
 
 FEW, EACH = 64, 8
 """Flows that begin or end at once are few up to so many, so many classes may be seen for each."""
@@ -143,3 +298,98 @@ def note_holder(state, number, now):
             if record(state.links, state.hop_link[np.uint64(hop)]).level == here.one:
                 held.hop = hop
                 break
+
+
+# -- rounds ----------------------------------------------------------------------------------------
+
+
+@kernel
+def follow(ready, later, kept, hosts, source, target, cost, rounding, ended, elapsed):
+    """Run rounds until all are over or they repeat. Return how many, and the period (0: none).
+
+    ``ready``: when each host is, from the earliest of ``hosts``, which take part, on. That is set
+    back after each round. ``later``, ``kept``: room for as much. ``ended``: of each round, from the
+    first time on. ``elapsed``: the time that passed, and that of the period.
+    """
+    power, length = 1, 0
+    for host in hosts:
+        kept[np.uint64(host)] = ready[np.uint64(host)]
+    for number in range(len(ended)):
+        last = -np.inf
+        for host in hosts:
+            later[np.uint64(host)] = ready[np.uint64(host)]
+        for row in range(len(source)):
+            end = ready[np.uint64(source[row])] + cost[row]
+            last = max(last, end)
+            later[np.uint64(source[row])] = max(later[np.uint64(source[row])], end)
+            later[np.uint64(target[row])] = max(later[np.uint64(target[row])], end)
+        ended[number] = elapsed[0] + last
+        back = np.inf
+        for host in hosts:
+            back = min(back, later[np.uint64(host)])
+        for host in hosts:
+            ready[np.uint64(host)] = later[np.uint64(host)] - back
+        elapsed[0] += back
+        elapsed[1] += back
+        length += 1
+        alike = True
+        for host in hosts:
+            away = abs(ready[np.uint64(host)] - kept[np.uint64(host)])
+            if away > rounding * elapsed[1]:
+                alike = False
+                break
+        if alike:
+            return number + 1, length
+        if length == power:
+            for host in hosts:
+                kept[np.uint64(host)] = ready[np.uint64(host)]
+            power, length = 2 * power, 0
+            elapsed[1] = 0.0
+    return len(ended), 0
+
+
+# -- ways ------------------------------------------------------------------------------------------
+
+
+@kernel
+def repeats(offsets, links):
+    """Return whether a link is twice on one way."""
+    for way in range(len(offsets) - 1):
+        for place in range(offsets[way], offsets[way + 1]):
+            for other in range(offsets[way], place):
+                if links[np.uint64(place)] == links[np.uint64(other)]:
+                    return True
+    return False
+
+
+@kernel
+def add_latencies(offsets, links, latency, found):
+    """Add up the latencies of the links of each way, in their order."""
+    for way in range(len(offsets) - 1):
+        for place in range(offsets[way], offsets[way + 1]):
+            found[way] += latency[np.uint64(links[np.uint64(place)])]
+
+
+@kernel
+def add_sizes(state, first, last, whole, crossed):
+    """Add what rows that have arrived moved over each link."""
+    for row in range(first, last):
+        here = record(state.rows, row)
+        if here.arrived >= 0.0 and here.path >= 0:
+            owner = record(state.classes, here.path)
+            for hop in range(owner.first, owner.first + owner.hops):
+                share = state.hop_share[np.uint64(hop)] / whole
+                crossed[np.uint64(state.hop_link[np.uint64(hop)])] += here.size * share
+
+
+@kernel
+def move_lists(state, entries, first):
+    """Move the lists of links to other places."""
+    for number in range(len(state.links)):
+        link = record(state.links, number)
+        for place in range(link.count):
+            here = record(entries, first[np.uint64(number)] + place)
+            there = record(state.entries, link.first + place)
+            here.others, here.weight = there.others, there.weight
+            here.owner, here.hop = there.owner, there.hop
+        link.first = first[np.uint64(number)]

@@ -19,9 +19,18 @@ from numba.extending import intrinsic
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held
-from netloom.simulation.kernels.records import lowest, record, unsigned
-from netloom.simulation.network.kernels.moves import begin_packets, move
-from netloom.simulation.network.kernels.slots import (
+from netloom.simulation.kernels.agenda import lowest, record, unsigned
+from netloom.simulation.network.kernels.sources import queue_packet, run_sources
+from netloom.simulation.network.kernels.switch import (
+    allocate_switch,
+    begin_attempts,
+    begin_packets,
+    end_attempts,
+    let_wait,
+    move,
+)
+from netloom.simulation.network.kernels.vc_allocation import (
+    allocate_vcs,
     bit_of,
     bucket_of,
     masks_of,
@@ -32,14 +41,6 @@ from netloom.simulation.network.kernels.slots import (
     slot_of,
     wake,
 )
-from netloom.simulation.network.kernels.sources import queue_packet, run_sources
-from netloom.simulation.network.kernels.switch_allocation import (
-    allocate_switch,
-    begin_attempts,
-    end_attempts,
-    let_wait,
-)
-from netloom.simulation.network.kernels.vc_allocation import allocate_vcs
 from netloom.simulation.network.layout import (
     DONE,
     KINDS,

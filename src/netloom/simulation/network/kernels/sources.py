@@ -1,16 +1,83 @@
-"""The sources: packets wait in queues, and go out on injection channels, flit by flit.
+"""The sources: packets given, queued, and sent flit by flit.
+
+Packets that are given to the network, and those that it has delivered.
+
+Twin: ``tests/reference/packets.py``.
+
+The sources: packets wait in queues, and go out on injection channels, flit by flit.
 
 Twin: ``tests/reference/network.py``.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
-from netloom.base.compilation import inlined, overloaded
+from netloom.base.compilation import inlined, kernel, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import ends_of
-from netloom.simulation.kernels.records import lowest, mixed, next_from, post, record, unsigned
-from netloom.simulation.network.kernels.moves import spend
-from netloom.simulation.network.kernels.slots import bucket_of, place_at, wake
+from netloom.simulation.kernels.agenda import lowest, mixed, next_from, post, record, unsigned
+from netloom.simulation.network.kernels.switch import spend
+from netloom.simulation.network.kernels.vc_allocation import bucket_of, place_at, wake
+
+# -- packets ---------------------------------------------------------------------------------------
+
+
+NONE = 2**31 - 1
+"""More flits than any packet has."""
+
+
+@kernel
+def write_rows(columns, rows):
+    """Write the columns of ``layout.BORN`` as rows."""
+    for place in range(len(rows)):
+        row = unsigned(place)
+        for column in range(len(columns)):
+            rows[row, unsigned(column)] = columns[column][row]
+
+
+@kernel
+def count_born(rows, packets_of, flits_of):
+    """Count packets and flits by source. Return the flits of the shortest and longest packet.
+
+    ``rows`` are those of ``layout.BORN``. Without any, the shortest has ``NONE`` flits.
+    """
+    least, most = NONE, 0
+    for place in range(len(rows)):
+        row = unsigned(place)
+        source, flits = unsigned(rows[row, 1]), rows[row, 3]
+        packets_of[source] += 1
+        flits_of[source] += flits
+        least, most = min(least, flits), max(most, flits)
+    return least, most
+
+
+@kernel
+def take_columns(table, columns, packets_of):
+    """Write a log as the columns of ``layout.DELIVERED``. Count its packets by source."""
+    for place in range(len(table)):
+        row = unsigned(place)
+        for column in range(len(columns)):
+            columns[unsigned(column), row] = table[row, unsigned(column)]
+        packets_of[unsigned(table[row, 4])] += 1
+
+
+@kernel
+def give_free(packets, giver, taker, count):
+    """Take so many free records of packets, one at least, from one list to another."""
+    giver, taker = record(giver, 0), record(taker, 0)
+    first = last = giver.free_packet
+    for _ in range(count - 1):
+        last = record(packets, last).next
+    giver.free_packet = record(packets, last).next
+    giver.free_packets -= count
+    record(packets, last).next = taker.free_packet
+    taker.free_packet = first
+    taker.free_packets += count
+
+
+# -- sources ---------------------------------------------------------------------------------------
+
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)

@@ -1,8 +1,31 @@
-"""The known algorithms of each collective, by the names that users know them by."""
+"""The known algorithms of each collective, and how their steps are made.
+
+The steps of algorithms: rings, halving and doubling, trees, nodes, all-to-all.
+
+All-gathers: how each rank's block comes to all others, each once. P ranks, n = ⌈log2 P⌉.
+
+Backwards they are reduce-scatters (``program.backwards``), and one after the other all-reduces.
+Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling). Bruck et al. 1997. Jain &
+Sabharwal 2010 (rings of tori). De Sensi et al. 2024 (Swing). Jeaugey 2025 (PAT).
+
+All-to-alls of P ranks. Chunk s·P + t is what rank s has for rank t.
+
+Collectives of a root: trees, pipelined or not, and those that send up a tree and down again.
+
+Steps are for a root 0. ``algorithms`` gives ranks other names. Sources: Thakur, Rabenseifner &
+Gropp 2005, Sanders, Speck & Träff 2009 (two trees), and NCCL, ``src/graph/trees.cc`` (which two).
+
+Collectives in a hierarchy: inside nodes, and on rails, which join ranks of the same place.
+
+Rank n·g + l is rank l of node n: its rail is l, and g ranks are on each of N nodes.
+
+The known algorithms of each collective, by the names that users know them by.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,27 +33,641 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives import makers
 from netloom.workload.programs.collectives.program import (
     COLLECTIVES,
     Blocks,
     Outline,
     Steps,
+    always,
     backwards,
     blockwise,
+    idle,
     listed_program,
+    merged,
     relabelled,
     renamed,
     sliced_outline,
     steps,
     whole,
 )
+from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.rounds import ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Ints
-    from netloom.workload.programs.collectives.program import CollectiveProgram
+    from netloom.workload.programs.collectives.program import Carried, CollectiveProgram
+
+
+# -- makers ----------------------------------------------------------------------------------------
+
+
+MOST_PAIRS = 2**25
+"""Most pairs of ranks that are listed."""
+
+
+def linear(num_ranks: int) -> Blocks:
+    """Return an all-gather of one step: each rank sends its block to all others."""
+    source, target = pairs(num_ranks)
+    return Blocks(1, steps(source, target, lambda _: source[:, None]))
+
+
+def pairs(num_ranks: int) -> tuple[Ints, Ints]:
+    """Return all pairs of different ranks, each rank's from its next to its previous."""
+    check_pairs(num_ranks)
+    ranks = np.arange(num_ranks)
+    source = np.repeat(ranks, num_ranks - 1)
+    return source, (source + np.tile(np.arange(1, num_ranks), num_ranks)) % num_ranks
+
+
+def check_pairs(num_ranks: int) -> None:
+    """Refuse more pairs of ranks than ``MOST_PAIRS``."""
+    if num_ranks**2 > MOST_PAIRS:
+        found = f"{num_ranks}, of which each has to do with each"
+        raise InputError("ranks", found, f"at most {int(MOST_PAIRS**0.5)}")
+
+
+def partners(num_ranks: int, number: int) -> Ints:
+    """Return to whom each rank sends in exchange ``number``, from 1 on: one with each other rank.
+
+    With r ⊕ number if the number of ranks is a power of 2. Otherwise to r + number.
+    """
+    ranks = np.arange(num_ranks)
+    if num_ranks & (num_ranks - 1) == 0:
+        return ranks ^ number
+    return (ranks + number) % num_ranks
+
+
+def pairwise(num_ranks: int) -> Blocks:
+    """Return an all-gather in which each rank sends its block to one other per step."""
+    check_pairs(num_ranks)
+    ranks = np.arange(num_ranks)
+    every = [partners(num_ranks, number) for number in range(1, num_ranks)]
+    return Blocks(1, [one for to in every for one in steps(ranks, to, lambda _: ranks[:, None])])
+
+
+def ring(num_ranks: int, direction: int = 1) -> Blocks:
+    """Return a ring: in step s rank r sends block r − s to r + 1, or block r + s to r − 1."""
+    ranks = np.arange(num_ranks)
+
+    def block(step: int) -> Ints:
+        return (ranks[:, None] - direction * step) % num_ranks
+
+    return Blocks(1, steps(ranks, (ranks + direction) % num_ranks, block, count=num_ranks - 1))
+
+
+def bidirectional_ring(num_ranks: int) -> Blocks:
+    """Return two rings, each with half of each block, in opposite directions."""
+    return together([ring(num_ranks, direction).steps for direction in (1, -1)])
+
+
+def together(lanes: Sequence[list[Steps]]) -> Blocks:
+    """Return all-gathers of a part of each block each, all at once."""
+    parts = len(lanes)
+
+    def part(lane: list[Steps], number: int) -> list[Steps]:
+        return renamed(lane, lambda block: block * parts + number)
+
+    return Blocks(parts, merged([part(lane, number) for number, lane in enumerate(lanes)]))
+
+
+def bruck(num_ranks: int) -> Blocks:
+    """Return Bruck's all-gather: in step s rank r sends min(2^s, P − 2^s) blocks to r − 2^s.
+
+    They are those of rank r and of the ranks after it.
+    """
+    ranks, found, distance = np.arange(num_ranks), list[Steps](), 1
+    while distance < num_ranks:
+        width = min(distance, num_ranks - distance)
+        blocks = _shifted(num_ranks, np.arange(width))
+        found += steps(ranks, (ranks - distance) % num_ranks, blocks, width=width)
+        distance *= 2
+    return Blocks(1, found)
+
+
+def pat(num_ranks: int) -> Blocks:
+    """Return PAT: binomial trees of all ranks in parallel, the farthest first.
+
+    Step s has distance d = 2^(n−1−s): rank r sends to r + d the blocks of r − 2d·i, as far as
+    2d·i + d < P. So little goes far. Messages are never cut: buffers have room for P/2 blocks.
+    """
+    ranks, found = np.arange(num_ranks), list[Steps]()
+    for bit in reversed(range((num_ranks - 1).bit_length())):
+        offsets = -np.arange(0, num_ranks - 2**bit, 2 ** (bit + 1))
+        blocks = _shifted(num_ranks, offsets)
+        found += steps(ranks, (ranks + 2**bit) % num_ranks, blocks, width=len(offsets))
+    return Blocks(1, found)
+
+
+def _shifted(num_ranks: int, offsets: Ints) -> Callable[[int], Ints]:
+    """Return the ``carried`` of steps in which rank r sends the blocks of r + offsets."""
+    return lambda _: (np.arange(num_ranks)[:, None] + offsets) % num_ranks
+
+
+def recursive_doubling(num_ranks: int) -> Blocks:
+    """Return recursive doubling: in step s rank r exchanges its 2^s blocks with r ⊕ 2^s.
+
+    Of P ranks that are no power of 2 the first 2·(P − 2^⌊log2 P⌋) are folded in pairs.
+    """
+    core = 2 ** (num_ranks.bit_length() - 1)
+    member, _, begin = fold(num_ranks, core)
+    bounds, number = np.append(begin, num_ranks), np.arange(core)
+    found, distance = list[Steps](), 1
+    while distance < core:
+        low = bounds[number // distance * distance]
+        width = bounds[number // distance * distance + distance] - low
+        partner = member[number ^ distance]
+        found += steps(member, partner, _consecutive(low, width), width=width)
+        distance *= 2
+    return Blocks(1, _with_pairs(found, num_ranks, core))
+
+
+def _consecutive(low: Ints, width: Ints) -> Callable[[int], Lists]:
+    """Return the ``carried`` of steps in which ranks send as many blocks, from the lowest on."""
+
+    def blocks(_: int) -> Lists:
+        offsets = np.append(0, np.cumsum(width, dtype=np.int64))
+        return Lists(offsets, ranges(low, width).astype(np.int32))
+
+    return blocks
+
+
+def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
+    """Return an all-gather of more ranks than its steps are for: the first are paired.
+
+    In each of the first P − core pairs, the even rank first sends its block to the odd one. The odd
+    rank takes part for both, and afterwards sends the even one all that it lacks.
+    """
+    if num_ranks == core:
+        return found
+    check_pairs(num_ranks)
+    member, size, begin = fold(num_ranks, core)
+
+    def one(each: Steps) -> Steps:
+        def carried(number: int) -> Lists:
+            given = each.chunks(number)
+            lengths = np.add.reduceat(size[given.values], given.offsets[:-1])
+            offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
+            values = ranges(begin[given.values], size[given.values])
+            return Lists(offsets, values.astype(np.int32))
+
+        return each._replace(
+            source=member[each.source], target=member[each.target],
+            width=carried(0).lengths, carried=carried,
+        )  # fmt: skip
+
+    return _with_pairs([one(each) for each in found], num_ranks, core)
+
+
+def _with_pairs(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
+    """Return steps of the core with those of the pairs before and after. See ``folded``."""
+    even, blocks = np.arange(0, 2 * (num_ranks - core), 2), np.arange(num_ranks - 1)
+    return [
+        *steps(even, even + 1, lambda _: even[:, None]),
+        *found,
+        *steps(even + 1, even, lambda _: blocks + (blocks >= even[:, None]), width=num_ranks - 1),
+    ]
+
+
+def fold(num_ranks: int, core: int) -> tuple[Ints, Ints, Ints]:
+    """Return the rank that is each member of the core, for how many it stands, and their first."""
+    number, more = np.arange(core), num_ranks - core
+    size = np.where(number < more, 2, 1)
+    begin = np.cumsum(size) - size
+    return (begin + size - 1).astype(np.int32), size, begin
+
+
+def torus_rings(sides: Sequence[int]) -> Blocks:
+    """Return rings along one dimension after the other. A part of each block begins in each.
+
+    There are two parts per dimension, one for each direction.
+
+    Ranks are numbered row by row, the last coordinate fastest.
+    """
+    return _each_way(sides, ring_lane)
+
+
+def _each_way(
+    sides: Sequence[int], lane_of: Callable[[Sequence[int], Sequence[int], int], list[Steps]]
+) -> Blocks:
+    """Return lanes that begin with each dimension, in both directions, all at once."""
+    dims = [dim for dim, side in enumerate(sides) if side > 1]
+    orders = [dims[first:] + dims[:first] for first in range(len(dims))]
+    lanes = [lane_of(sides, order, way) for order in orders for way in (1, -1)]
+    return together(lanes) if lanes else Blocks(1, [])
+
+
+def ring_lane(sides: Sequence[int], order: Sequence[int], direction: int = 1) -> list[Steps]:
+    """Return an all-gather by rings along dimensions, in this order."""
+    have = [np.arange(side)[:, None] for side in sides]
+    found = list[Steps]()
+    for dim in order:
+        found += _ring_along(sides, have, dim, direction)
+        have[dim] = np.tile(np.arange(sides[dim]), (sides[dim], 1))
+    return found
+
+
+def _ring_along(sides: Sequence[int], have: list[Ints], dim: int, direction: int) -> list[Steps]:
+    side, others = np.arange(sides[dim]), list(have)
+    ranks = np.arange(prod(sides))
+    target = _moved(sides, dim, (side + direction) % len(side))
+
+    def blocks(step: int) -> Ints:
+        mine = (side[:, None] - direction * step) % len(side)
+        return _products(sides, [*others[:dim], mine, *others[dim + 1 :]])
+
+    width = prod(each.shape[1] for each in others) // others[dim].shape[1]
+    return steps(ranks, target, blocks, width=width, count=len(side) - 1)
+
+
+def _moved(sides: Sequence[int], dim: int, to: Ints) -> Ints:
+    """Return the rank to which each goes if coordinate ``dim`` becomes ``to`` of itself."""
+    coordinates = list(np.unravel_index(np.arange(prod(sides)), tuple(sides)))
+    coordinates[dim] = to[coordinates[dim]]
+    return np.ravel_multi_index(coordinates, tuple(sides))
+
+
+def _products(sides: Sequence[int], chosen: list[Ints]) -> Ints:
+    """Return the blocks of products of coordinates: int64[num_ranks, product of widths].
+
+    ``chosen[dim]``: int64[side, width], the coordinates chosen by those of each coordinate.
+    """
+    found = np.zeros((prod(sides), 1), np.int64)
+    for dim, where in enumerate(np.unravel_index(np.arange(prod(sides)), tuple(sides))):
+        more = chosen[dim][where]
+        found = (found[:, :, None] * sides[dim] + more[:, None, :]).reshape(len(where), -1)
+    return found
+
+
+def swing(sides: Sequence[int]) -> Blocks:
+    """Return Swing: exchanges at distances 1, −1, 3, −5, 11 …, in reverse as an all-gather.
+
+    As a reduce-scatter, step s of a dimension joins even a with a + ρ and odd a with a − ρ,
+    ρ = (1 − (−2)^(s+1)) / 3. Dimensions take turns. A part of each block begins in each dimension,
+    each way. Blocks that the partner has are not sent, if sides are no powers of 2. Sides are even.
+    """
+    return _each_way(sides, _swing_lane)
+
+
+def swing_on_ring(num_ranks: int) -> Blocks:
+    """Swing of ranks in a ring. Of an odd number the first two are folded."""
+    core = num_ranks - num_ranks % 2 if num_ranks > 1 else 1
+    lanes = [_swing_lane([core], [0], way) for way in (1, -1)]
+    return together([folded(lane, num_ranks, core) for lane in lanes])
+
+
+def _swing_lane(sides: Sequence[int], order: Sequence[int], direction: int) -> list[Steps]:
+    turns = [
+        (dim, step)
+        for step in range((max(sides) - 1).bit_length())
+        for dim in order
+        if 2**step < sides[dim]
+    ]
+    have = [np.zeros(1, np.int64) for _ in sides]  # of an even coordinate; odd ones have −have
+    found = list[Steps]()
+    for dim, step in reversed(turns):
+        distance = direction * (1 - (-2) ** (step + 1)) // 3
+        found += _swing_along(sides, list(have), dim, distance)
+        have[dim] = np.union1d(have[dim], (distance - have[dim]) % sides[dim])
+    return found
+
+
+def _swing_along(sides: Sequence[int], have: list[Ints], dim: int, distance: int) -> list[Steps]:
+    """Return the step in which coordinates exchange what their partners lack."""
+    signs = [np.where(np.arange(side) % 2, -1, 1) for side in sides]
+    partner = (np.arange(sides[dim]) + signs[dim] * distance) % sides[dim]
+    missing = np.setdiff1d(have[dim], (distance - have[dim]) % sides[dim])
+    offsets = [*have[:dim], missing, *have[dim + 1 :]]
+
+    def blocks(_: int) -> Ints:
+        chosen = [
+            (np.arange(side)[:, None] + sign[:, None] * offset) % side
+            for side, sign, offset in zip(sides, signs, offsets, strict=True)
+        ]
+        return _products(sides, chosen)
+
+    width = prod(map(len, offsets))
+    ranks = np.arange(prod(sides))
+    return steps(ranks, _moved(sides, dim, partner), blocks, width=width) if width else []
+
+
+def linear_all_to_all(num_ranks: int) -> list[Steps]:
+    """Return one step in which each rank sends to all others, the next rank first."""
+    source, target = pairs(num_ranks)
+    return steps(source, target, lambda _: (source * num_ranks + target)[:, None])
+
+
+def pairwise_all_to_all(num_ranks: int) -> list[Steps]:
+    """Return steps in which each rank sends to one other."""
+    ranks = np.arange(num_ranks)
+
+    def one(target: Ints) -> list[Steps]:
+        return steps(ranks, target, lambda _: (ranks * num_ranks + target)[:, None])
+
+    return [each for number in range(1, num_ranks) for each in one(partners(num_ranks, number))]
+
+
+def bruck_all_to_all(num_ranks: int) -> list[Steps]:
+    """Return steps that send on by 2^s each chunk whose distance has bit s (Bruck et al. 1997).
+
+    Before step s, a chunk has come as far as the lower bits of its distance.
+    """
+    ranks, distances = np.arange(num_ranks), np.arange(num_ranks)
+    found = list[Steps]()
+    for bit in range((num_ranks - 1).bit_length()):
+        sent = distances[distances >> bit & 1 == 1]
+        chunks = _passing(num_ranks, sent, 2**bit)
+        found += steps(ranks, (ranks + 2**bit) % num_ranks, chunks, width=len(sent))
+    return found
+
+
+def _passing(num_ranks: int, sent: Ints, hop: int) -> Callable[[int], Ints]:
+    """Return the ``carried`` of a hop: chunks of these distances, at the ranks where they are."""
+
+    def chunks(_: int) -> Ints:
+        source = (np.arange(num_ranks)[:, None] - sent % hop) % num_ranks
+        return source * num_ranks + (source + sent) % num_ranks
+
+    return chunks
+
+
+def with_pair_sizes(
+    program: CollectiveProgram, pair_bytes: ArrayLike
+) -> tuple[CollectiveProgram, float]:
+    """Return an all-to-all in which each pair has a size of its own (all-to-all-v), and its size.
+
+    Pairs of no bytes have no chunks, and a message without chunks is not sent. The size of the
+    collective is the largest of what a rank has at first, in bytes.
+
+    Parameters
+    ----------
+    program
+        An all-to-all of P ranks.
+    pair_bytes
+        float64[P, P], what each rank (row) has for each, itself included.
+
+    Raises
+    ------
+    InputError
+        If the program is none, the table is not square, or sizes are not finite and at least 0.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import collective_program
+    >>> program = collective_program("all-to-all", "pairwise", 3)
+    >>> skewed, size = with_pair_sizes(program, [[0, 8, 0], [4, 0, 12], [0, 0, 0]])
+    >>> skewed, size
+    (<all-to-all, pairwise: 3 ranks, 3 chunks, 3 messages in 2 steps>, 16.0)
+    >>> (skewed.message_size * size).tolist()
+    [8.0, 12.0, 4.0]
+    """
+    sizes, ranks = np.asarray(pair_bytes, np.float64), program.num_ranks
+    if program.collective != "all-to-all":
+        raise InputError("sizes of pairs", f"for {program.collective}", "all-to-all")
+    if sizes.shape != (ranks, ranks):
+        shape = "x".join(map(str, sizes.shape))
+        raise InputError("sizes of pairs", f"a table of {shape}", f"{ranks}x{ranks}")
+    if not (np.isfinite(sizes) & (sizes >= 0)).all():
+        raise InputError("sizes of pairs", "some below 0, or not finite", "bytes of at least 0")
+    size = float(sizes.sum(axis=1).max())
+    slices = program.num_chunks // ranks**2
+    part = np.repeat(sizes.ravel() / (slices * (size or 1.0)), slices)
+    kept = part > 0
+    number = (np.cumsum(kept) - 1).astype(np.int32)
+    offsets, values = program.chunks
+    carried = np.append(0, np.cumsum(kept[values], dtype=np.int64))[offsets]
+    sent = np.diff(carried) > 0
+    return replace(
+        program,
+        chunk_size=part[kept],
+        first_owner=program.first_owner[kept],
+        final_owner=program.final_owner[kept],
+        source=program.source[sent],
+        target=program.target[sent],
+        step=program.step[sent],
+        sums=program.sums[sent],
+        chunks=Lists(np.append(0, carried[1:][sent]), number[values[kept[values]]]),
+    ), size
+
+
+def star(num_ranks: int) -> Ints:
+    """Return the parents of a tree in which all are children of rank 0. The root has none, −1."""
+    return np.append(-1, np.zeros(num_ranks - 1, np.int64))
+
+
+def chain(num_ranks: int) -> Ints:
+    """Return the parents of a chain: the rank before."""
+    return np.arange(num_ranks) - 1
+
+
+def binary_tree(num_ranks: int) -> Ints:
+    """Return the parents of a binary tree, level by level: r has 2r + 1 and 2r + 2."""
+    return (np.arange(num_ranks) - 1) // 2
+
+
+def nccl_tree(num_ranks: int) -> Ints:
+    """Return the parents of the first of NCCL's two trees: r's lowest bit set, the next one added.
+
+    If there is no such rank, the bit is only removed.
+    """
+    ranks = np.arange(num_ranks)
+    bit = ranks & -ranks
+    up = (ranks ^ bit) | (bit << 1)
+    return np.where(ranks == 0, -1, np.where(up >= num_ranks, ranks ^ bit, up))
+
+
+def nccl_trees(num_ranks: int) -> list[Ints]:
+    """Return the parents of NCCL's two trees: a leaf of one is inside the other.
+
+    The second is the first mirrored if the number is even, shifted by one if it is odd.
+
+    Examples
+    --------
+    >>> [tree.tolist() for tree in nccl_trees(6)]
+    [[-1, 2, 4, 2, 0, 4], [1, 5, 3, 1, 3, -1]]
+    """
+    first, ranks = nccl_tree(num_ranks), np.arange(num_ranks)
+    if num_ranks % 2:
+        other = first[(ranks - 1) % num_ranks]
+        second = np.where(other < 0, -1, (other + 1) % num_ranks)
+    else:
+        other = first[::-1]
+        second = np.where(other < 0, -1, num_ranks - 1 - other)
+    return [first, second]
+
+
+def on_nodes(tree: Ints, ranks_per_node: int) -> Ints:
+    """Return the parents of a tree over nodes, the ranks of each a chain behind its first."""
+    ranks = np.arange(len(tree) * ranks_per_node)
+    up = tree[ranks // ranks_per_node]
+    head = np.where(up < 0, -1, up * ranks_per_node)
+    return np.where(ranks % ranks_per_node == 0, head, ranks - 1)
+
+
+def along(parents: list[Ints], chunks: int, *, sums: bool = False) -> list[Steps]:
+    """Return the broadcast of a part of the vector down each tree, in ``chunks`` each, pipelined.
+
+    A rank at depth d gets chunk k in step d − 1 + k. Tree t has chunks t·chunks and up. With sums
+    it is the reduction up each tree.
+    """
+    return merged(
+        [
+            _pipelined(tree, number * chunks, chunks, sums=sums)
+            for number, tree in enumerate(parents)
+        ]
+    )
+
+
+def up_and_down(parents: list[Ints], chunks: int) -> list[Steps]:
+    """Return the reduction up each tree, and the broadcast of each chunk once the root has it."""
+    height = max(int(depths(tree).max()) for tree in parents)
+    return merged([along(parents, chunks, sums=True), [*idle(height), *along(parents, chunks)]])
+
+
+def depths(parents: Ints) -> Ints:
+    """Return how far from its root each rank is: int64[num_ranks]."""
+    depth, above = (parents >= 0).astype(np.int64), parents
+    while (above >= 0).any():  # depth: how far it is to the rank above, which doubles
+        depth = depth + np.where(above < 0, 0, depth[above])
+        above = np.where(above < 0, -1, above[above])
+    return depth
+
+
+def _pipelined(tree: Ints, first: int, chunks: int, *, sums: bool) -> list[Steps]:
+    """Return steps in which each rank of a tree passes on one chunk after the other."""
+    target, depth = np.flatnonzero(tree >= 0), depths(tree)
+    source, delay = tree[target], depth[target] - 1
+    if sums:
+        source, target, delay = target, source, depth.max() - depth[target]
+    order = np.argsort(delay, kind="stable")
+    source, target, delay = source[order], target[order], delay[order]
+    changes = np.unique(np.concatenate([delay, delay + chunks]))
+    found = list[Steps]()
+    for begin, end in itertools.pairwise(changes.tolist()):
+        active = slice(*np.searchsorted(delay, [begin - chunks, begin], side="right").tolist())
+        at_first = first + begin - delay[active, None]
+        found += steps(
+            source[active], target[active], partial(np.add, at_first), sums=sums, count=end - begin
+        )
+    return found
+
+
+def _first_chunk(messages: int) -> Carried:
+    return always(np.zeros((messages, 1), np.int64))
+
+
+def binomial(num_ranks: int) -> list[Steps]:
+    """Return a broadcast: in step s the ranks below 2^s send to r + 2^s."""
+    found, distance = list[Steps](), 1
+    while distance < num_ranks:
+        ranks = np.arange(min(distance, num_ranks - distance))
+        found += steps(ranks, ranks + distance, _first_chunk(len(ranks)))
+        distance *= 2
+    return found
+
+
+def linear_scatter(num_ranks: int) -> list[Steps]:
+    """Return a scatter: rank 0 sends all blocks at once."""
+    others = np.arange(1, num_ranks)
+    return steps(np.zeros_like(others), others, lambda _: others[:, None])
+
+
+def binomial_scatter(num_ranks: int) -> list[Steps]:
+    """Return a scatter: r sends to r + d the blocks from r + d on, d = 2^(n−1) … 1, up to d."""
+    found = list[Steps]()
+    for bit in reversed(range((num_ranks - 1).bit_length())):
+        half = 2**bit
+        source = np.arange(0, num_ranks - half, 2 * half)
+        width = np.minimum(num_ranks - source - half, half)
+        found += steps(source, source + half, _consecutive(source + half, width), width=width)
+    return found
+
+
+def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
+    """Return an all-reduce: in step s rank r exchanges its whole sum with r ⊕ 2^s.
+
+    Other numbers than powers of 2 are folded: see ``folded``.
+    """
+    core = 2 ** (num_ranks.bit_length() - 1)
+    member, more = fold(num_ranks, core)[0], num_ranks - core
+    even, number = np.arange(0, 2 * more, 2), np.arange(core)
+    found = steps(even, even + 1, _first_chunk(more), sums=True)
+    for bit in range(core.bit_length() - 1):
+        found += steps(member, member[number ^ 2**bit], _first_chunk(core), sums=True)
+    return [*found, *steps(even + 1, even, _first_chunk(more))]
+
+
+def nodes_broadcast(nodes: int, ranks_per_node: int) -> list[Steps]:
+    """Return a broadcast of g chunks from rank 0.
+
+    Rank l of its node gets chunk l, which goes along its rail (binomial), and then round each node.
+    """
+    return [
+        *linear_scatter(ranks_per_node),
+        *_rails(nodes, ranks_per_node),
+        *_inside(nodes, ranks_per_node, 1),
+    ]
+
+
+def nodes_reduce(nodes: int, ranks_per_node: int) -> list[Steps]:
+    """Return the reduction of g chunks to rank 0: a broadcast backwards."""
+    return [
+        *backwards(_inside(nodes, ranks_per_node, -1)),
+        *backwards(_rails(nodes, ranks_per_node)),
+        *backwards(linear_scatter(ranks_per_node), sums=False),
+    ]
+
+
+def _rails(nodes: int, ranks_per_node: int) -> list[Steps]:
+    """Return a binomial broadcast of chunk l on each rail l."""
+    rail = np.arange(ranks_per_node)
+    found = list[Steps]()
+    for each in binomial(nodes):
+        chunk = np.tile(rail, len(each.source))[:, None]
+        source, target = (end[:, None] * ranks_per_node + rail for end in each[:2])
+        found += steps(source.ravel(), target.ravel(), always(chunk))
+    return found
+
+
+def _inside(nodes: int, ranks_per_node: int, direction: int) -> list[Steps]:
+    """Return rings inside all nodes, with one chunk of each rank."""
+    ranks = np.arange(nodes * ranks_per_node)
+    place = ranks % ranks_per_node
+    target = ranks - place + (place + direction) % ranks_per_node
+
+    def chunk(step: int) -> Ints:
+        return (place[:, None] - direction * step) % ranks_per_node
+
+    return steps(ranks, target, chunk, count=ranks_per_node - 1)
+
+
+def nodes_all_to_all(nodes: int, ranks_per_node: int) -> list[Steps]:
+    """Return an all-to-all: on rails to the target's node, then inside it. Both are pairwise.
+
+    Chunk s·P + t is what s has for t.
+    """
+    size = nodes * ranks_per_node
+    ranks = np.arange(size)
+    node, place = np.divmod(ranks, ranks_per_node)
+    found = list[Steps]()
+    for number in range(1, nodes):
+        there = partners(nodes, number)[node]
+        target = there * ranks_per_node + place
+        chunks = ranks[:, None] * size + there[:, None] * ranks_per_node + np.arange(ranks_per_node)
+        found += steps(ranks, target, always(chunks), width=ranks_per_node)
+    for number in range(1, ranks_per_node):
+        target = node * ranks_per_node + partners(ranks_per_node, number)[place]
+        source = np.arange(nodes) * ranks_per_node + place[:, None]
+        chunks = source * size + target[:, None]
+        found += steps(ranks, target, always(chunks), width=nodes)
+    return found
+
+
+# -- algorithms ------------------------------------------------------------------------------------
+
 
 MOST_CARRIED = 2**25
 """Most chunks that all messages of a program carry together, if it is listed."""
@@ -99,37 +736,37 @@ Maker: TypeAlias = "Callable[[Request, Direction], Blocks]"
 
 def _swing(request: Request, _: Direction) -> Blocks:
     if request.torus is None:
-        return makers.swing_on_ring(request.num_ranks)
+        return swing_on_ring(request.num_ranks)
     odd = [side for side in request.torus if side > 1 and side % 2]
     if odd:
         raise InputError("algorithm", f"swing on a torus with a side of {odd[0]}", "even sides")
-    return makers.swing(request.torus)
+    return swing(request.torus)
 
 
 _BLOCKS: dict[str, Maker] = {
-    "linear": lambda request, _: makers.linear(request.num_ranks),
-    "pairwise": lambda request, _: makers.pairwise(request.num_ranks),
-    "ring": lambda request, direction: makers.ring(request.num_ranks, direction),
-    "bidirectional-ring": lambda request, _: makers.bidirectional_ring(request.num_ranks),
-    "recursive-doubling": lambda request, _: makers.recursive_doubling(request.num_ranks),
-    "bruck": lambda request, _: makers.bruck(request.num_ranks),
-    "pat": lambda request, _: makers.pat(request.num_ranks),
+    "linear": lambda request, _: linear(request.num_ranks),
+    "pairwise": lambda request, _: pairwise(request.num_ranks),
+    "ring": lambda request, direction: ring(request.num_ranks, direction),
+    "bidirectional-ring": lambda request, _: bidirectional_ring(request.num_ranks),
+    "recursive-doubling": lambda request, _: recursive_doubling(request.num_ranks),
+    "bruck": lambda request, _: bruck(request.num_ranks),
+    "pat": lambda request, _: pat(request.num_ranks),
     "swing": _swing,
-    "torus-rings": lambda request, _: makers.torus_rings(request.sides("torus-rings")),
+    "torus-rings": lambda request, _: torus_rings(request.sides("torus-rings")),
     "hierarchical": lambda request, direction: Blocks(
-        1, makers.ring_lane(request.nodes(), [0, 1], direction)
+        1, ring_lane(request.nodes(), [0, 1], direction)
     ),
 }
 """All-gathers. The direction is that of rings: 1, or −1 for what is taken backwards."""
 
 _TREES: dict[str, Callable[[int], list[Ints]]] = {
-    "linear": lambda num_ranks: [makers.star(num_ranks)],
-    "chain": lambda num_ranks: [makers.chain(num_ranks)],
-    "binary-tree": lambda num_ranks: [makers.binary_tree(num_ranks)],
+    "linear": lambda num_ranks: [star(num_ranks)],
+    "chain": lambda num_ranks: [chain(num_ranks)],
+    "binary-tree": lambda num_ranks: [binary_tree(num_ranks)],
     "double-binary-tree": lambda num_ranks: (
-        [np.append(-1, tree + 1) for tree in makers.nccl_trees(num_ranks - 1)]
+        [np.append(-1, tree + 1) for tree in nccl_trees(num_ranks - 1)]
         if num_ranks > 1
-        else [makers.star(1)] * 2
+        else [star(1)] * 2
     ),
 }
 """Trees with root 0, each for a part of the vector."""
@@ -149,18 +786,18 @@ def _tree(name: str, request: Request) -> Outline:
     """Return a broadcast, reduction or both along trees, pipelined."""
     parents, chunks = _TREES[name](request.num_ranks), request.chunks
     if request.collective in ("broadcast", "reduce"):
-        found = makers.along(parents, chunks, sums=request.collective == "reduce")
+        found = along(parents, chunks, sums=request.collective == "reduce")
     else:
-        found = makers.up_and_down(parents, chunks)
+        found = up_and_down(parents, chunks)
     return _whole(request, found, len(parents) * chunks)
 
 
 def _double_all_reduce(request: Request) -> Outline:
     """Return an all-reduce along NCCL's trees: over nodes, if they are known."""
     each = request.ranks_per_node or 1
-    trees = makers.nccl_trees(request.num_ranks // each)
-    parents = [makers.on_nodes(tree, each) for tree in trees]
-    found = makers.up_and_down(parents, request.chunks)
+    trees = nccl_trees(request.num_ranks // each)
+    parents = [on_nodes(tree, each) for tree in trees]
+    found = up_and_down(parents, request.chunks)
     return whole("all-reduce", request.num_ranks, found, chunks=2 * request.chunks)
 
 
@@ -173,14 +810,14 @@ def _whole(request: Request, found: list[Steps], chunks: int = 1) -> Outline:
 
 def _binomial(request: Request) -> Outline:
     """Return a broadcast or a reduction along a binomial tree, or one after the other."""
-    there = makers.binomial(request.num_ranks)
+    there = binomial(request.num_ranks)
     back = backwards(there)
     found = {"broadcast": there, "reduce": back}.get(request.collective, [*back, *there])
     return _whole(request, found)
 
 
 def _recursive_doubling(request: Request) -> Outline:
-    return _whole(request, makers.recursive_doubling_sums(request.num_ranks))
+    return _whole(request, recursive_doubling_sums(request.num_ranks))
 
 
 def _dissemination(request: Request) -> Outline:
@@ -199,21 +836,21 @@ def _dissemination(request: Request) -> Outline:
 def _scatter_all_gather(request: Request) -> Outline:
     """Binomial scatter, then a ring (van de Geijn)."""
     size = request.num_ranks
-    return _whole(request, [*makers.binomial_scatter(size), *makers.ring(size).steps], size)
+    return _whole(request, [*binomial_scatter(size), *ring(size).steps], size)
 
 
 def _rabenseifner_reduce(request: Request) -> Outline:
     """Recursive halving, then a binomial gather."""
     size = request.num_ranks
-    halving = backwards(makers.recursive_doubling(size).steps)
-    gather = backwards(makers.binomial_scatter(size), sums=False)
+    halving = backwards(recursive_doubling(size).steps)
+    gather = backwards(binomial_scatter(size), sums=False)
     return _whole(request, [*halving, *gather], size)
 
 
 def _scattered(name: str, request: Request) -> Outline:
     """Return a scatter or a gather, from steps of root 0."""
     size, root = request.num_ranks, request.root
-    found = makers.linear_scatter(size) if name == "linear" else makers.binomial_scatter(size)
+    found = linear_scatter(size) if name == "linear" else binomial_scatter(size)
     if request.collective == "gather":
         found = backwards(found, sums=False)
     placed = relabelled(found, (np.arange(size) + root) % size)
@@ -224,7 +861,7 @@ def _scattered(name: str, request: Request) -> Outline:
 def _hierarchical(request: Request) -> Outline:
     """Return a broadcast or a reduction through nodes and rails."""
     num_nodes, each = request.nodes()
-    make = makers.nodes_broadcast if request.collective == "broadcast" else makers.nodes_reduce
+    make = nodes_broadcast if request.collective == "broadcast" else nodes_reduce
     root_node, root_place = divmod(request.root, each)
     node, place = np.divmod(np.arange(request.num_ranks), each)
     label = (node + root_node) % num_nodes * each + (place + root_place) % each
@@ -233,8 +870,8 @@ def _hierarchical(request: Request) -> Outline:
 
 
 def _all_to_all(make: Callable[..., list[Steps]], request: Request) -> Outline:
-    makers.check_pairs(request.num_ranks)
-    sizes = request.nodes() if make is makers.nodes_all_to_all else (request.num_ranks,)
+    check_pairs(request.num_ranks)
+    sizes = request.nodes() if make is nodes_all_to_all else (request.num_ranks,)
     return blockwise("all-to-all", request.num_ranks, make(*sizes))
 
 
@@ -286,10 +923,10 @@ ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     "gather": {name: partial(_scattered, name) for name in ("linear", "binomial")},
     "scatter": {name: partial(_scattered, name) for name in ("linear", "binomial")},
     "all-to-all": {
-        "linear": partial(_all_to_all, makers.linear_all_to_all),
-        "pairwise": partial(_all_to_all, makers.pairwise_all_to_all),
-        "bruck": partial(_all_to_all, makers.bruck_all_to_all),
-        "hierarchical": partial(_all_to_all, makers.nodes_all_to_all),
+        "linear": partial(_all_to_all, linear_all_to_all),
+        "pairwise": partial(_all_to_all, pairwise_all_to_all),
+        "bruck": partial(_all_to_all, bruck_all_to_all),
+        "hierarchical": partial(_all_to_all, nodes_all_to_all),
     },
     "barrier": {
         "linear": _ALONG["linear"],

@@ -1,4 +1,8 @@
-"""Collectives as messages of blocks, and as outlines of steps.
+"""Collectives as messages of blocks: their steps, costs and sizes, and what they send.
+
+Sizes of collectives, as people write ranges of them, and in words where something holds.
+
+Collectives as messages of blocks, and as outlines of steps.
 
 What a collective sends, message by message: one form for known algorithms and made schedules.
 
@@ -11,28 +15,147 @@ Collectives in outline: steps whose chunks are computed on demand, and operation
 A ring of a thousand ranks takes a thousand steps that differ only in their chunks. An outline has
 one entry for all of them, so that it stays short. A reduce-scatter is an all-gather backwards in
 time, from target to source, with sums.
+
+What collectives cost whatever the network: bus bandwidth, and least steps, bytes and times.
+
+The factors are those of nccl-tests (NVIDIA, ``doc/PERFORMANCE.md``): size / time × factor is the
+bandwidth at which a rank's link is used, the same for any number of ranks.
+
+What a collective sends: waits, sizes, traces, GOAL.
+
+What each message of a collective waits for: the messages that brought what it carries.
+
+Collectives of a size, in bytes and seconds: as messages, as traces, and as rounds.
+
+Messages and traces run on all engines. Rounds list alike steps once, for programs that are too long
+to list.
+
+Collectives written as GOAL schedules, which LogGOPSim and ``goal.read_timed_goal`` read.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from heapq import heappush, heapreplace
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.errors import InputError
+from netloom.base import units
+from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.spec import real_number
+from netloom.base.textfiles import replacing
+from netloom.base.units import parse_bytes
+from netloom.base.words import listed
 from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.rounds import Round, ranges, round_program
+from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, message_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
     from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.workload.programs.rounds import RoundProgram
+    from netloom.workload.programs.traces import Trace
 
     Carried: TypeAlias = "Callable[[int], Lists | Ints]"
+    Pairs = tuple[Ints, Ints]
+
+
+# -- sizes -----------------------------------------------------------------------------------------
+
+
+FACTOR = 4.0
+"""Between the sizes of a range that says none."""
+
+MOST_SIZES = 64
+
+WANTED = "a size (64MB), several (1KB,1MB), or a range (1KB:1GB, by 4; 1KB:1GB:2, by 2)"
+
+
+def parse_sizes(given: Any) -> tuple[float, ...]:
+    """Return sizes in bytes, rising, none twice.
+
+    Raises
+    ------
+    InputError
+        If one is none or 0, a range falls or its factor is not above 1, or there are too many.
+
+    Examples
+    --------
+    >>> parse_sizes("1KB:64KB"), parse_sizes("1MB,8"), parse_sizes("1:10:3")
+    ((1000.0, 4000.0, 16000.0, 64000.0), (8.0, 1000000.0), (1.0, 3.0, 9.0, 10.0))
+    """
+    some = given.split(",") if isinstance(given, str) else given
+    some = list(some) if isinstance(some, list | tuple) else [some]
+    found: set[float] = set()
+    for each in some:
+        for size in _range_of(each) if isinstance(each, str) and ":" in each else [_size(each)]:
+            found.add(size)
+            if len(found) > MOST_SIZES:
+                raise InputError("size", f"more than {MOST_SIZES} sizes", WANTED)
+    if not found:
+        raise InputError("size", "none", WANTED)
+    return tuple(sorted(found))
+
+
+def _size(given: Any) -> float:
+    size = parse_bytes(given, where="size")
+    if not size:
+        raise InputError("size", "0", WANTED)
+    return size
+
+
+def _range_of(given: str) -> Iterator[float]:
+    """Yield the sizes of a range: those by its factor, and its end."""
+    parts = given.split(":")
+    if len(parts) > 3:
+        raise InputError("size", f"'{given}'", WANTED)
+    size, end = _size(parts[0]), _size(parts[1])
+    factor = real_number(parts[2], where="size") if len(parts) == 3 else FACTOR
+    if not size <= end:
+        raise InputError("size", f"'{given}', which falls", WANTED)
+    if not factor > 1:
+        raise InputError("size", f"'{given}', by {factor:g}", "a factor above 1")
+    while size < end * (1 - 1e-9):
+        yield size
+        size *= factor
+    yield end
+
+
+def size_ranges(sizes: list[float], some: list[float]) -> str:
+    """Return in words at which of all sizes something holds.
+
+    Examples
+    --------
+    >>> size_ranges([1e3, 1e4, 1e5], [1e4, 1e5]), size_ranges([1e3, 1e4], [1e3])
+    ('from 10 kB', 'at 1 kB')
+    >>> size_ranges([1.0], [1.0])
+    'at 1 B'
+    >>> size_ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
+    'at 1 B and 3 B'
+    """
+    if len(some) == 1:
+        return f"at {units.size(some[0])}"
+    if some == sizes:
+        return "at all sizes"
+    first, last = sizes.index(some[0]), sizes.index(some[-1])
+    if some != sizes[first : last + 1]:
+        return f"at {listed([units.size(each) for each in some])}"
+    if last == len(sizes) - 1:
+        return f"from {units.size(some[0])}"
+    if first == 0:
+        return f"up to {units.size(some[-1])}"
+    return f"from {units.size(some[0])} to {units.size(some[-1])}"
+
+
+# -- program ---------------------------------------------------------------------------------------
 
 
 COLLECTIVES = (
@@ -442,3 +565,389 @@ def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
         given.first_owner,
         given.final_owner,
     )
+
+
+# -- costs -----------------------------------------------------------------------------------------
+
+
+TWICE = ("all-reduce",)
+"""Collectives in which a rank sends nearly twice the size."""
+
+WHOLE = ("broadcast", "reduce")
+"""Collectives in which a rank sends or receives the size, whatever the number of ranks."""
+
+
+def bus_factor(collective: str, num_ranks: int) -> float:
+    """Return bus bandwidth / (size / time), as nccl-tests define it.
+
+    All-reduce: 2(P − 1)/P. Broadcast, reduce: 1. The others (P − 1)/P.
+
+    Raises
+    ------
+    InputError
+        If there is no such collective, or it moves no data.
+
+    Examples
+    --------
+    >>> bus_factor("all-reduce", 8), bus_factor("all-to-all", 4), bus_factor("reduce", 4)
+    (1.75, 0.75, 1.0)
+    """
+    if collective not in COLLECTIVES or collective == "barrier":
+        wanted = ", ".join(each for each in COLLECTIVES if each != "barrier")
+        raise InputError("collective", f"'{collective}'", wanted)
+    if collective in WHOLE:
+        return 1.0
+    return (1 + (collective in TWICE)) * (num_ranks - 1) / num_ranks
+
+
+def least_steps(num_places: int, ranks_each: int = 1) -> int:
+    """Return ⌈log2 P⌉: steps until all hear of one, or one of all, if each sends to one per step.
+
+    Ranks of one place hear of each other at once: with n ranks each, ⌈log(n + 1) P⌉ steps.
+
+    Most collectives take at least that many steps, because data of every rank, or of a root,
+    reaches all ranks. Gather, scatter and all-to-all do so only if messages are forwarded. A rank
+    that sends several messages at once needs fewer steps: see ``least_seconds``.
+
+    Examples
+    --------
+    >>> [least_steps(ranks) for ranks in (1, 2, 5, 8, 9)], least_steps(16, 8)
+    ([0, 1, 3, 3, 4], 2)
+    """
+    steps, told = 0, 1
+    while told < num_places:
+        steps, told = steps + 1, told * (ranks_each + 1)
+    return steps
+
+
+def least_seconds(
+    num_ranks: int, latency: float, overhead: float, gap: float, ranks_each: int = 1
+) -> float:
+    """Return the least time in which one rank is heard of by all, or hears of all: LogP's.
+
+    Each rank that has heard sends to another every max(o, g), and a message takes o + L + o (Karp,
+    Sahay, Santos & Schauser 1993). Nothing that all depend on can be faster on any network whose
+    latencies are at least L.
+
+    Parameters
+    ----------
+    num_ranks
+        P.
+    latency, overhead, gap
+        L, o and g, in seconds: the latency of the shortest path between two ranks. The time of a
+        processor for a message. The time between two messages of a rank.
+    ranks_each
+        Ranks that hear of each other at once, and all send. P then counts such places.
+
+    Raises
+    ------
+    InputError
+        If a time is below 0.
+
+    Examples
+    --------
+    Without an overhead or gap a rank reaches all others at once.
+
+    >>> least_seconds(8, 1e-6, 0, 0), least_seconds(8, 6, 2, 4)
+    (1e-06, 24.0)
+    """
+    for name, value in (("latency", latency), ("overhead", overhead), ("gap", gap)):
+        if not 0 <= value < np.inf:
+            raise InputError(name, f"{value:g} seconds", "a time of at least 0")
+    if num_ranks == 1:
+        return 0.0
+    between, whole = max(overhead, gap), 2 * overhead + latency
+    if between == 0:
+        return float(whole)
+    # when the next message of each rank that has heard is heard
+    heap, last = [whole] * ranks_each, 0.0
+    for _ in range(num_ranks - 1):
+        last = heap[0]
+        heapreplace(heap, last + between)
+        for _ in range(ranks_each):
+            heappush(heap, last + whole)
+    return float(last)
+
+
+# -- sent ------------------------------------------------------------------------------------------
+
+
+def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
+    """Return for each message the messages that it waits for, ascending, as offsets and numbers.
+
+    It waits for the last message that brought one of its chunks to its source as it is, and for all
+    that added to that chunk since.
+
+    Parameters
+    ----------
+    stepwise
+        Whether it waits also for all messages that its source sent in the last step in which it
+        sent any.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import collective_program
+    >>> chain = collective_program("broadcast", "chain", 3, chunks=2)
+    >>> offsets, waited = waits(chain, stepwise=True)
+    >>> list(zip(chain.step.tolist(), chain.source.tolist())), offsets.tolist(), waited.tolist()
+    ([(0, 0), (1, 0), (1, 1), (2, 1)], [0, 0, 1, 2, 4], [0, 0, 1, 2])
+    """
+    found = [_brought(program)]
+    if stepwise:
+        found.append(_sent_before(program))
+    count = np.int64(max(program.num_messages, 1))
+    key = np.concatenate([waiter * count + waited for waiter, waited in found])
+    key.sort()
+    first = np.ones(len(key), np.bool_)
+    np.not_equal(key[1:], key[:-1], out=first[1:])
+    waiter, waited = np.divmod(key[first], count)
+    per_row = np.bincount(waiter, minlength=program.num_messages)
+    return Lists(np.append(0, np.cumsum(per_row, dtype=np.int64)), waited)
+
+
+def _brought(program: CollectiveProgram) -> Pairs:
+    """Return pairs of messages: one that carries a chunk, and one that brought it or added to it.
+
+    In a step, ranks send before they get anything.
+    """
+    from netloom.workload.kernels.programs import find_brought
+
+    count, lengths = program.num_messages, program.chunks.lengths
+    ends = np.concatenate([program.source, program.target]).astype(np.int64)
+    when = np.concatenate([2 * program.step.astype(np.int64), 2 * program.step + 1])
+    order = np.argsort(ends * (2 * program.num_steps) + when, kind="stable")
+    events = np.where(order < count, order, ~(order - count))
+    offsets = np.searchsorted(ends[order], np.arange(program.num_ranks + 1))
+    row_of = np.repeat(np.arange(count, dtype=np.int32), lengths)
+    nothing, latest = np.zeros(0, np.int64), np.zeros(program.num_chunks, np.int64)
+    before = np.zeros(len(row_of), np.int64)
+
+    def find(waiter: Ints, waited: Ints) -> int:
+        owner, seen = np.full_like(latest, -1), np.full(count, -1, np.int64)
+        return int(
+            find_brought(
+                events, offsets, *program.chunks, row_of, program.sums,
+                latest, owner, before, seen, waiter, waited,
+            )
+        )  # fmt: skip
+
+    pairs = find(nothing, nothing)
+    found = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
+    find(*found)
+    return found
+
+
+def _sent_before(program: CollectiveProgram) -> Pairs:
+    """Return pairs of messages of a source: one, and another of the last step before it."""
+    key = program.source * np.int64(program.num_steps) + program.step
+    order = np.argsort(key, kind="stable")
+    _, begin, group = np.unique(key[order], return_index=True, return_inverse=True)
+    size = np.diff(begin, append=len(key))
+    source = program.source[order[begin]]
+    follows = np.append(False, source[1:] == source[:-1]) if len(begin) else group > 0
+    before = np.maximum(group - 1, 0)
+    count = np.where(follows[group], size[before], 0)
+    return np.repeat(order, count), order[ranges(begin[before], count)]
+
+
+ROUNDING = 1e-12
+"""Sizes that differ by such a part differ by rounding."""
+
+LEAST_BYTES = 1.0
+"""A message has at least so many bytes, even in a barrier."""
+
+
+def trace_of(
+    program: CollectiveProgram,
+    size_bytes: float,
+    *,
+    overhead_seconds: float = 0.0,
+    stepwise: bool = True,
+) -> Trace:
+    """Return a collective as a trace in bytes and seconds, whose tasks are ranks.
+
+    A message waits for those that brought what it carries. ``Trace.in_cycles`` and ``Trace.placed``
+    make of it what each engine runs.
+
+    Parameters
+    ----------
+    program
+        The collective.
+    size_bytes
+        Its size. See ``CollectiveProgram``.
+    overhead_seconds
+        Time of the processors of both ends for each message.
+    stepwise
+        Whether a rank sends only once all that it sent in its step before has arrived, as in the
+        usual formulas. Otherwise as soon as it has what it sends.
+
+    Raises
+    ------
+    InputError
+        If a size or time is none.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import collective_program
+    >>> trace_of(collective_program("broadcast", "binomial", 8), 1e6)
+    <broadcast, binomial: 8 tasks, 7 messages, 7 entries>
+    """
+    if not 0 <= overhead_seconds <= MOST_SECONDS:
+        raise InputError("overhead", f"{overhead_seconds:g} seconds", f"0 to {MOST_SECONDS:g}")
+    name, sizes = f"{program.collective}, {program.algorithm}", program.message_size
+    return message_trace(
+        name, program.num_ranks, map(str, range(program.num_messages)), program.source,
+        program.target, sizes_in_bytes(sizes, size_bytes), waits(program, stepwise=stepwise),
+        work=overhead_seconds,
+    )  # fmt: skip
+
+
+def rounds_of(
+    outline: Outline,
+    size_bytes: float,
+    host_of_rank: ArrayLike,
+    *,
+    num_hosts: int | None = None,
+    node_of_host: ArrayLike | None = None,
+) -> RoundProgram:
+    """Return a collective as rounds: steps that are alike are one round with a count.
+
+    ``neighbours``: a rank goes on when all that it sent and received before is complete. These are
+    the steps of ``trace_of`` if each step carries what the one before brought. Ranks that share a
+    host wait for each other.
+
+    Parameters
+    ----------
+    outline, size_bytes
+        The collective, and its size in bytes.
+    host_of_rank
+        int[num_ranks], the host of each rank. Several may share one.
+    num_hosts
+        Of the network. One more than the last host of a rank by default.
+    node_of_host
+        int[num_hosts], the node that owns each host. Messages inside a node then have no bytes, and
+        arrive at once.
+
+    Raises
+    ------
+    InputError
+        If a size is none, or a rank has no host.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import outline
+    >>> rounds_of(outline("all-reduce", "ring", 16384), 1e9, range(16384))
+    <32766 rounds, 536838144 messages>
+    """
+    hosts = _hosts(outline.num_ranks, host_of_rank, num_hosts)
+    unit = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
+    rounds = []
+    for each in outline.steps:
+        if len(each.source):
+            ends = hosts[each.source], hosts[each.target]
+            sizes = sizes_in_bytes(each.width * np.float64(unit), size_bytes)
+            if node_of_host is not None:
+                source, target = (np.asarray(node_of_host)[end] for end in ends)
+                sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
+            rounds.append(Round(*ends, sizes, each.times))
+    count = int(hosts.max()) + 1 if num_hosts is None else num_hosts
+    return round_program(count, rounds)
+
+
+def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
+    """Return the bytes of messages from their parts of a collective's size.
+
+    What is whole but for rounding is whole, so that no engine adds a flit for it.
+
+    Raises
+    ------
+    InputError
+        If the size is none.
+    """
+    if not 0 <= size_bytes <= MOST_LENGTH:
+        raise InputError("size", f"{size_bytes:g} bytes", f"0 to {MOST_LENGTH:g}")
+    exact = part * size_bytes
+    whole = np.rint(exact)
+    found = np.where(np.abs(exact - whole) <= ROUNDING * whole, whole, exact)
+    return np.maximum(found, LEAST_BYTES).astype(np.float64)
+
+
+def _hosts(num_ranks: int, host_of_rank: ArrayLike, num_hosts: int | None) -> Ints:
+    """Return the hosts of ranks, each of which has one."""
+    given = np.asarray(host_of_rank)
+    if given.shape != (num_ranks,):
+        raise NotAMappingError("mapping", f"hosts for {given.size} ranks", f"{num_ranks}")
+    most = int(given.max()) if num_hosts is None else num_hosts - 1
+    if given.min() < 0 or given.max() > most:
+        wrong = int(np.argmax((given < 0) | (given > most)))
+        raise NotAMappingError("mapping", f"host {given[wrong]} for rank {wrong}", f"0 to {most}")
+    return given.astype(np.int32)
+
+
+def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) -> None:
+    r"""Write a collective as a schedule in GOAL's text format.
+
+    A send requires the receives that brought what it carries. As a send of GOAL is complete before
+    its message has arrived, ranks do not wait for what they sent: ``trace_of`` with
+    ``stepwise=False`` is the same program. Message number m is ``sm`` and ``rm``, with tag m.
+
+    Parameters
+    ----------
+    program
+        The collective.
+    size_bytes
+        Its size. See ``CollectiveProgram``. Messages have whole bytes, rounded up.
+    path
+        A text file. An existing one is replaced.
+
+    Raises
+    ------
+    InputError
+        If the size is none, or the file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from netloom.workload.programs.collectives.algorithms import collective_program
+    >>> file = Path(mkdtemp()) / "chain.goal"
+    >>> write_goal(collective_program("broadcast", "chain", 3), 64, file)
+    >>> print(file.read_text(), end="")
+    num_ranks 3
+    rank 0 {
+    s0: send 64b to 1 tag 0
+    }
+    rank 1 {
+    r0: recv 64b from 0 tag 0
+    s1: send 64b to 2 tag 1
+    s1 requires r0
+    }
+    rank 2 {
+    r1: recv 64b from 1 tag 1
+    }
+    """
+    sizes = [ceil(size) for size in sizes_in_bytes(program.message_size, size_bytes).tolist()]
+    with replacing(Path(path)) as new, new.open("w", encoding="ascii", newline="\n") as stream:
+        stream.write(f"num_ranks {program.num_ranks}\n")
+        for rank, lines in enumerate(_operations(program, sizes)):
+            stream.write(f"rank {rank} {{\n" + "".join(lines) + "}\n")
+
+
+def _operations(program: CollectiveProgram, sizes: list[int]) -> Iterator[list[str]]:
+    """Yield the lines of each rank: receives and sends in order of messages."""
+    offsets, waited = (each.tolist() for each in waits(program, stepwise=False))
+    source, target = program.source.tolist(), program.target.tolist()
+    ends = np.concatenate([program.source, program.target])
+    order = np.lexsort((np.tile(np.arange(program.num_messages), 2), ends))
+    begin = np.searchsorted(ends[order], np.arange(program.num_ranks + 1))
+    for rank in range(program.num_ranks):
+        lines = []
+        for place in order[begin[rank] : begin[rank + 1]].tolist():
+            number = place % program.num_messages
+            size = sizes[number]
+            if place >= program.num_messages:
+                lines.append(f"r{number}: recv {size}b from {source[number]} tag {number}\n")
+                continue
+            lines.append(f"s{number}: send {size}b to {target[number]} tag {number}\n")
+            brought = waited[offsets[number] : offsets[number + 1]]
+            lines += [f"s{number} requires r{each}\n" for each in brought]
+        yield lines

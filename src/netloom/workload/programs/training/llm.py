@@ -35,11 +35,12 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, real_number, whole_number
 from netloom.workload.graphs.process_graph import process_graph
-from netloom.workload.programs.collectives.algorithms import collective_program, outline
-from netloom.workload.programs.collectives.makers import with_pair_sizes
-from netloom.workload.programs.collectives.program import COLLECTIVES
-from netloom.workload.programs.collectives.sent import sizes_in_bytes
-from netloom.workload.programs.training.expand import parse_algorithms
+from netloom.workload.programs.collectives.algorithms import (
+    collective_program,
+    outline,
+    with_pair_sizes,
+)
+from netloom.workload.programs.collectives.program import COLLECTIVES, sizes_in_bytes
 from netloom.workload.programs.training.rank_programs import (
     CALL,
     COMPUTE,
@@ -49,6 +50,7 @@ from netloom.workload.programs.training.rank_programs import (
     Ends,
     Pending,
     RankProgram,
+    parse_algorithms,
 )
 
 if TYPE_CHECKING:

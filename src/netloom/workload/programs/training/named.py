@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.base.spec import split_spec
 from netloom.workload.programs.training.chakra import read_chakra
-from netloom.workload.programs.training.expand import as_trace, parse_algorithms
 from netloom.workload.programs.training.kineto import read_kineto
 from netloom.workload.programs.training.llm import llm_program, parse_llm
+from netloom.workload.programs.training.rank_programs import as_trace, parse_algorithms
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,740 @@
+"""Plans at work: the program of each node, and a run on simulated hardware.
+
+Run a plan on simulated hardware, flit by flit: phase after phase, each on VCs of its own.
+
+A flit is a word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every
+connection owns one VC of each channel of its path. Connections that share a channel take turns on
+it, word by word. This includes the one channel from a node to its router, and the one back.
+
+The same connections by message passing: each is one message, on wormhole routers.
+
+The program of each node: which primitives it calls, phase by phase, in which order.
+
+The primitives are those of Feldmann et al. 1993, section 2: ``instantiate_phase``, ``send_element``
+and ``receive_element``. Within a phase a node has streams of them that go on side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.base.progress import counting
+from netloom.base.provenance import DEFAULT_SEED
+from netloom.phases.plan.plans import Connections, ranks
+from netloom.routing import ports, virtual_channel_routing
+from netloom.routing.ragged import parted
+from netloom.routing.virtual_channel_tables import MOST_SLOTS
+from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
+from netloom.simulation.network.program import NetworkProgram, reserve_paths
+from netloom.simulation.network.routers import Router, router
+from netloom.simulation.side_by_side import run_all
+from netloom.workload.programs.messages import lists, messages
+from netloom.workload.traffic.stream import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from netloom.base.arrays import Floats, Ints
+    from netloom.models.messages import ConSetCosts, MessageCosts
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetables import Timetable
+    from netloom.topology import Topology
+    from netloom.workload.programs.messages import Messages
+
+
+# -- execution -------------------------------------------------------------------------------------
+
+
+Answer = TypeVar("Answer")
+
+MOST_WORDS = 2**30
+"""Most words of a phase, as cycles of their processors, or of a node: more would run for hours."""
+
+MOST_ROWS = 2**22
+"""Most words of a phase that are sent one by one, where processors are slower than channels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What the phases of a plan took."""
+
+    plan: Plan  # what was run
+    streaming: bool  # whether all connections of a phase were interleaved from its start
+    switch_clocks: float  # synchronization and context switch before each phase
+    cycle_clocks: float  # clocks of a cycle, in which a channel carries one word
+    # int64[num_phases], from the first word's leave to send until the last is delivered.
+    phase_cycles: Ints
+    # start, end: float64[n], clocks since the connection's phase began, the switch excluded: when
+    # it was first allowed to send, and when its last word had been delivered.
+    start: Floats
+    end: Floats
+    # int64[num_phases, num_network_channels], the words that crossed each channel between routers.
+    channel_words: Ints
+
+    @property
+    def phase_clocks(self) -> Floats:
+        """Clocks of each phase, its switch included (float64[num_phases])."""
+        return np.asarray(self.switch_clocks + self.cycle_clocks * self.phase_cycles, np.float64)
+
+    @property
+    def clocks(self) -> float:
+        """Clocks of all phases, with their switches."""
+        return float(self.phase_clocks.sum())
+
+    @property
+    def clocks_per_word(self) -> float:
+        """Clocks of transfer for each word of the longest connection: the slope over words."""
+        words = int(self.plan.connections.words.max(initial=0))
+        return float(self.cycle_clocks * self.phase_cycles.sum() / words) if words else 0.0
+
+    @property
+    def channel_load(self) -> Floats:
+        """The part of its phase for which the busiest channel is busy (float64[num_phases])."""
+        most = self.channel_words.max(axis=1, initial=0)
+        load: Floats = most / np.maximum(self.phase_cycles, 1)
+        return load
+
+    def __repr__(self) -> str:
+        how = "interleaved" if self.streaming else "in the order of a timetable"
+        return (
+            f"<{len(self.plan.connections)} connections {how}: {self.plan.num_phases} phases in"
+            f" {self.clocks:.0f} clocks, the busiest channel is busy for"
+            f" {self.channel_load.max(initial=0):.0%} of its phase>"
+        )
+
+
+def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = None) -> Execution:
+    """Return what the phases of a plan take on routers of reserved VCs.
+
+    Each phase begins with an empty network, after a switch of ``costs.switch_clocks``, and ends
+    with its last word. Its connections wait as the order of the plan has it, and
+
+    - without a timetable, or with one of kind ``streaming``, for nothing else: those of a processor
+      are interleaved word by word;
+    - with another timetable they *meet*. A processor goes through its sends, and through its
+      receives, in the order of the timetable. It goes through both together if it cannot send and
+      receive at a time. A connection starts when its source's last send and its target's last
+      receive have been delivered. The timetable's times are not used.
+
+    If a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
+    start of the connection on, whatever the network does. The last one is delivered when the
+    target's processor has had as long for it.
+
+    A head takes two cycles per hop: 4 clocks on iWarp, whose latency is at most 4 √N on a torus of
+    N nodes (Feldmann et al. 1993, section 4.3.1). Two more each are spent on the channels at the
+    ends, so that a connection of h hops and w words that meets no other takes w + 2h + 3 cycles.
+
+    Parameters
+    ----------
+    plan
+        The connections, and the route and phase of each.
+    costs
+        Clocks of a switch, and of a word at a processor and on a channel.
+    timetable
+        When connections start.
+
+    Raises
+    ------
+    InputError
+        If a router has more connections than the simulator holds, or there are too many words. If a
+        processor is faster than a channel, or one that is slower is to interleave.
+
+    Examples
+    --------
+    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> ring = topology("ring:4")
+    >>> given = connections(read("ring:4"), range(4), 4, words=100)
+    >>> routes = paths(ring, DimensionOrder(), given.source, given.target)
+    >>> plan = Plan(ring, given, Capacity(8), np.zeros(8, np.int32), routes, "sequential")
+    >>> execute(plan, ConSetCosts()).clocks  # 528 + 2 * (2 * 100 + 2 + 3 + 1)
+    940.0
+    """
+    streaming = timetable is None or timetable.kind == "streaming"
+    _check(plan, costs, streaming=streaming)
+    start = None if streaming or timetable is None else timetable.start
+    rank = ranks(plan.connections)
+    runs = [
+        partial(_run, plan, costs, start, rank, phase, _router(plan, phase))
+        for phase in range(plan.num_phases)
+    ]
+    found = side_by_side(runs, "simulating phases")
+    count = len(plan.connections)
+    first, last, words = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
+    for each in found:
+        first[each.members], last[each.members] = each.start, each.end
+        words[each.members] = each.words
+    assert np.array_equal(words, plan.connections.words), "words were lost or made"
+    crossed = [each.channel_words for each in found]
+    clocks = float(costs.channel_clocks_per_word)
+    return Execution(
+        plan=plan,
+        streaming=streaming,
+        switch_clocks=float(costs.switch_clocks),
+        cycle_clocks=clocks,
+        phase_cycles=np.array([each.cycles for each in found], np.int64),
+        start=first * clocks,
+        end=last * clocks,
+        channel_words=np.array(crossed, np.int64).reshape(
+            len(found), plan.topology.num_network_channels
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Phase:
+    """What a phase took: in cycles, for each of its connections and for each channel."""
+
+    members: Ints
+    cycles: int
+    start: Ints
+    end: Ints
+    words: Ints
+    channel_words: Ints
+
+
+def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
+    pace, channel = costs.clocks_per_word, costs.channel_clocks_per_word
+    if not channel > 0:
+        raise InputError("channel_clocks_per_word", f"{channel}", "more than 0")
+    if pace < channel:
+        wanted = f"at least the {channel:g} clocks of a channel, to simulate it"
+        raise InputError("clocks_per_word", f"{pace:g}", wanted)
+    if streaming and (pace > channel or not costs.both_ways):
+        found = f"processors of {pace:g} clocks per word" if pace > channel else "both_ways = False"
+        wanted = "a timetable; only processors as fast as a channel both ways interleave"
+        raise InputError("simulation", f"{found}, and connections interleaved", wanted)
+    words = np.bincount(plan.phase, plan.connections.words * (pace / channel))
+    if words.max(initial=0) > MOST_WORDS:
+        found = f"{words.max():.3g} words' time in a phase"
+        raise InputError("words", found, f"at most {MOST_WORDS}, to simulate it")
+
+
+def _router(plan: Plan, phase: int) -> Router:
+    """Return the router of iWarp's latency, with as many VCs as the phase needs.
+
+    Raises
+    ------
+    InputError
+        If these are more than the simulator's routers have.
+    """
+    members = np.flatnonzero(plan.phase == phase)
+    given, network = plan.connections, plan.topology
+    hops = plan.routes.channels[np.repeat(plan.phase == phase, plan.routes.lengths)]
+    busiest = [
+        (int(counts.max()), _busiest(network, what, int(counts.argmax())))
+        for what, places in (
+            ("channel", hops),
+            ("source", given.source[members]),
+            ("target", given.target[members]),
+        )
+        if len(counts := np.bincount(places))
+    ]
+    needed, where = max(busiest, key=itemgetter(0), default=(1, ""))
+    num_ports = ports(network).num_network_ports + 1
+    if needed * num_ports > MOST_SLOTS:
+        found = f"{needed} connections {where}, on routers of {num_ports} ports"
+        wanted = f"at most {MOST_SLOTS // num_ports} on a channel, to simulate it"
+        raise InputError(f"phase {phase}", found, wanted)
+    return router("single-cycle", vcs=needed, switching="reserved")
+
+
+def _busiest(network: Topology, what: str, place: int) -> str:
+    if what == "channel":
+        return f"on channel {network.channel_name(place)}"
+    return f"{'from' if what == 'source' else 'to'} node {network.name_of(place)}"
+
+
+def _run(
+    plan: Plan,
+    costs: ConSetCosts,
+    start: Floats | None,
+    rank: Ints,
+    phase: int,
+    kind: Router,
+    stopped: Callable[[], bool],
+) -> _Phase | None:
+    """Run a phase. Return None if it was to stop."""
+    members, table, owner = phase_rows(plan, costs, start, rank, phase)
+    given, by_owner = plan.connections, np.argsort(owner, kind="stable")
+    routed = parted(plan.topology, plan.routes.taken(members))
+    owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
+    engine = NetworkProgram(
+        plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
+    )
+    engine.append(table, owner)
+    if not completed(engine, f"phase {phase}", "fewer, to simulate it", stopped):
+        return None
+    engine.network.flits()  # balances
+    found = engine.rows
+    words = np.bincount(owner, found["flits"], minlength=len(members)).astype(np.int64)
+    first = np.searchsorted(owner[by_owner], np.arange(len(members)))
+    last = np.append(first[1:], len(owner)) - 1
+    sent, complete = found["ready"][by_owner[first]], found["complete"][by_owner[last]]
+    cycles = int(found["complete"].max(initial=0))
+    return _Phase(members, cycles, sent, complete, words, engine.channel_flits())
+
+
+def phase_rows(
+    plan: Plan,
+    costs: ConSetCosts,
+    start: Floats | None,
+    rank: Ints,
+    phase: int,
+) -> tuple[Ints, Messages, Ints]:
+    """Return the connections of a phase, the rows that they send, and the connection of each row.
+
+    Connections are int64[m], by number. The third is int32[rows], places among them. A connection's
+    rows are in the order of its words. See ``execute`` for what they wait for.
+
+    ``start``: float64[n], when the timetable has each connection start. None: all at once.
+    ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
+    order.
+
+    Raises
+    ------
+    InputError
+        If there are too many words that are sent one by one.
+    """
+    members = np.flatnonzero(plan.phase == phase)
+    given = plan.connections
+    begin = np.zeros(len(members)) if start is None else start[members]
+    sequence = members[np.lexsort((members, rank[members], begin))]
+    waits = order_within(given, members)
+    if start is not None:
+        for met, earlier in meetings(given, sequence, both_ways=costs.both_ways).items():
+            waits[met] |= earlier
+    pace = costs.clocks_per_word / costs.channel_clocks_per_word
+    words = given.words[sequence]
+    single = pace == 1
+    count = np.ones(len(sequence), np.int64) if single else np.maximum(words, 1)
+    if count.sum() > MOST_ROWS:
+        found = f"{count.sum()} words in phase {phase}, sent one by one"
+        raise InputError("words", found, f"at most {MOST_ROWS}, to simulate it")
+    connection, ends = np.repeat(sequence, count), np.cumsum(count)
+    word = np.arange(len(connection)) - np.repeat(ends - count, count)
+    last_row = dict(zip(sequence.tolist(), (ends - 1).tolist(), strict=True))
+    awaited = lists([sorted(map(last_row.__getitem__, waits[each])) for each in sequence.tolist()])
+    left = np.repeat(words, count)
+    taken = np.rint(left * pace) - np.floor(word * pace) - 1
+    table = messages(
+        given.num_nodes,
+        source=given.source[connection],
+        target=given.target[connection],
+        flits=left if single else np.minimum(left, 1),
+        delay=np.floor(word * pace) * (not single),
+        receive=np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0),
+        after=awaited.taken(np.repeat(np.arange(len(sequence)), count)),
+    )
+    return members, table, np.searchsorted(members, connection).astype(np.int32)
+
+
+def order_within(given: Connections, members: Ints) -> dict[int, set[int]]:
+    """Return, for each of some connections, those among them that its order has it wait for.
+
+    Examples
+    --------
+    >>> from netloom.phases.plan.plans import connections
+    >>> from netloom.workload import read
+    >>> order = [((0, 1), (1, 2)), ((0, 1), (2, 3))]
+    >>> given = connections(read("ring:4"), range(4), 4, order=order)
+    >>> order_within(given, np.array([0, 3]))
+    {0: set(), 3: {0}}
+    """
+    waits: dict[int, set[int]] = {connection: set() for connection in members.tolist()}
+    inside = np.zeros(len(given), np.bool_)
+    inside[members] = True
+    both = inside[given.before] & inside[given.after]
+    pairs = given.before[both].tolist(), given.after[both].tolist()
+    for first, second in zip(*pairs, strict=True):
+        waits[second].add(first)
+    return waits
+
+
+def meetings(given: Connections, sequence: Ints, *, both_ways: bool) -> dict[int, set[int]]:
+    """Return what each connection follows at its processors: the last send and the last receive.
+
+    Parameters
+    ----------
+    given
+        The connections.
+    sequence
+        Some of them, in the order in which they are to start.
+    both_ways
+        Whether a processor sends and receives at the same time. Otherwise its sends and receives
+        are one sequence.
+
+    Examples
+    --------
+    >>> from netloom.phases.plan.plans import connections
+    >>> from netloom.workload import read
+    >>> given = connections(read("ring:4"), range(4), 4)  # 0 -> 1, 0 -> 3, 1 -> 0, 1 -> 2 ...
+    >>> meetings(given, np.array([0, 1, 2]), both_ways=True)
+    {0: set(), 1: {0}, 2: set()}
+    >>> meetings(given, np.array([0, 1, 2]), both_ways=False)
+    {0: set(), 1: {0}, 2: {0, 1}}
+    """
+    last: dict[tuple[int, bool], int] = {}
+    found = {}
+    for connection in sequence.tolist():
+        ends = [
+            (int(given.source[connection]), True),
+            (int(given.target[connection]), not both_ways),
+        ]
+        found[connection] = {last[end] for end in ends if end in last}
+        last.update(dict.fromkeys(ends, connection))
+    return found
+
+
+def side_by_side(runs: Sequence[Callable[..., Answer | None]], what: str) -> list[Answer]:
+    """Return what runs find. Ctrl-C stops all of them."""
+    with counting(len(runs), what) as tell:
+        found = [each for each in run_all(runs, tell=tell) if each is not None]
+    if len(found) < len(runs):
+        raise KeyboardInterrupt
+    return found
+
+
+def completed(engine: NetworkProgram, where: str, wanted: str, stopped: Callable[[], bool]) -> bool:
+    """Run a program to its end, and return whether it was not stopped before."""
+    while engine.completed < engine.num_rows:
+        if stopped():
+            return False
+        if engine.cycle == LAST_CYCLE:
+            raise InputError(where, f"{LAST_CYCLE} cycles", wanted)
+        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    return True
+
+
+POOLS = 3
+"""VCs of a channel: on iWarp 12 logical channels were for messages, in four directions (Feldmann et
+al. 1993, section 5)."""
+
+
+@dataclass(frozen=True, eq=False)
+class MessagePassing:
+    """What the messages took."""
+
+    clocks: float  # until the last message has been received
+    order: str  # ``random`` or ``listed``
+    # int64[num_channels], the words that crossed each channel, headers included.
+    channel_words: Ints
+    # float64[n], clocks in which each connection's message has been received there.
+    end: Floats
+
+    def __repr__(self) -> str:
+        return f"<{len(self.end)} messages, {self.order} order: {self.clocks:.0f} clocks>"
+
+
+def message_passing(
+    given: Connections,
+    topology: Topology,
+    costs: MessageCosts,
+    *,
+    order: Literal["random", "listed"] = "random",
+    seed: int = DEFAULT_SEED,
+) -> MessagePassing:
+    """Return what connections take as messages, on the network that would hold them as phases.
+
+    A node sends its messages one after the other, the next when the last has been received. With
+    the costs of iWarp, m messages of k words that meet no others take m (800 + 2k) clocks, and 4
+    clocks per hop. Tables 1-3 of Feldmann et al. 1993 use this formula without the hops. A message
+    takes the processor of its source for ``send_clocks``, then crosses the network, then takes that
+    of its target for ``receive_clocks``. A processor serves first come, first served. These clocks
+    include the channels between a processor and its router. Words come in while others go out, even
+    if the costs of connections have ``both_ways`` unset.
+
+    The network has wormhole routers with default routing. Each channel carries a word per cycle,
+    and a hop takes two cycles. On a torus, this is dimension order on 3 VCs: messages that have
+    crossed the dateline of a ring take one, and the others two. Half-way round a ring, the
+    direction is random.
+
+    Parameters
+    ----------
+    given, topology
+        The connections, and the network.
+    costs
+        Of a message. ``clocks_per_word`` is a channel's cycle.
+    order
+        A node sends its messages in ``random`` order, as the paper did all-to-all to spread
+        congestion, or as ``listed`` in ``given``. Messages that come before others, by the order
+        of connections, always go first.
+    seed
+        Of the random order, and of what routing leaves to chance.
+
+    Raises
+    ------
+    InputError
+        If there are too many words.
+    DeadlockError
+        If messages block each other for good, on a network other than a mesh or a torus.
+
+    Examples
+    --------
+    >>> from netloom.models.messages import MessageCosts
+    >>> from netloom.phases.plan.plans import connections
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> given = connections(read("hypercube:1"), [0, 2], 4, words=100)
+    >>> message_passing(given, topology("mesh:4"), MessageCosts(), order="listed").clocks
+    1008.0
+    """
+    words = np.bincount(given.source, given.words + costs.header_words)
+    if words.max(initial=0) > MOST_WORDS:
+        found = f"{words.max():.3g} words from a node"
+        raise InputError("words", found, f"at most {MOST_WORDS}, to simulate it")
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+    table, sequence = _table(given, topology, costs, order, rng)
+    run = partial(_pass, topology, table, int(rng.integers(2**31)))
+    ((complete, crossed),) = side_by_side([run], "simulating messages")
+    end = np.empty(len(given))
+    end[sequence] = complete * costs.clocks_per_word
+    return MessagePassing(float(end.max(initial=0)), order, crossed, end)
+
+
+def _table(
+    given: Connections,
+    topology: Topology,
+    costs: MessageCosts,
+    order: str,
+    rng: np.random.Generator,
+) -> tuple[Messages, Ints]:
+    """Return the messages, each after the one before it, and their connections."""
+    place = rng.permutation(len(given)) if order == "random" else np.arange(len(given))
+    sequence = np.lexsort((place, ranks(given)))
+    row_of = np.empty(len(given), np.int64)
+    row_of[sequence] = np.arange(len(given))
+    after: list[list[int]] = [[] for _ in sequence]
+    for first, second in zip(given.before.tolist(), given.after.tolist(), strict=True):
+        after[row_of[second]].append(int(row_of[first]))
+    last: dict[int, int] = {}
+    for row, source in enumerate(given.source[sequence].tolist()):
+        if source in last:
+            after[row].append(last[source])
+        last[source] = row
+    times = _usual_router().timing()
+    table = messages(
+        topology.num_hosts,
+        source=given.source[sequence],
+        target=given.target[sequence],
+        flits=given.words[sequence] + costs.header_words,
+        run=_cycles(costs, costs.send_clocks, times.injection - 1),
+        receive=_cycles(costs, costs.receive_clocks, times.ejection),
+        after=after,
+    )
+    return table, sequence
+
+
+def _usual_router() -> Router:
+    return router("single-cycle", vcs=POOLS)
+
+
+def _cycles(costs: MessageCosts, clocks: float, within: int) -> int:
+    """Return the cycles of a processor for a message, but for those of its channel."""
+    return max(round(clocks / costs.clocks_per_word) - within, 0)
+
+
+def _pass(
+    topology: Topology, table: Messages, seed: int, stopped: Callable[[], bool]
+) -> tuple[Ints, Ints] | None:
+    """Return when each message was received, and what crossed each channel. None to stop."""
+    kind = _usual_router()
+    routing = virtual_channel_routing(topology, "default", num_vcs=kind.vcs)
+    engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=seed)
+    engine.append(table)
+    if not completed(engine, "messages", "fewer, to simulate them", stopped):
+        return None
+    return engine.rows["complete"].astype(np.int64), engine.channel_flits()
+
+
+# -- node programs ---------------------------------------------------------------------------------
+
+
+Primitive: TypeAlias = Literal["send_element", "receive_element"]
+SEND: Primitive = "send_element"
+RECEIVE: Primitive = "receive_element"
+
+WANTED = "what NodeProgram.to_dict writes"
+
+
+@dataclass(frozen=True)
+class Action:
+    """All words of one connection, sent or received."""
+
+    # ``send_element`` or ``receive_element``, called until all words are through.
+    primitive: Primitive
+    connection: int  # its number
+    node: int  # the node at the other end
+    words: int  # how many
+    # Before it sends: connections that are to be delivered first, as the order has it.
+    after: tuple[int, ...] = ()
+    # Once it has received: nodes, other than its own, that wait to hear of that.
+    tell: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class NodePhase:
+    """What a node does in one phase."""
+
+    phase: int  # its number, for ``instantiate_phase``
+    # Each goes through its actions in order; they all go on side by side.
+    streams: tuple[tuple[Action, ...], ...]
+
+
+@dataclass(frozen=True)
+class NodeProgram:
+    """What a node does, phase by phase. ``str`` writes it out for people."""
+
+    node: int
+    phases: tuple[NodePhase, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON. ``node_program`` reads it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [f"node {self.node}"]
+        for each in self.phases:
+            lines.append(f"  instantiate_phase({each.phase})")
+            for number, stream in enumerate(each.streams):
+                if len(each.streams) > 1:
+                    lines.append(f"    stream {number}, beside the others")
+                lines += [f"      {_line(action)}" for action in stream]
+        return "\n".join(lines)
+
+
+def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[NodeProgram]:
+    """Return the program of each node, in the order of a timetable.
+
+    A node has two streams in each phase, its sends and its receives, each in the order of the
+    timetable. It has one stream of both if its processor cannot do both at a time, and one per
+    connection if connections are interleaved (``streaming``). Streams cannot deadlock, even if a
+    send waits for its receive and no word is buffered. Consider the first connection of the
+    timetable that is not yet done. Everything before it in the streams of its ends, or in the
+    order, has started earlier. So both its ends are ready. A node without connections also takes
+    part in the synchronization of each phase.
+
+    Examples
+    --------
+    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.phases.timetables import schedule
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import read
+    >>> pair = connections(read("hypercube:1"), [0, 2], 3, words=8)
+    >>> routes = paths(mesh(3), DimensionOrder(), pair.source, pair.target)
+    >>> plan = Plan(mesh(3), pair, Capacity(4), np.zeros(2, np.int32), routes, "sequential")
+    >>> print(node_programs(plan, schedule(plan, ConSetCosts()), ConSetCosts())[2])
+    node 2
+      instantiate_phase(0)
+        stream 0, beside the others
+          send_element(1), 8 words to node 0
+        stream 1, beside the others
+          receive_element(0), 8 words from node 0
+    """
+    given, kind = plan.connections, timetable.kind
+    sequence = np.lexsort((np.arange(len(given)), ranks(given), timetable.start, plan.phase))
+    after, tell = _announcements(plan)
+    streams: list[list[dict[int, list[Action]]]] = [
+        [{} for _ in range(plan.num_phases)] for _ in range(given.num_nodes)
+    ]
+    for number in sequence.tolist():
+        start, end = int(given.source[number]), int(given.target[number])
+        words, phase = int(given.words[number]), int(plan.phase[number])
+        send = Action(SEND, number, end, words, after=after[number])
+        receive = Action(RECEIVE, number, start, words, tell=tell[number])
+        for node, action in ((start, send), (end, receive)):
+            if kind == "streaming":
+                stream = len(streams[node][phase])
+            else:
+                stream = int(costs.both_ways and action is receive)
+            streams[node][phase].setdefault(stream, []).append(action)
+    return [
+        NodeProgram(node, tuple(NodePhase(phase, _ordered(each)) for phase, each in enumerate(of)))
+        for node, of in enumerate(streams)
+    ]
+
+
+def node_program(data: dict[str, Any]) -> NodeProgram:
+    """Return the program that ``NodeProgram.to_dict`` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+
+    Examples
+    --------
+    >>> send = Action("send_element", connection=3, node=1, words=8)
+    >>> program = NodeProgram(0, (NodePhase(0, ((send,),)),))
+    >>> node_program(program.to_dict()) == program
+    True
+    """
+    try:
+        phases = tuple(
+            NodePhase(
+                int(each["phase"]),
+                tuple(tuple(_action(action) for action in stream) for stream in each["streams"]),
+            )
+            for each in data["phases"]
+        )
+        return NodeProgram(int(data["node"]), phases)
+    except KeyError as error:
+        raise InputError("node program", f"no {error}", WANTED) from None
+    except ValueError as error:
+        raise InputError("node program", str(error), WANTED) from None
+    except TypeError:
+        raise InputError("node program", "a field of another kind", WANTED) from None
+
+
+def _action(data: dict[str, Any]) -> Action:
+    if data["primitive"] not in (SEND, RECEIVE):
+        raise ValueError(f"primitive '{data['primitive']}'")
+    return Action(
+        data["primitive"],
+        connection=int(data["connection"]),
+        node=int(data["node"]),
+        words=int(data["words"]),
+        after=tuple(map(int, data.get("after", ()))),
+        tell=tuple(map(int, data.get("tell", ()))),
+    )
+
+
+def _announcements(plan: Plan) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Return what each connection's send waits for, and which nodes its receive tells.
+
+    Only within a phase: what comes before in an earlier one has been delivered.
+    """
+    given = plan.connections
+    after: list[set[int]] = [set() for _ in range(len(given))]
+    tell: list[set[int]] = [set() for _ in range(len(given))]
+    for first, second in zip(given.before.tolist(), given.after.tolist(), strict=True):
+        if plan.phase[first] == plan.phase[second]:
+            after[second].add(first)
+            if given.target[first] != given.source[second]:
+                tell[first].add(int(given.source[second]))
+    return [tuple(sorted(each)) for each in after], [tuple(sorted(each)) for each in tell]
+
+
+def _ordered(streams: dict[int, list[Action]]) -> tuple[tuple[Action, ...], ...]:
+    return tuple(tuple(streams[number]) for number in sorted(streams))
+
+
+def _line(action: Action) -> str:
+    way = "to" if action.primitive == SEND else "from"
+    line = f"{action.primitive}({action.connection}), {action.words} words {way} node {action.node}"
+    if action.after:
+        line += f", once {', '.join(map(str, action.after))} came"
+    if action.tell:
+        line += f", then tell {', '.join(map(str, action.tell))}"
+    return line

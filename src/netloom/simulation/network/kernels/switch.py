@@ -1,0 +1,685 @@
+"""Switch allocation of one router, and what a flit that won it changes.
+
+What a flit that won the switch changes: here, at the router before, and at the next one.
+
+Then what happens when a packet comes to the front of a buffer: where it may go from there.
+
+Twin: ``tests/reference/network.py``.
+
+Switch allocation of one router: which input slots send a flit, and by which output port.
+
+Attempts of allocation may take several cycles. Those of a slot follow one another: a slot that
+fails, or has no credit, begins its next attempt when the last one ends.
+
+Twin: ``tests/reference/network_router.py``. That of attempts: ``tests/reference/network.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from netloom.base.compilation import inlined, overloaded
+from netloom.routing.by_hop.tables import HopTables
+from netloom.routing.kernels.by_hop import next_hop
+from netloom.routing.kernels.virtual_channels import allowed, arrived
+from netloom.simulation.kernels.agenda import lowest, next_from, post, record, single, unsigned
+from netloom.simulation.network.kernels.vc_allocation import (
+    address,
+    better,
+    bind,
+    bit_of,
+    bound_to,
+    bucket_of,
+    choices,
+    follow,
+    front_packet,
+    has_room,
+    masks_of,
+    node_of,
+    oldest,
+    one_of,
+    own,
+    place_at,
+    place_of,
+    port_at,
+    region_of,
+    slot_of,
+    vcs_in,
+    wake,
+)
+
+# -- moves -----------------------------------------------------------------------------------------
+
+
+EMPTY = np.int64(0)
+LAST = np.int64(63)  # an input slot that is no port's between routers
+
+
+@inlined
+def move(setup, state, winner, cycle):
+    """Send the flit at the front of a slot on: to the next router, or out of the network."""
+    node, slot = node_of(setup, winner), slot_of(setup, winner)
+    place = place_of(setup, node, slot)
+    here, masks = record(state.inputs, place), masks_of(setup, state, node, slot)
+    out, port, left = np.int64(here.out), np.int64(here.out_port), here.left - 1
+    here.left = left
+    here.count -= 1
+    masks.flits &= ~(np.int64(here.count == 0) << (slot & 63))
+    return_credit(setup, state, node, slot, cycle)
+    if setup.circuit and setup.uneven:
+        note_way_back(setup, state, node, slot, left)
+    at = port_at(setup, node, port)
+    sink = record(state.ports, at)
+    if sink.down >= 0:
+        sink.crossed += 1
+        delay = record(state.lines, at).flit if setup.uneven else setup.flit_delay
+        there = sink.down + out - port * setup.vc_stride
+        taker = region_of(setup, state, node_of(setup, there))
+        bucket = bucket_of(setup, setup.region, taker, cycle + delay)
+        post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
+        output = record(state.outputs, place_of(setup, node, out))
+        output.credits -= 1
+        if setup.counted:
+            state.used[unsigned(node << setup.port_bits | port)] += 1
+        spent = np.int64(output.credits == 0)
+        masks_of(setup, state, node, out).open &= ~(spent << (out & 63))
+        masks.credit &= ~(spent << (slot & 63))
+    else:
+        delay = record(state.lines, at).flit if setup.uneven else setup.exit_delay
+        leave(setup, state, place, left, cycle, delay)
+    if left == 0:
+        end(setup, state, node, slot, out)
+    if setup.uneven and not setup.staged:
+        rest(setup, state, node, port, cycle)
+
+
+@inlined
+def spend(line, cycle):
+    """Note that a flit is sent on a line. Return the first cycle in which it can send again."""
+    line.ready = max(line.ready, cycle * line.share - (line.share - 1)) + line.whole
+    return (line.ready + line.share - 1) // line.share
+
+
+@inlined
+def rest(setup, state, node, port, cycle):
+    """Close an output port that has sent a flit, if it cannot send again in the next cycle."""
+    at = port_at(setup, node, port)
+    line = record(state.lines, at)
+    if line.share == line.whole:
+        return
+    again = spend(line, cycle)
+    if again <= cycle + 1:
+        return
+    post(state.wakes, state.wakes_due, setup.wakes_each, again & setup.wheel, at)
+    first = port * setup.vc_stride
+    there = masks_of(setup, state, node, first)
+    there.open &= ~(setup.all_vcs << (first & 63))
+    for out in range(first, first + setup.num_vcs):
+        if there.free & bit_of(out) == 0:
+            owner = np.int64(record(state.outputs, place_of(setup, node, out)).owner)
+            masks_of(setup, state, node, owner).credit &= ~bit_of(owner)
+
+
+@inlined
+def return_credit(setup, state, node, slot, cycle):
+    """Tell the router or source before that a place of a slot's buffer is free again.
+
+    A count so high that it cannot reach zero before the credit's time is raised at once. Nothing
+    here branches: what a processor cannot foretell costs more than what it does in vain.
+    """
+    port = state.port_of[slot]
+    at = port_at(setup, node, port)
+    up = record(state.ports, at).up + slot - port * setup.vc_stride
+    output = record(state.outputs, up)
+    taker, early = np.int64(setup.region), False
+    if setup.divided and up < setup.source_slots:
+        taker = region_of(setup, state, up // setup.num_slots)
+    if taker == setup.region:  # another's count is none of this processor's business
+        early = output.credits >= setup.lazy
+        output.credits += early
+    if setup.uneven:
+        delay = np.int64(record(state.lines, at).credit)
+    else:
+        delay = setup.credit_delay if up < setup.source_slots else setup.entry_credit_delay
+    bucket = unsigned(bucket_of(setup, setup.region, taker, cycle + delay))
+    due = state.credits_due[bucket]
+    state.credits[unsigned(bucket * setup.credits_each + due)] = up
+    state.credits_due[bucket] = due + (not early)
+
+
+@inlined
+def note_way_back(setup, state, node, slot, left):
+    """Add the channel by which a probe came to a router to the way of its answer."""
+    packet = record(state.packets, front_packet(setup, state, place_of(setup, node, slot)))
+    if left == packet.flits:
+        packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
+
+
+@inlined
+def leave(setup, state, place, left, cycle, delay):
+    """Take a flit out of the network: log the packet at its tail, answer a circuit's probe."""
+    index = front_packet(setup, state, place)
+    packet, clock = record(state.packets, index), record(state.clock, 0)
+    hops, arrival = packet.routers - 1, cycle + delay
+    clock.ejected += 1
+    if setup.circuit and left == packet.flits:
+        exit_credit_delay = delay - setup.exit_delay + setup.entry_credit_delay
+        back = setup.entry_credit_delay + hops * setup.credit_delay
+        if setup.uneven:
+            back = np.int64(packet.back)
+        record(state.entries, packet.channel).resume = arrival + back + exit_credit_delay
+    if left > 0:
+        return
+    entry = record(state.log, clock.logged)
+    entry.number = packet.number
+    entry.birth = packet.birth
+    entry.entry = packet.entry
+    entry.arrival = arrival
+    entry.source = packet.source
+    entry.target = packet.target
+    entry.hops = hops
+    entry.flits = packet.flits
+    entry.row = packet.row
+    clock.logged += 1
+    clock.delivered += 1
+    packet.next = clock.free_packet
+    clock.free_packet = index
+    clock.free_packets += 1
+
+
+@inlined
+def end(setup, state, node, slot, out):
+    """After a tail: free what the packet owned. A packet behind it comes to the front."""
+    place = place_of(setup, node, slot)
+    here = record(state.inputs, place)
+    if not setup.reserved:
+        masks_of(setup, state, node, slot).active &= ~bit_of(slot)
+        masks_of(setup, state, node, out).free |= bit_of(out)
+        bind(setup, state, node, np.int64(here.out_port), slot)
+    here.front = here.front + 1 if here.front + 1 < setup.ring else 0
+    if here.count > 0:
+        clock = record(state.clock, 0)
+        state.fronts[unsigned(clock.fronts)] = address(setup, node, slot)
+        clock.fronts += 1
+
+
+@inlined
+def begin(setup, tables, state, front, cycle):
+    """Make the packet at the front of a slot its current one: its route is computed.
+
+    In store-and-forward, nothing happens until all of the packet is there.
+    """
+    node, slot = node_of(setup, front), slot_of(setup, front)
+    place = place_of(setup, node, slot)
+    here = record(state.inputs, place)
+    index = front_packet(setup, state, place)
+    packet = record(state.packets, index)
+    flits = packet.flits + setup.circuit
+    if setup.whole_first and here.count < flits:
+        return
+    here.left = flits
+    hops = packet.routers
+    packet.routers = hops + 1
+    masks = masks_of(setup, state, node, slot)
+    if setup.reserved and masks.active & bit_of(slot):  # its connection owns an output for good
+        follow(setup, state, node, np.int64(here.out), index)
+        return
+    route(setup, tables, state, node, slot, packet, hops)
+    if setup.head_wait == 0:
+        masks.waiting |= bit_of(slot)
+    else:
+        bucket = (cycle + setup.head_wait) & setup.wheel
+        post(state.heads, state.heads_due, setup.heads_each, bucket, front)
+
+
+def route(setup, tables, state, node, slot, packet, hops):
+    """Note the output slots that a packet may take, as the tables' kind of routing says."""
+    raise NotImplementedError  # compiled code takes one of those below, by the type of its tables
+
+
+@overloaded(route)
+def _route(setup, tables, state, node, slot, packet, hops):  # noqa: ARG001 (as ``route``)
+    return by_hop if tables.instance_class is HopTables else by_rule
+
+
+def by_hop(setup, tables, state, node, slot, packet, hops):
+    """Ask the tables of a network whose hosts hang on routers."""
+    place = place_of(setup, node, slot)
+    first = place * setup.words
+    for word in range(setup.words):
+        state.allowed[unsigned(first + word)] = 0
+    port = state.port_of[slot]
+    vc = slot - port * setup.vc_stride
+    next_hop(tables, state.used, state.allowed, first, node, port, vc, packet, hops)
+
+
+def by_rule(setup, tables, state, node, slot, packet, hops):
+    """Ask a rule, or a table or path of a direct network.
+
+    If its source chooses between two ways, a packet takes the one on whose first channel more
+    credits are left, and as its coin fell where both have as many. The coin then says which it was.
+    If hosts hang on routers, a packet that goes no further leaves by the port of its host.
+    """
+    packet.aux = arrived(tables, node, packet.aux)
+    coin, hung = np.int64(packet.coin), len(tables.host_router) > 0
+    source, target, came_by = packet.source, packet.target, slot
+    if hung:
+        source, target = tables.host_router[source], tables.host_router[target]
+        came_by = min(slot, LAST)
+    choosing = setup.choose_order and hops == 0 and not (hung and source == target)
+    best, most, kept = EMPTY, -1, coin
+    for way in range(2 if choosing else 1):
+        slots = allowed(tables, node, came_by, source, target, packet.aux, coin ^ way, hops)
+        left = 0
+        if choosing:
+            first = place_of(setup, node, state.port_of[lowest(slots)] * setup.vc_stride)
+            for place in range(first, first + setup.num_vcs):
+                left += record(state.outputs, place).credits
+        if left > most:
+            best, most, kept = slots, left, coin ^ way
+    packet.coin = kept
+    if hung:
+        ask_of_host(setup, tables, state, node, slot, packet, best)
+    else:
+        state.allowed[unsigned(place_of(setup, node, slot))] = best
+
+
+@inlined
+def ask_of_host(setup, tables, state, node, slot, packet, slots):
+    """Note the slots of a set, or where that is empty, those of the port of a packet's host."""
+    first = place_of(setup, node, slot) * setup.words
+    for word in range(setup.words):
+        state.allowed[unsigned(first + word)] = 0
+    state.allowed[unsigned(first)] = slots
+    if slots == EMPTY:
+        for lane in range(tables.exit_lanes[packet.target]):
+            out = (np.int64(tables.exit_port[packet.target]) + lane) * setup.vc_stride
+            state.allowed[unsigned(first + (out >> 6))] |= setup.all_vcs << (out & 63)
+
+
+@inlined
+def begin_packets(setup, tables, state, cycle):
+    """Packets that came to the front of a buffer: they arrived, or the tail before them left."""
+    for index in range(record(state.clock, 0).fronts):
+        front = np.int64(state.fronts[unsigned(index)])
+        if record(state.inputs, place_at(setup, front)).left == 0:  # it may be noted twice
+            wake(state.active, node_of(setup, front))
+            begin(setup, tables, state, front, cycle)
+    record(state.clock, 0).fronts = 0
+
+
+# -- switch allocation -----------------------------------------------------------------------------
+
+
+ONE = np.int64(1)
+
+
+@inlined
+def request(setup, state, node, ready, out, word, left):
+    """Let all ready slots whose packets own a slot of an output port ask for it.
+
+    Return those of ``left``, slots of a word, that have not asked. Of later words, they stay in
+    ``state.left``.
+    """
+    for each in range(setup.words):
+        mine = bound_to(setup, state, node, out, each)
+        state.requests[out * setup.words + each] = one_of(setup, state.ready, ready, each) & mine
+        if setup.speculative:
+            state.guesses[out * setup.words + each] = 0
+        if each == word:
+            left &= ~mine
+        elif each > word:
+            state.left[each] &= ~mine
+    return left
+
+
+@inlined
+def guess(setup, state, node, slot, asked):
+    """Let a waiting head of a speculative router ask for output ports. Return how many are asked.
+
+    It asks for every port at which it could take a VC, which goes to ``wanted``.
+    """
+    word, slots = choices(setup, state, node, slot)
+    state.wanted[slot] = slots
+    while slots:
+        port = state.port_of[word << 6 | lowest(slots)]
+        slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+        if state.named[port] == 0:
+            asked = name(state, port, asked)
+            for each in range(setup.words):
+                state.requests[port * setup.words + each] = 0
+                state.guesses[port * setup.words + each] = 0
+        state.guesses[port * setup.words + (slot >> 6)] |= bit_of(slot)
+    return asked
+
+
+@inlined
+def name(state, port, asked):
+    """Put an output port on the list of those asked for. Return how many are."""
+    state.named[port] = 1
+    state.outs[asked] = port
+    return asked + 1
+
+
+@inlined
+def granted_slot(setup, state, node, port):
+    """Return the input slot for which an output port that is asked for decides."""
+    first = port * setup.words
+    pointer = np.int64(record(state.ports, port_at(setup, node, port)).grant)
+    if setup.words == 1 and not setup.oldest_first:
+        asking = state.requests[first]
+        if setup.speculative:
+            asking |= state.guesses[first]
+        return next_from(asking, pointer)
+    found = -1
+    for word in range(setup.words):
+        asking = state.requests[first + word]
+        if setup.speculative:
+            asking |= state.guesses[first + word]
+        if asking and not setup.oldest_first:  # the lowest of a word, and the first from a pointer
+            found = better(setup, state, node, found, word << 6 | lowest(asking), pointer)
+            start = min(max(pointer - (word << 6), 0), 63)
+            slot = word << 6 | next_from(asking, start)
+            found = better(setup, state, node, found, slot, pointer)
+            asking = EMPTY
+        while asking:
+            slot = word << 6 | lowest(asking)
+            asking &= asking - 1
+            found = better(setup, state, node, found, slot, pointer)
+    return found
+
+
+@inlined
+def accepted(setup, state, node, port, first, second):
+    """Return which of two output ports that are granted to it an input port takes."""
+    if setup.oldest_first:
+        slot = granted_slot(setup, state, node, first)
+        other = granted_slot(setup, state, node, second)
+        if slot == other:
+            return min(first, second)
+        older = oldest(setup, state, node, min(slot, other), max(slot, other))
+        return first if older == slot else second
+    pointer = record(state.ports, port_at(setup, node, port)).accept
+    if (first < pointer) == (second < pointer):
+        return min(first, second)
+    return max(first, second)
+
+
+@inlined
+def offer(setup, state, node, out):
+    """Let an output port grant itself to an input port, which takes it or keeps what it has.
+
+    ``taken`` holds the output port that each input port has; -1: none. Return the input port as a
+    bit, of a small router.
+    """
+    port = state.port_of[granted_slot(setup, state, node, out)]
+    has = state.taken[port]
+    state.taken[port] = accepted(setup, state, node, port, has, out) if has >= 0 else out
+    return ONE << port if setup.words == 1 else EMPTY
+
+
+@inlined
+def chosen_slot(setup, state, node, port, out, word):
+    """Return the slot of an input port that sends to an output port.
+
+    Those that own a VC already go before heads that only speculate.
+    """
+    at, shift = out * setup.words + word, port * setup.vc_stride
+    asking = vcs_in(setup, state.requests[at], port)
+    if setup.speculative and asking == 0:
+        asking = vcs_in(setup, state.guesses[at], port)
+    if setup.oldest_first:
+        found = -1
+        while asking:
+            found = better(setup, state, node, found, shift + lowest(asking), 0)
+            asking &= asking - 1
+        return found
+    return shift + next_from(asking, record(state.ports, port_at(setup, node, port)).turn)
+
+
+@inlined
+def win(setup, state, node, port, out, slot):
+    """Note that a slot of an input port has won an output port. Turn the pointers behind it."""
+    source = record(state.ports, port_at(setup, node, port))
+    sink = record(state.ports, port_at(setup, node, out))
+    vc = slot - port * setup.vc_stride + 1
+    after = slot + 1 if setup.reserved else (port + 1) * setup.vc_stride
+    sink.grant = after if after < setup.num_slots else 0
+    source.accept = out + 1 if out + 1 < setup.num_ports else 0
+    source.turn = vc if vc < setup.num_vcs else 0
+    clock = record(state.clock, 0)
+    state.winners[unsigned(clock.winners)] = address(setup, node, slot)
+    clock.winners += 1
+
+
+@inlined
+def allocate_switch(setup, state, node, ready, heads):
+    """One iteration of separable, output-first switch allocation. The slots that win are noted.
+
+    Return whether there are any.
+    """
+    if setup.words == 1 and heads == 0 and single(ready):
+        slot = lowest(ready)
+        out = np.int64(record(state.inputs, place_of(setup, node, slot)).out_port)
+        win(setup, state, node, state.port_of[slot], out, slot)
+        return True
+    asked, taking = ask(setup, state, node, ready, heads)
+    if setup.reserved:
+        return take_turns(setup, state, node, asked)
+    if setup.speculative:
+        for index in range(asked):
+            taking |= offer(setup, state, node, state.outs[index])
+            state.named[state.outs[index]] = 0
+    if setup.words == 1:
+        while taking:
+            port = lowest(taking)
+            taking &= taking - 1
+            send_from(setup, state, node, port, 0, heads)
+    else:
+        send_from_all(setup, state, node)
+    return ready != 0 or asked > 0
+
+
+@inlined
+def send_from_all(setup, state, node):
+    """Let every input port of a router of several words that has an output port send to it."""
+    for word in range(setup.words):
+        left = state.ready[word] | (state.early[word] if setup.speculative else EMPTY)
+        while left:
+            port = state.port_of[word << 6 | lowest(left)]
+            left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+            if state.taken[port] >= 0:
+                send_from(setup, state, node, port, word, state.early[word])
+
+
+@inlined
+def send_from(setup, state, node, port, word, heads):
+    """Let the slot of an input port that is chosen send to the output port that was taken."""
+    out = state.taken[port]
+    state.taken[port] = -1
+    slot = chosen_slot(setup, state, node, port, out, word)
+    if setup.speculative and heads & bit_of(slot):
+        guess_right(setup, state, node, slot, out)
+    win(setup, state, node, port, out, slot)
+
+
+@inlined
+def ask(setup, state, node, ready, early):
+    """Let all slots that are ready, and early heads, ask for output ports.
+
+    Return how many ports are, and, of a small router, the input ports to which one is offered.
+    If nobody speculates and a port has one crossbar input, each port is offered at once.
+    """
+    asked, taking = 0, EMPTY
+    for word in range(setup.words if setup.words > 1 else 0):
+        state.left[word] = state.ready[word]
+    for word in range(setup.words):
+        left = one_of(setup, state.left, ready, word)
+        while left:
+            place = place_of(setup, node, word << 6 | lowest(left))
+            out = np.int64(record(state.inputs, place).out_port)
+            left = request(setup, state, node, ready, out, word, left)
+            if setup.speculative or setup.reserved:
+                asked = name(state, out, asked)
+            else:
+                taking |= offer(setup, state, node, out)
+    if setup.speculative:
+        asked = guess_all(setup, state, node, early, asked)
+    return asked, taking
+
+
+@inlined
+def guess_all(setup, state, node, early, asked):
+    """Let all early heads ask for output ports too. Return how many ports are asked."""
+    for word in range(setup.words):
+        heads = one_of(setup, state.early, early, word)
+        while heads:
+            asked = guess(setup, state, node, word << 6 | lowest(heads), asked)
+            heads &= heads - 1
+    return asked
+
+
+@inlined
+def take_turns(setup, state, node, asked):
+    """As ``allocate_switch``, where VCs are reserved: each has a crossbar input of its own.
+
+    So those of one input port do not keep each other from output ports that are free.
+    """
+    for out in range(setup.num_ports if asked else 0):
+        if state.named[out]:
+            state.named[out] = 0
+            slot = granted_slot(setup, state, node, out)
+            if setup.speculative and state.early[slot >> 6] & bit_of(slot):
+                guess_right(setup, state, node, slot, out)
+            win(setup, state, node, state.port_of[slot], out, slot)
+    return asked > 0
+
+
+@inlined
+def guess_right(setup, state, node, slot, out):
+    """Give a speculative head that won the switch a VC of the output port, once it has won."""
+    if setup.staged:
+        record(state.inputs, place_of(setup, node, slot)).out_port = out
+    else:
+        take_vc(setup, state, node, slot, out, vcs_in(setup, state.wanted[slot], out))
+
+
+@inlined
+def take_vc(setup, state, node, slot, port, vcs):
+    """Give a speculative head that won the switch one of some VCs of that port."""
+    here = record(state.ports, port_at(setup, node, port))
+    vc = next_from(vcs, here.next_vc)
+    here.next_vc = vc + 1 if vc + 1 < setup.num_vcs else 0
+    own(setup, state, node, slot, port * setup.vc_stride + vc)
+
+
+@inlined
+def begin_attempts(setup, state, node, word):
+    """Let the slots of a word that are in no attempt begin one, if they have something to ask for.
+
+    Return those that ask for the switch now, and the heads that ask for VCs (or speculate).
+    """
+    here, cycle = node * setup.words + word, record(state.clock, 0).cycle
+    masks = record(state.masks, here)
+    now = unsigned(here * setup.switch_cycles + cycle % setup.switch_cycles)
+    masks.trying &= ~state.tries[now]
+    asking = masks.flits & masks.active & ~masks.trying
+    ready = asking & masks.credit
+    if setup.speculative:
+        heads = masks.waiting & ~masks.trying
+        asking |= heads
+    else:
+        begun = unsigned(here * setup.vc_cycles + cycle % setup.vc_cycles)
+        masks.bidding &= ~state.bids[begun]
+        heads = masks.waiting & ~masks.bidding
+        masks.bidding |= heads
+        state.bids[begun] = heads
+    masks.trying |= asking
+    state.tries[now] = asking
+    return ready, heads
+
+
+@inlined
+def end_attempts(setup, state, node):
+    """Give heads whose attempt ends the VC that they were granted, unless it was taken meanwhile.
+
+    Return whether any slot of the router is in an attempt.
+    """
+    busy, after = EMPTY, (record(state.clock, 0).cycle + 1) % setup.vc_cycles
+    for word in range(setup.words):
+        here = node * setup.words + word
+        ended = unsigned(here * setup.vc_cycles + after)
+        heads = state.claims[ended]
+        state.claims[ended] = 0
+        while heads:
+            slot = word << 6 | lowest(heads)
+            heads &= heads - 1
+            out = np.int64(record(state.inputs, place_of(setup, node, slot)).out)
+            if may_own(setup, state, node, slot, out):
+                own(setup, state, node, slot, out)
+        busy |= record(state.masks, here).trying | record(state.masks, here).bidding
+    return busy != 0
+
+
+@inlined
+def may_own(setup, state, node, slot, out):
+    """Whether the head of an input slot may have an output slot, whatever its port may send."""
+    if masks_of(setup, state, node, out).free & bit_of(out) == 0:
+        return False
+    need = np.int64(setup.speculative)
+    if setup.roomy & bit_of(out):
+        front = front_packet(setup, state, place_of(setup, node, slot))
+        need = np.int64(record(state.packets, front).flits + setup.circuit)
+    return has_room(setup, state, node, out, need)
+
+
+@inlined
+def let_wait(setup, state, cycle):
+    """Replace the winners of this cycle by those whose attempt ends in it.
+
+    Ports that need rest count from the cycle in which an attempt begins.
+    """
+    clock = record(state.clock, 0)
+    moves = setup.num_nodes * setup.num_ports
+    bucket = (cycle + setup.switch_cycles - 1) & setup.wheel
+    for index in range(clock.winners):
+        winner = np.int64(state.winners[unsigned(index)])
+        post(state.moving, state.moving_due, moves, bucket, winner)
+        if setup.uneven:
+            node = node_of(setup, winner)
+            place = place_of(setup, node, slot_of(setup, winner))
+            rest(setup, state, node, np.int64(record(state.inputs, place).out_port), cycle)
+    bucket = cycle & setup.wheel
+    first, ready = bucket * moves, 0
+    for due in range(first, first + state.moving_due[unsigned(bucket)]):
+        winner = np.int64(state.moving[unsigned(due)])
+        if setup.speculative and not take_late(setup, state, winner):
+            continue
+        state.winners[unsigned(ready)] = winner
+        ready += 1
+    state.moving_due[unsigned(bucket)] = 0
+    clock.winners = ready
+
+
+@inlined
+def take_late(setup, state, winner):
+    """Give a speculative head that has won the switch a VC of its port, if one is left.
+
+    Return whether the slot can send.
+    """
+    node, slot = node_of(setup, winner), slot_of(setup, winner)
+    if masks_of(setup, state, node, slot).waiting & bit_of(slot) == 0:
+        return True
+    place = place_of(setup, node, slot)
+    port = np.int64(record(state.inputs, place).out_port)
+    first = port * setup.vc_stride
+    allowed = state.allowed[unsigned(place * setup.words + (first >> 6))]
+    some = EMPTY
+    for out in range(first, first + setup.num_vcs):
+        if allowed & bit_of(out) and may_own(setup, state, node, slot, out):
+            some |= bit_of(out)
+    some = some & setup.preferred if some & setup.preferred else some
+    if some == 0:
+        return False
+    take_vc(setup, state, node, slot, port, vcs_in(setup, some, port))
+    return True

@@ -1,0 +1,1249 @@
+"""Families of networks: grids, trees, stages, and networks of few hops.
+
+What makers of families share: reading their numbers, bounding them, joining routers by links.
+
+Trees of switches: k-ary n-trees, leaf and spine, rails.
+
+Fat trees: k-ary n-trees, extended generalized fat trees with parallel links, leaf–spine.
+
+Rail-optimised networks: the NICs of a computer hang on different leaves, one for each rail.
+
+Networks of stages: butterflies and omegas.
+
+Butterflies: stages of routers that packets cross one way.
+
+Omega networks: processing elements and memory modules, joined by stages of small switches.
+
+Lawrie, *Access and alignment of data in an array processor*, IEEE Trans. Computers C-24 (1975).
+Dally & Towles, *Principles and practices of interconnection networks* (2004), chapter 4, have
+them as butterflies whose stages are drawn in another order.
+
+Grids that are more than a mesh or torus: HyperX, twisted tori, several hosts per router.
+
+HyperX: a grid of routers, all joined along each dimension. Flattened butterflies among them.
+
+Twisted tori: rectangular tori whose short dimensions close with a shift along the long ones.
+
+Several hosts on each router of a network that is drawn without hosts, such as a mesh.
+
+Networks of few hops: Dragonfly, Slim Fly, Jellyfish.
+
+Dragonflies: groups of routers, all groups joined by global links.
+
+Arithmetic in fields of a prime power of elements, as tables.
+
+Slim Fly: networks of diameter two, close to the most routers that such a network can have.
+
+Jellyfish: random regular networks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import product
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.base.errors import InputError
+from netloom.base.spec import whole_number
+from netloom.topology.core import (
+    DragonflyShape,
+    HyperXShape,
+    StagesShape,
+    Topology,
+    TreeShape,
+    attach_hosts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from netloom.base.arrays import Ints
+
+
+# -- wires -----------------------------------------------------------------------------------------
+
+
+MOST_VERTICES, MOST_CHANNELS = 2**22, 2**26
+"""Most hosts and routers, and most channels, of a network with hosts apart from its routers.
+
+Each vertex has a name, which takes more memory than the numbers of a channel.
+"""
+
+
+def numbers(text: str, *, where: str, count: int = 0, wanted: str) -> list[int]:
+    """Read whole numbers such as ``8x4x8``. ``count`` of them, or any number of them if it is 0.
+
+    Raises
+    ------
+    InputError
+        Naming ``where``, if there are too few or too many, or one is below 1.
+
+    Examples
+    --------
+    >>> numbers("8x4x8", where="leaf-spine:8x4x8", count=3, wanted="three numbers")
+    [8, 4, 8]
+    """
+    words = text.split("x")
+    if not text or (count and len(words) != count):
+        raise InputError(where, f"'{text}'" if text else "no numbers", wanted)
+    return [whole_number(word, where=where, least=1) for word in words]
+
+
+def parts(argument: str, *, where: str, least: int = 1, most: int, wanted: str) -> list[str]:
+    """Split ``4x4/4/2`` at its slashes into ``least`` to ``most`` parts.
+
+    Raises
+    ------
+    InputError
+        Naming ``where``, if there are too few or too many.
+
+    Examples
+    --------
+    >>> parts("4x4/4", where="hyperx:4x4/4", most=3, wanted="sides, hosts")
+    ['4x4', '4']
+    """
+    found = argument.split("/")
+    if not argument or not least <= len(found) <= most:
+        raise InputError(where, f"'{argument}'" if argument else "no numbers", wanted)
+    return found
+
+
+def at_least_one(where: str, wanted: str, *counts: int) -> None:
+    """Refuse counts below 1, naming the network."""
+    if min(counts) < 1:
+        raise InputError(where, " x ".join(map(str, counts)), f"{wanted}, each at least 1")
+
+
+def check_sizes(where: str, *, hosts: int, routers: int, channels: int) -> None:
+    """Refuse a network with hosts apart from its routers that is too large, before it is made."""
+    if hosts + routers > MOST_VERTICES:
+        found = f"{hosts} hosts and {routers} routers"
+        raise InputError(where, found, f"at most {MOST_VERTICES} together")
+    if channels > MOST_CHANNELS:
+        raise InputError(where, f"{channels} channels", f"at most {MOST_CHANNELS}")
+
+
+def linked(name: str, num_routers: int, one: Ints, other: Ints, **more: Any) -> Topology:
+    """Return routers joined by links, each of which is two channels. Sorted by source, then target.
+
+    Parameters
+    ----------
+    name
+        The spec string.
+    num_routers
+        Number of routers.
+    one, other
+        int[num_links], the two routers of each link. Links may be parallel.
+    **more
+        Other fields of ``Topology``.
+
+    Examples
+    --------
+    >>> ring = linked("ring:3", 3, np.array([0, 1, 2]), np.array([1, 2, 0]))
+    >>> ring.channel_target.tolist()
+    [1, 2, 0, 2, 0, 1]
+    """
+    source, target = np.concatenate([one, other]), np.concatenate([other, one])
+    order = np.lexsort((target, source))
+    return Topology(
+        name, num_routers, source[order].astype(np.int32), target[order].astype(np.int32), **more
+    )
+
+
+# -- trees -----------------------------------------------------------------------------------------
+
+
+MOST_LEVELS = 32
+
+
+def xgft(
+    children: Sequence[int],
+    parents: Sequence[int],
+    parallel: Sequence[int] | None = None,
+    *,
+    name: str = "",
+    level_names: Sequence[str] = (),
+) -> Topology:
+    """Return the extended generalized fat tree ``XGFT(h; m; w)``, with parallel links if given.
+
+    Parameters
+    ----------
+    children
+        m_1 … m_h: how many children a router of each level has. Level 1 is next to the hosts.
+    parents
+        w_1 … w_h: how many parents a vertex of the level below has. A host has one port to each.
+    parallel
+        p_1 … p_h: how many links join each child and parent, 1 by default.
+    name
+        The spec string. Made from the rest where it is not given.
+    level_names
+        What the routers of each level are called: ``leaf`` and ``spine`` in trees of two levels,
+        ``s1.``, ``s2.`` … in others, if nothing is given. A number follows.
+
+    Raises
+    ------
+    InputError
+        If the lists differ in length, hold a number below 1, or the network would be too large.
+
+    Examples
+    --------
+    >>> xgft([4, 4, 4], [1, 4, 4])
+    <xgft:4x4x4/1x4x4: 64 hosts, 48 routers, 256 directed channels>
+    """
+    m, w = tuple(map(int, children)), tuple(map(int, parents))
+    p = (1,) * len(m) if parallel is None else tuple(map(int, parallel))
+    lists = [m, w] if parallel is None else [m, w, p]
+    label = name or "xgft:" + "/".join("x".join(map(str, each)) for each in lists)
+    if not m or not len(m) == len(w) == len(p) or min(*m, *w, *p) < 1:
+        found = f"{len(m)} numbers of children, {len(w)} of parents, {len(p)} of parallel links"
+        raise InputError(label, found, "as many of each, all of at least 1")
+    if len(m) > MOST_LEVELS:
+        raise InputError(label, f"{len(m)} levels", f"at most {MOST_LEVELS}")
+    shape = TreeShape(m, w, p)
+    hosts = shape.width(0)
+    routers = [shape.width(level) for level in range(1, len(m) + 1)]
+    links = [shape.width(level) * w[level] * p[level] for level in range(len(m))]
+    check_sizes(label, hosts=hosts, routers=sum(routers), channels=2 * sum(links))
+    lower, upper = zip(*(tree_links(shape, level) for level in range(len(m))), strict=True)
+    first = np.append(0, np.cumsum(routers))  # number of the first router of each level
+    down = [np.zeros(0, np.int64), *(lower[k] + first[k - 1] for k in range(1, len(m)))]
+    up = [np.zeros(0, np.int64), *(upper[k] + first[k] for k in range(1, len(m)))]
+    names = level_names or (
+        ("leaf", "spine") if len(m) == 2 else [f"s{level}." for level in range(1, len(m) + 1)]
+    )
+    inside = linked(
+        label, sum(routers), np.concatenate(down), np.concatenate(up),
+        labels=tuple(f"{names[k]}{i}" for k, many in enumerate(routers) for i in range(many)),
+    )  # fmt: skip
+    labels = (*(f"h{host}" for host in range(hosts)), *inside.labels)
+    return attach_hosts(
+        inside, upper[0], name=label, port_host=lower[0], labels=labels, family=shape
+    )
+
+
+def tree_links(shape: TreeShape, level: int) -> tuple[Ints, Ints]:
+    """Return the places of child and parent of each link above a level, by child, then parent.
+
+    The label of a vertex of level l, read as digits, is (high, a_{l+1}, low), low being b_l … b_1.
+    Of its parents (high, b_{l+1}, low).
+    """
+    below = prod(shape.parents[:level])
+    fan_in, fan_out = shape.children[level], shape.parents[level]
+    child = np.arange(shape.width(level))
+    high, low = child // (below * fan_in), child % below
+    upper = (high[:, None] * fan_out + np.arange(fan_out)) * below + low[:, None]
+    many = shape.parallel[level]
+    return child.repeat(fan_out * many), upper.ravel().repeat(many)
+
+
+def tree_ends(shape: TreeShape) -> tuple[Ints, Ints]:
+    """Return the vertices of child and parent of each link, level by level as ``tree_links`` does.
+
+    Hosts are numbered before routers, as the shape says that they stand.
+    """
+    widths = [shape.width(level) for level in range(shape.levels + 1)]
+    vertex = np.arange(sum(widths))
+    if shape.host_at is not None:
+        vertex[: widths[0]] = shape.host_at
+    if shape.router_at is not None:
+        vertex[widths[0] :] = widths[0] + shape.router_at
+    first = np.cumsum([0, *widths])
+    links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
+    low, high = vertex[np.concatenate(links, axis=1)]
+    return low, high
+
+
+def leaf_spine(leaves: int, spines: int, hosts: int, cables: int = 1) -> Topology:
+    """Return a tree of two levels: each leaf has ``hosts`` hosts and ``cables`` links per spine.
+
+    Examples
+    --------
+    >>> leaf_spine(8, 4, 8)
+    <leaf-spine:8x4x8: 64 hosts, 12 routers, 64 directed channels>
+    """
+    name = f"leaf-spine:{leaves}x{spines}x{hosts}" + (f"/{cables}" if cables > 1 else "")
+    return xgft((hosts, leaves), (1, spines), (1, cables), name=name)
+
+
+def k_ary_n_tree(k: int, n: int) -> Topology:
+    """Return the k-ary n-tree: k^n hosts, n levels of k^(n-1) routers of k ports each way.
+
+    Petrini & Vanneschi, *k-ary n-trees: high performance networks for massively parallel
+    architectures*, 1997.
+
+    Examples
+    --------
+    >>> k_ary_n_tree(4, 3)
+    <fat-tree:4x3: 64 hosts, 48 routers, 256 directed channels>
+    """
+    name = f"fat-tree:{k}x{n}"
+    if n > MOST_LEVELS:
+        raise InputError(name, f"{n} levels", f"at most {MOST_LEVELS}")
+    return xgft((k,) * n, (1, *(k,) * (n - 1)), name=name)
+
+
+def clos_of_switches(k: int) -> Topology:
+    """Return the fat tree of three levels of k-port switches: k³/4 hosts in k pods.
+
+    Al-Fares, Loukissas & Vahdat, *A scalable, commodity data center network architecture*, 2008.
+
+    Raises
+    ------
+    InputError
+        If k is not even.
+
+    Examples
+    --------
+    >>> clos_of_switches(4)
+    <fat-tree:k=4: 16 hosts, 20 routers, 64 directed channels>
+    """
+    name, half = f"fat-tree:k={k}", k // 2
+    if k < 2 or k % 2:
+        raise InputError(name, f"switches of {k} ports", "an even number of ports")
+    levels = ("edge", "aggregation", "core")
+    return xgft((half, half, k), (1, half, half), name=name, level_names=levels)
+
+
+def fat_tree_of(argument: str, spec: str) -> Topology:
+    """Read ``4x3``, k and n of a k-ary n-tree, or ``k=8``, the ports of a switch."""
+    if argument.startswith("k="):
+        return clos_of_switches(whole_number(argument[2:], where=spec))
+    wanted = "k and n, such as fat-tree:4x3, or switches of k ports, such as fat-tree:k=8"
+    return k_ary_n_tree(*numbers(argument, where=spec, count=2, wanted=wanted))
+
+
+def xgft_of(argument: str, spec: str) -> Topology:
+    """Read ``4x4x4/1x2x4/1x1x2``: children, parents and parallel links, from the hosts up."""
+    wanted = "xgft:4x4x4/1x2x4, or with /1x1x2 parallel links"
+    lists = parts(argument, where=spec, least=2, most=3, wanted=wanted)
+    return xgft(*(numbers(each, where=spec, wanted=wanted) for each in lists))
+
+
+def leaf_spine_of(argument: str, spec: str) -> Topology:
+    """Read ``8x4x8/2``: leaves, spines, hosts per leaf. Cables between a leaf and a spine."""
+    wanted = "leaves, spines and hosts per leaf, such as leaf-spine:8x4x8"
+    shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
+    many = [whole_number(word, where=spec, least=1) for word in cables]
+    return leaf_spine(*numbers(shape, where=spec, count=3, wanted=wanted), *many)
+
+
+def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -> Topology:
+    """Return a rail-optimised network: NIC r of each computer of a unit hangs on leaf (unit, r).
+
+    A computer (node) owns as many hosts, its NICs, as there are rails: host n · rails + r is NIC r
+    of computer n, which belongs to unit n div ``computers``. Leaf (u, r) is router u · rails + r.
+    The spines follow, and each leaf is joined to each. It is a tree of two levels whose hosts are
+    numbered computer by computer, not leaf by leaf.
+
+    Parameters
+    ----------
+    units
+        Scalable units.
+    computers
+        Computers in a unit.
+    rails
+        NICs of a computer, and leaves of a unit.
+    spines
+        Spines.
+    cables
+        Links between a leaf and a spine.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1, or the network would be too large.
+
+    Examples
+    --------
+    >>> net = rail(2, 4, 8, 4)
+    >>> net, net.num_nodes, net.name_of(9), net.channel_name(net.num_network_channels + 9)
+    (<rail:2x4x8x4: 64 hosts, 20 routers, 128 directed channels>, 8, 'n1.1', 'n1.1 -> u0rail1')
+    """
+    name = f"rail:{units}x{computers}x{rails}x{spines}" + (f"/{cables}" if cables != 1 else "")
+    at_least_one(name, "units, computers per unit, rails, spines and cables",
+                 units, computers, rails, spines, cables)  # fmt: skip
+    nodes, leaves = units * computers, units * rails
+    check_sizes(
+        name, hosts=nodes * rails, routers=leaves + spines,
+        channels=2 * (leaves * spines * cables + nodes * rails),
+    )  # fmt: skip
+    leaf, spine = np.divmod(np.arange(leaves * spines), spines)
+    names = [f"u{unit}rail{r}" for unit in range(units) for r in range(rails)]
+    joined = linked(
+        name, leaves + spines, leaf.repeat(cables), (leaves + spine).repeat(cables),
+        labels=(*names, *(f"spine{i}" for i in range(spines))),
+    )  # fmt: skip
+    node, nic = np.divmod(np.arange(nodes * rails, dtype=np.int32), rails)
+    # the place of a host in the tree: leaf by leaf, computers in order
+    place = (node // computers * rails + nic) * computers + node % computers
+    shape = TreeShape(
+        (computers, leaves), (1, spines), (1, cables), host_at=np.argsort(place).astype(np.int32)
+    )
+    return attach_hosts(
+        joined, node // computers * rails + nic, name=name, family=shape,
+        labels=(*(f"n{n}.{r}" for n in range(nodes) for r in range(rails)), *joined.labels),
+        node_of_host=node, computer_labels=tuple(f"n{n}" for n in range(nodes)),
+    )  # fmt: skip
+
+
+def rail_of(argument: str, spec: str) -> Topology:
+    """Read ``2x4x8x4``: units, computers per unit, rails, spines. Cables behind a slash."""
+    wanted = "units, computers per unit, rails and spines, such as rail:2x4x8x4"
+    shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
+    many = [whole_number(word, where=spec, least=1) for word in cables]
+    return rail(*numbers(shape, where=spec, count=4, wanted=wanted), *many)
+
+
+# -- stages ----------------------------------------------------------------------------------------
+
+
+MOST_STAGES = 32
+
+
+def butterfly(k: int, n: int) -> Topology:
+    """Return the k-ary n-fly: k^n hosts, n stages of k^(n−1) routers, channels one way.
+
+    Dally & Towles, *Principles and practices of interconnection networks*, 2004, chapter 4. Router
+    s · k^(n−1) + i is router i of stage s. Host h injects at router h div k of the first stage and
+    receives at router h div k of the last. Let i be written in base k. Router i of stage s leads to
+    k routers of the next stage: those whose number is i with any digit at weight k^(n−2−s).
+
+    Raises
+    ------
+    InputError
+        If k is below 2 or n below 1, or the network would be too large.
+
+    Examples
+    --------
+    >>> net = butterfly(2, 3)
+    >>> net, net.channel_target[:2]
+    (<butterfly:2x3: 8 hosts, 12 routers, 16 directed channels>, array([4, 6], dtype=int32))
+    """
+    name = f"butterfly:{k}x{n}"
+    if k < 2 or n < 1:
+        raise InputError(name, f"{k} ports and {n} stages", "at least 2 ports and 1 stage")
+    if n > MOST_STAGES:
+        raise InputError(name, f"{n} stages", f"at most {MOST_STAGES}")
+    width = k ** (n - 1)
+    check_sizes(name, hosts=k * width, routers=n * width, channels=(n + 1) * k * width)
+    source, target = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    place = np.arange(width)
+    for stage in range(1, n):
+        weight = k ** (n - 1 - stage)
+        kept = place - place // weight % k * weight
+        to = kept[:, None] + weight * np.arange(k)
+        source.append(((stage - 1) * width + place).repeat(k))
+        target.append((stage * width + to).ravel())
+    joined = Topology(
+        name, n * width,
+        np.concatenate(source).astype(np.int32), np.concatenate(target).astype(np.int32),
+        tuple(f"s{stage}.{i}" for stage in range(n) for i in range(width)),
+        family=StagesShape(k, n),
+    )  # fmt: skip
+    first = np.arange(k * width) // k
+    return attach_hosts(joined, first, ejection=first + (n - 1) * width, name=name)
+
+
+def butterfly_of(argument: str, spec: str) -> Topology:
+    """Read ``4x3``: ports each way of a router, stages."""
+    wanted = "ports of a router and stages, such as butterfly:4x3"
+    return butterfly(*numbers(argument, where=spec, count=2, wanted=wanted))
+
+
+Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
+
+DIGITS: tuple[Digits, ...] = ("most-significant-first", "least-significant-first")
+"""The order in which the stages look at the base-r digits of a module's number."""
+
+SWITCH_SIZES = (2, 4, 8)
+
+FEWEST_PES, MOST_PES = 4, 65_536
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Omega(Topology):
+    """N processing elements (PEs), N memory modules and K = log_r N stages of N/r r × r switches.
+
+    Hosts 0 … N − 1 are the PEs, N … 2N − 1 the modules. Router i·N/r + s is switch s of stage i.
+    Stage 0 is next to the PEs. N lines lead into every stage, and N to the modules. A line
+    enters a stage through a perfect shuffle in base r: line l at switch l mod N/r. Switch s has
+    the lines r·s … r·s + r − 1 behind it. Each line is two channels: one for requests, towards the
+    modules, and one for replies, back. Those of PEs and modules are their injection and ejection
+    channels. Channels between switches are sorted by source, then target.
+
+    A path is unique from a PE to a module, and its K + 1 channels, K − 1 of them between switches,
+    are also the fewest hops.
+
+    Attributes
+    ----------
+    pes
+        N, a power of r from 4 to 65,536.
+    switch_size
+        r: 2, 4 or 8.
+    stages
+        K.
+    """
+
+    pes: int = 0
+    switch_size: int = 0
+    stages: int = 0
+
+    def lines(
+        self, pe: ArrayLike, module: ArrayLike, *, digits: Digits = "most-significant-first"
+    ) -> Ints:
+        """Return the lines that a request uses, into each stage and to its module.
+
+        At stage i it turns to output port d_i of its switch, which is digit K − 1 − i of its
+        destination line D (Lawrie 1975, destination tags). So l_0 = x and l_{i+1} = (l_i mod N/r)·r
+        + d_i. Line l_i is then the K digits from the i-th on of x·r^K + D, written with 2K digits
+        in base r.
+
+        They are int32[..., K + 1]. The last is D. A reply uses the same lines, last to
+        first.
+
+        Parameters
+        ----------
+        pe, module
+            0 … N − 1 each. Whole numbers, or arrays that broadcast to one shape.
+        digits
+            With ``most-significant-first`` module m is on line m behind the last stage. With
+            ``least-significant-first`` it is on ``digit_reversed(m)``: the same switches and lines,
+            but the modules are joined to them in another order than here.
+
+        Raises
+        ------
+        InputError
+            If there is no such order of digits.
+
+        Examples
+        --------
+        >>> net = omega(8)
+        >>> net.lines(pe=1, module=6)
+        array([1, 3, 7, 6], dtype=int32)
+        >>> net.lines([1, 2], 6, digits="least-significant-first")
+        array([[1, 2, 5, 3],
+               [2, 4, 1, 3]], dtype=int32)
+        """
+        if digits not in DIGITS:
+            raise InputError("digits", f"'{digits}'", f"one of {', '.join(DIGITS)}")
+        line = np.asarray(module, np.int64)
+        if digits == "least-significant-first":
+            line = digit_reversed(line, self.pes, self.switch_size).astype(np.int64)
+        both = np.asarray(pe, np.int64) * self.pes + line
+        bits = self.switch_size.bit_length() - 1
+        shifts = bits * np.arange(self.stages, -1, -1)
+        return ((both[..., None] >> shifts) & (self.pes - 1)).astype(np.int32)
+
+
+def omega(pes: int, switch_size: int = 2) -> Omega:
+    """Return the Omega network of ``pes`` PEs and as many memory modules.
+
+    Raises
+    ------
+    InputError
+        If the switch size is not 2, 4 or 8, or ``pes`` is not one of its powers from 4 to 65,536.
+
+    Examples
+    --------
+    >>> omega(8)
+    <omega:8: 16 hosts, 12 routers, 32 directed channels>
+    >>> net = omega(8)
+    >>> net.name_of(3), net.name_of(13), net.channel_name(0)  # PEs, memory modules, switches
+    ('PE 3', 'MM 5', 'switch 0.0 -> switch 1.0')
+    >>> omega(4096, switch_size=8).stages
+    4
+    """
+    name = f"omega:{pes}" if switch_size == 2 else f"omega:{pes}/{switch_size}"
+    stages = checked_stages(pes, switch_size, where=name)
+    width = pes // switch_size
+    line, step = np.arange(pes), width * np.arange(stages)[:, None]
+    one, other = (step + line // switch_size)[:-1], (step + line % width)[1:]
+    switches = linked(
+        name, stages * width, one.ravel(), other.ravel(),
+        labels=tuple(f"switch {i}.{s}" for i in range(stages) for s in range(width)),
+    )  # fmt: skip
+    hosts = (*(f"PE {pe}" for pe in range(pes)), *(f"MM {module}" for module in range(pes)))
+    last = (stages - 1) * width + line // switch_size
+    whole = attach_hosts(
+        switches, np.concatenate([line % width, last]), name=name,
+        labels=(*hosts, *switches.labels),
+    )  # fmt: skip
+    given = {each.name: getattr(whole, each.name) for each in fields(Topology) if each.init}
+    return Omega(**given, pes=pes, switch_size=switch_size, stages=stages)
+
+
+def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
+    """Return K, where ``pes`` is the K-th power of the switch size. Refuse it where it is none.
+
+    ``pes`` is N, ``switch_size`` r. Errors name ``where``, or the field itself by default.
+
+    Raises
+    ------
+    InputError
+        If the switch size is not 2, 4 or 8, or ``pes`` is not one of its powers from 4 to 65,536.
+
+    Examples
+    --------
+    >>> checked_stages(4096, 8)
+    4
+    """
+    if switch_size not in SWITCH_SIZES:
+        raise InputError(where or "switch_size", f"switches of size {switch_size}", "2, 4 or 8")
+    powers = [switch_size**exponent for exponent in range(1, 17)]
+    allowed = [power for power in powers if FEWEST_PES <= power <= MOST_PES]
+    if pes not in allowed:
+        wanted = f"a power of {switch_size} from {allowed[0]} to {allowed[-1]}"
+        raise InputError(where or "pes", f"{pes} PEs, with switches of size {switch_size}", wanted)
+    return powers.index(pes) + 1
+
+
+def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> Ints:
+    """Return each number below ``pes`` with its base-r digits in reverse order.
+
+    ``modules``: int[...], 0 … ``pes`` − 1. With N = r^K PEs and switches of size r, numbers
+    have K digits.
+
+    Examples
+    --------
+    >>> digit_reversed([1, 3, 6], 8)
+    array([4, 6, 3], dtype=int32)
+    >>> digit_reversed(7, 64, 8)
+    array(56, dtype=int32)
+    """
+    bits = switch_size.bit_length() - 1
+    left = np.asarray(modules, np.int32)
+    found = np.zeros_like(left)
+    for _ in range((pes.bit_length() - 1) // bits):
+        found = (found << bits) | (left & (switch_size - 1))
+        left = left >> bits
+    return np.asarray(found)
+
+
+# -- grids -----------------------------------------------------------------------------------------
+
+
+MOST_DIMENSIONS = 32
+
+
+def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1) -> Topology:
+    """Return the HyperX of these sides: routers that differ in one coordinate are joined.
+
+    Ahn et al., *HyperX: topology, routing, and packaging of efficient large-scale networks*, 2009.
+    The k-ary n-flat (Kim, Dally & Abts, *Flattened butterfly*, 2007) has n − 1 sides of k, and k
+    hosts per router. Routers are numbered row-major, and host h hangs on router h div ``hosts``.
+
+    Parameters
+    ----------
+    sides
+        Routers in each dimension.
+    hosts
+        Hosts per router.
+    lanes
+        Links between two routers that are joined.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1, or the network would be too large.
+
+    Examples
+    --------
+    >>> net = hyperx([4, 4], 4)
+    >>> net, net.channel_name(0)
+    (<hyperx:4x4/4: 64 hosts, 16 routers, 96 directed channels>, '(0,0) -> (0,1)')
+    """
+    sides = tuple(map(int, sides))
+    name = f"hyperx:{'x'.join(map(str, sides))}/{hosts}" + (f"/{lanes}" if lanes != 1 else "")
+    if not 1 <= len(sides) <= MOST_DIMENSIONS:
+        raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_DIMENSIONS}")
+    at_least_one(name, "sides, hosts per router and lanes", *sides, hosts, lanes)
+    routers = prod(sides)
+    channels = routers * (lanes * sum(side - 1 for side in sides) + 2 * hosts)
+    check_sizes(name, hosts=routers * hosts, routers=routers, channels=channels)
+    grid = np.arange(routers).reshape(sides)
+    one, other = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for axis, side in enumerate(sides):
+        along = np.moveaxis(grid, axis, -1)
+        low, high = np.triu_indices(side, 1)
+        one.append(along[..., low].ravel())
+        other.append(along[..., high].ravel())
+    joined = linked(
+        name, routers,
+        np.concatenate(one).repeat(lanes), np.concatenate(other).repeat(lanes),
+        labels=coordinate_labels(sides), family=HyperXShape(sides, lanes),
+    )  # fmt: skip
+    return attach_hosts(joined, np.arange(routers).repeat(hosts), name=name)
+
+
+def coordinate_labels(sides: Sequence[int]) -> tuple[str, ...]:
+    """Return ``(row,column)`` of every place of a grid, row-major.
+
+    Examples
+    --------
+    >>> coordinate_labels([1, 2])
+    ('(0,0)', '(0,1)')
+    """
+    return tuple("(" + ",".join(map(str, place)) + ")" for place in np.ndindex(*sides))
+
+
+def hyperx_of(argument: str, spec: str) -> Topology:
+    """Read ``4x4/4/2``: sides, hosts per router, lanes."""
+    wanted = "sides and hosts per router, such as hyperx:4x4/4, and lanes, such as hyperx:4x4/4/2"
+    sides, *rest = parts(argument, where=spec, least=2, most=3, wanted=wanted)
+    counts = [whole_number(word, where=spec, least=1) for word in rest]
+    return hyperx(numbers(sides, where=spec, wanted=wanted), *counts)
+
+
+def twisted_torus(sides: Sequence[int]) -> Topology:
+    """Return the torus of k and 2k whose wraps of side k also go k along each side of 2k.
+
+    This is the rectangular twisted torus 2k × k of Cámara et al., *Twisted torus topologies for
+    enhanced interconnection networks*, 2010. In three dimensions, k × k × 2k and k × 2k × 2k are
+    those of Jouppi et al., *TPU v4: an optically reconfigurable supercomputer for machine learning
+    with hardware support for embeddings*, 2023. Routers are numbered row-major. Each has a host, as
+    in a torus.
+
+    Raises
+    ------
+    InputError
+        If there are not two or three sides, of k and of 2k, k at least 2, or it would be too large.
+
+    Examples
+    --------
+    >>> net = twisted_torus([4, 2])
+    >>> net, [net.name_of(v) for v in net.channel_target[net.channel_source == 0]]
+    (<twisted-torus:4x2: 8 nodes, 32 directed channels>, ['(0,1)', '(1,0)', '(2,1)', '(3,0)'])
+    """
+    sides = tuple(map(int, sides))
+    name = "twisted-torus:" + "x".join(map(str, sides))
+    short = min(sides, default=0)
+    wanted = "two or three sides of k and 2k, both, such as 4x4x8, 4x8x8 or 8x4"
+    if len(sides) not in (2, 3) or set(sides) != {short, 2 * short} or short < 2:
+        raise InputError(name, f"sides {' x '.join(map(str, sides))}", wanted)
+    many = prod(sides)
+    check_sizes(name, hosts=many, routers=0, channels=2 * len(sides) * many)
+    at = np.stack(np.unravel_index(np.arange(many), sides))
+    ends = [(np.arange(many), _next(at, sides, axis)) for axis in range(len(sides))]
+    one, other = (np.concatenate(each) for each in zip(*ends, strict=True))
+    return linked(name, many, one, other, labels=coordinate_labels(sides))
+
+
+def _next(at: Ints, sides: tuple[int, ...], axis: int) -> Ints:
+    """Return the router behind each one, in the direction in which a coordinate grows."""
+    to = at.copy()
+    to[axis] += 1
+    closing = to[axis] == sides[axis]
+    to[axis, closing] = 0
+    short = min(sides)
+    if sides[axis] == short:
+        for other, side in enumerate(sides):
+            if side != short:
+                to[other, closing] = (to[other, closing] + short) % side
+    found: Ints = np.ravel_multi_index(tuple(to), sides)
+    return found
+
+
+def twisted_torus_of(argument: str, spec: str) -> Topology:
+    """Read ``4x4x8``: sides of k and 2k."""
+    wanted = "sides of k and 2k, such as twisted-torus:4x4x8"
+    return twisted_torus(numbers(argument, where=spec, wanted=wanted))
+
+
+def concentrated(routers: Topology, hosts: int) -> Topology:
+    """Return a direct network with ``hosts`` hosts on each router. Host h hangs on h div hosts.
+
+    Raises
+    ------
+    InputError
+        If there are no hosts, or the network would be too large.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> concentrated(mesh(4, 4), 4)
+    <mesh:4x4/4: 64 hosts, 16 routers, 48 directed channels>
+    """
+    name, many = f"{routers.name}/{hosts}", routers.num_routers
+    if hosts < 1:
+        raise InputError(name, f"{hosts} hosts per router", "at least 1")
+    channels = routers.num_channels + 2 * many * hosts
+    check_sizes(name, hosts=many * hosts, routers=many, channels=channels)
+    return attach_hosts(routers, np.arange(many).repeat(hosts), name=name)
+
+
+def with_hosts(
+    make: Callable[[str, str], Topology], count: Callable[[str, str], int]
+) -> Callable[[str, str], Topology]:
+    """Return a maker that also takes ``/c`` behind what ``make`` takes: c hosts on each router.
+
+    ``count`` returns the number of routers that ``make`` would make, before it makes them.
+    """
+
+    def made(argument: str, spec: str) -> Topology:
+        shape, slash, hosts = argument.partition("/")
+        if not slash:
+            return make(argument, spec)
+        inner = spec.rpartition("/")[0]
+        each, routers = whole_number(hosts, where=spec, least=1), count(shape, spec)
+        check_sizes(spec, hosts=routers * each, routers=routers, channels=2 * routers * each)
+        return concentrated(make(shape, inner), each)
+
+    return made
+
+
+# -- low diameter ----------------------------------------------------------------------------------
+
+
+Wiring: TypeAlias = Literal["absolute", "palmtree", "circulant"]
+
+
+WIRINGS: tuple[Wiring, ...] = ("absolute", "palmtree", "circulant")
+"""Which group a global port leads to. ``absolute`` where nothing is said."""
+
+
+def dragonfly(
+    hosts: int, routers: int, globals_: int, groups: int = 0, wiring: Wiring = "absolute"
+) -> Topology:
+    """Return a dragonfly: groups of routers that are all joined, and all groups joined.
+
+    Kim, Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly topology*, 2008. Host
+    h hangs on router h div p, router r is number r mod a of group r div a. ``global_links`` says
+    how groups are joined. A balanced dragonfly has a = 2p = 2h.
+
+    Parameters
+    ----------
+    hosts, routers, globals_
+        p hosts per router, a routers per group, h global links per router.
+    groups
+        g, at most a·h + 1, which is the default. Of fewer groups, any two are joined by
+        a·h div (g − 1) links, and what is left of the global ports stays free.
+    wiring
+        ``absolute``, ``palmtree`` or ``circulant``.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1, groups are below 2 or above a·h + 1, there is no such wiring, or
+        the network would be too large.
+
+    Examples
+    --------
+    >>> dragonfly(2, 4, 2)
+    <dragonfly:2x4x2: 72 hosts, 36 routers, 180 directed channels>
+    >>> dragonfly(2, 4, 2, groups=5).num_network_channels  # two links between any two groups
+    100
+    """
+    name = _named(f"dragonfly:{hosts}x{routers}x{globals_}", groups, wiring)
+    at_least_one(name, "hosts per router, routers per group, global links per router",
+                 hosts, routers, globals_)  # fmt: skip
+    groups = _groups(name, routers * globals_, groups)
+    all_routers = routers * groups
+    inside = groups * routers * (routers - 1) // 2
+    check_sizes(
+        name, hosts=all_routers * hosts, routers=all_routers,
+        channels=2 * (inside + all_routers * (globals_ + hosts)),
+    )  # fmt: skip
+    low, high = np.triu_indices(routers, 1)
+    first = routers * np.arange(groups)[:, None]
+    one, other = global_links(groups, routers * globals_, wiring)
+    one, other = one // globals_, other // globals_  # ports are numbered group by group
+    joined = linked(
+        name, all_routers,
+        np.concatenate([(first + low).ravel(), one]),
+        np.concatenate([(first + high).ravel(), other]),
+        labels=tuple(f"g{group}r{r}" for group in range(groups) for r in range(routers)),
+        family=DragonflyShape(groups, routers, globals_),
+    )  # fmt: skip
+    return attach_hosts(joined, np.arange(all_routers).repeat(hosts), name=name)
+
+
+def dragonfly_plus(
+    leaves: int,
+    spines: int,
+    hosts: int,
+    globals_: int,
+    groups: int = 0,
+    wiring: Wiring = "absolute",
+) -> Topology:
+    """Return a Dragonfly+ (Megafly): groups of leaves and spines, spines joined across groups.
+
+    Shpiner et al., *Dragonfly+: low cost topology for scaling datacenters*, 2017. In a group each
+    leaf is joined to each spine. Hosts hang on leaves, global links on spines. Router r is number
+    r mod (leaves + spines) of its group, leaves first.
+
+    Parameters
+    ----------
+    leaves, spines
+        Of each group.
+    hosts
+        Hosts per leaf.
+    globals_
+        Global links per spine.
+    groups
+        g, at most spines · globals_ + 1, which is the default. As in ``dragonfly``.
+    wiring
+        As in ``dragonfly``.
+
+    Raises
+    ------
+    InputError
+        As ``dragonfly`` does.
+
+    Examples
+    --------
+    >>> dragonfly_plus(2, 2, 2, 2)
+    <dragonfly+:2x2x2x2: 20 hosts, 20 routers, 60 directed channels>
+    """
+    name = _named(f"dragonfly+:{leaves}x{spines}x{hosts}x{globals_}", groups, wiring)
+    at_least_one(name, "leaves and spines per group, hosts per leaf, global links per spine",
+                 leaves, spines, hosts, globals_)  # fmt: skip
+    groups = _groups(name, spines * globals_, groups)
+    size = leaves + spines
+    check_sizes(
+        name, hosts=groups * leaves * hosts, routers=groups * size,
+        channels=2 * groups * (leaves * spines + leaves * hosts + spines * globals_),
+    )  # fmt: skip
+    first = size * np.arange(groups)[:, None]
+    leaf, spine = np.divmod(np.arange(leaves * spines), spines)
+    ends = [
+        each // (spines * globals_) * size + leaves + each % (spines * globals_) // globals_
+        for each in global_links(groups, spines * globals_, wiring)
+    ]
+    kinds = [f"leaf{i}" for i in range(leaves)] + [f"spine{i}" for i in range(spines)]
+    joined = linked(
+        name, groups * size,
+        np.concatenate([(first + leaf).ravel(), ends[0]]),
+        np.concatenate([(first + leaves + spine).ravel(), ends[1]]),
+        labels=tuple(f"g{group}{kind}" for group in range(groups) for kind in kinds),
+        family=DragonflyShape(groups, size, globals_, leaves),
+    )  # fmt: skip
+    of_hosts = (first + np.arange(leaves)).ravel().repeat(hosts)
+    return attach_hosts(joined, of_hosts, name=name)
+
+
+def global_links(groups: int, ports: int, wiring: Wiring) -> tuple[Ints, Ints]:
+    """Return the two ports of each link between groups. Port j of group i is i · ports + j.
+
+    Ports 0 … g − 2 of a group lead to the other groups in the order of the wiring, the next
+    g − 1 again, and so on. Ports that are left when no full round fits stay free. Port j of group
+    i leads to
+
+    - ``absolute``: group j, or j + 1 from j = i on (as BookSim's ``dragonflynew`` and SST do)
+    - ``palmtree``: group i − j − 1 modulo g
+    - ``circulant``: groups i + 1, i − 1, i + 2, i − 2 … modulo g
+
+    and arrives at the port that leads back. See Camarero, Vallejo & Beivide, *Topological
+    characterization of Hamming and dragonfly networks and its implications on routing*, 2014, and
+    Hastings et al., *Comparing global link arrangements for dragonfly networks*, 2015.
+
+    Examples
+    --------
+    >>> one, other = global_links(3, 2, "absolute")
+    >>> one.tolist(), other.tolist()  # groups 0 and 1, 0 and 2, 1 and 2
+    ([0, 1, 3], [2, 4, 5])
+    """
+    others = groups - 1
+    group, turn = np.divmod(np.arange(groups * others), others)
+    if wiring == "absolute":
+        to = turn + (turn >= group)
+        back = group - (group > to)
+    elif wiring == "palmtree":
+        to = (group - turn - 1) % groups
+        back = others - 1 - turn
+    else:
+        away = turn // 2 + 1
+        to = (group + np.where(turn % 2 == 0, away, -away)) % groups
+        back = np.where(turn + 1 - turn % 2 * 2 < others, turn + 1 - turn % 2 * 2, turn)
+    once = group < to
+    rounds = others * np.arange(ports // others)[:, None]
+    one = (group * ports + turn)[once] + rounds
+    other = (to * ports + back)[once] + rounds
+    return one.ravel(), other.ravel()
+
+
+def _named(start: str, groups: int, wiring: str) -> str:
+    if wiring not in WIRINGS:
+        raise InputError(start, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
+    name = start + (f"/{groups}" if groups else "")
+    return name + (f"/{wiring}" if wiring != "absolute" else "")
+
+
+def _groups(name: str, ports: int, groups: int) -> int:
+    """Return the number of groups: as many as the global ports of one reach, if none is given."""
+    if groups == 0:
+        return ports + 1
+    if not 2 <= groups <= ports + 1:
+        found = f"{groups} groups"
+        raise InputError(name, found, f"2 to {ports + 1}, for {ports} global links per group")
+    return groups
+
+
+def dragonfly_of(argument: str, spec: str) -> Topology:
+    """Read ``2x4x2/9/palmtree``: hosts, routers, global links. Groups. Wiring."""
+    shape, groups, wiring = _read(argument, spec, "dragonfly:2x4x2/9/palmtree")
+    wanted = "hosts per router, routers per group, global links per router, such as dragonfly:2x4x2"
+    p, a, h = numbers(shape, where=spec, count=3, wanted=wanted)
+    return dragonfly(p, a, h, groups, wiring)
+
+
+def dragonfly_plus_of(argument: str, spec: str) -> Topology:
+    """Read ``4x4x4x4/9/palmtree``: leaves, spines, hosts, global links. Groups. Wiring."""
+    shape, groups, wiring = _read(argument, spec, "dragonfly+:4x4x4x4/9/palmtree")
+    wanted = "leaves and spines per group, hosts per leaf, global links per spine"
+    leaves, spines, hosts, globals_ = numbers(shape, where=spec, count=4, wanted=wanted)
+    return dragonfly_plus(leaves, spines, hosts, globals_, groups, wiring)
+
+
+def _read(argument: str, spec: str, wanted: str) -> tuple[str, int, Wiring]:
+    """Split off what follows the numbers: groups, a wiring, or both in this order."""
+    shape, *rest = argument.split("/")
+    groups, wiring = 0, "absolute"
+    if rest and rest[0] not in WIRINGS:
+        groups = whole_number(rest.pop(0), where=spec, least=2)
+    if rest:
+        wiring = rest.pop(0)
+    if rest:
+        raise InputError(spec, f"'{argument}'", wanted)
+    known = next((each for each in WIRINGS if each == wiring), None)
+    if known is None:
+        raise InputError(spec, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
+    return shape, groups, known
+
+
+class Field(NamedTuple):
+    """GF(q): elements 0 … q − 1, written as polynomials of digits in base p. Q = p^m.
+
+    Attributes
+    ----------
+    plus, times
+        int64[q, q], the tables of addition and multiplication.
+    powers
+        int64[q − 1], the powers ξ^0, ξ^1 … of a primitive element.
+    """
+
+    plus: Ints
+    times: Ints
+    powers: Ints
+
+
+def prime_power(q: int) -> tuple[int, int] | None:
+    """Return p and m of q = p^m with a prime p. None if q is no power of a prime.
+
+    Examples
+    --------
+    >>> prime_power(27), prime_power(12), prime_power(1)
+    ((3, 3), None, None)
+    """
+    prime = next((p for p in range(2, int(q**0.5) + 1) if q % p == 0), q)
+    exponent, left = 0, q
+    while left > 1 and left % prime == 0:
+        left, exponent = left // prime, exponent + 1
+    return (prime, exponent) if exponent and left == 1 else None
+
+
+def field(prime: int, exponent: int) -> Field:
+    """Return the field of prime^exponent elements.
+
+    Its modulus is the first monic polynomial, coefficients counted up, of which x is a primitive
+    root. In a field of p elements the primitive element is the least one.
+
+    Examples
+    --------
+    >>> field(2, 2).times[2].tolist(), field(5, 1).powers.tolist()
+    ([0, 2, 3, 1], [1, 2, 4, 3])
+    """
+    q = prime**exponent
+    places = prime ** np.arange(exponent)
+    digits = np.arange(q)[:, None] // places % prime
+    powers = _powers(prime, exponent)
+    log = np.zeros(q, np.int64)
+    log[powers] = np.arange(q - 1)
+    times = powers[(log[:, None] + log) % (q - 1)]
+    times[0] = times[:, 0] = 0
+    plus = np.zeros((q, q), np.int64)
+    for place in range(exponent):
+        plus += (digits[:, None, place] + digits[None, :, place]) % prime * places[place]
+    return Field(plus, times, powers)
+
+
+def _powers(prime: int, exponent: int) -> Ints:
+    q = prime**exponent
+    if exponent == 1:
+        for root in range(1, q):
+            found = [pow(root, k, q) for k in range(q - 1)]
+            if len(set(found)) == q - 1:
+                return np.array(found)
+    for low in product(range(prime), repeat=exponent):
+        # x^m = -(low_{m-1} ... low_0), and multiplying by x moves digits up by one place
+        element, found = [1] + [0] * (exponent - 1), []
+        for _ in range(q - 1):
+            found.append(sum(digit * prime**place for place, digit in enumerate(element)))
+            top = element[-1]
+            element = [
+                (before - top * coefficient) % prime
+                for before, coefficient in zip([0, *element[:-1]], low[::-1], strict=True)
+            ]
+        if len(set(found)) == q - 1 and 0 not in found:
+            return np.array(found)
+    raise AssertionError(f"no primitive element of GF({q})")
+
+
+def slim_fly(q: int, hosts: int) -> Topology:
+    """Return the Slim Fly of a prime power q: 2q² routers of (3q − δ)/2 links, q = 4w + δ.
+
+    The network is that of Besta & Hoefler, *Slim Fly: a cost effective low-diameter network
+    topology*, 2014. The graphs are by McKay, Miller & Širáň, *A note on large graphs of diameter
+    two and given maximum degree*, 1998. The sets for δ = 0 and −1 are from Hafner, *Geometric
+    realisation of the graphs of McKay–Miller–Širáň*, 2004. Router (0, x, y) has number x·q + y,
+    router (1, m, c) q² + m·q + c. Host h hangs on router h div ``hosts``. Half as many hosts as
+    links, rounded up, are a balanced network.
+
+    Parameters
+    ----------
+    q
+        A power of a prime, at least 3.
+    hosts
+        Hosts per router.
+
+    Raises
+    ------
+    InputError
+        If there is no Slim Fly of this q, or the network would be too large.
+
+    Examples
+    --------
+    >>> slim_fly(5, 4)
+    <slim-fly:5/4: 200 hosts, 50 routers, 350 directed channels>
+    """
+    name = f"slim-fly:{q}/{hosts}"
+    at_least_one(name, "q and hosts per router", q, hosts)
+    check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=3 * q**3)
+    found = prime_power(q)
+    if found is None or q < 3:
+        raise InputError(name, f"q = {q}", "a power of a prime from 3, such as 4, 5, 7, 8, 9 or 11")
+    numbers = field(*found)
+    one, other = _links(numbers, q)
+    channels = 2 * len(one) + 4 * q * q * hosts
+    check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=channels)
+    labels = tuple(f"({s},{x},{y})" for s in (0, 1) for x in range(q) for y in range(q))
+    joined = linked(name, 2 * q * q, one, other, labels=labels)
+    return attach_hosts(joined, np.arange(2 * q * q).repeat(hosts), name=name)
+
+
+def _links(numbers: Field, q: int) -> tuple[Ints, Ints]:
+    """Return the two routers of each link.
+
+    Routers (0, x, y) and (0, x, y') are joined if y − y' is in X, and (1, m, c) and (1, m, c') if c
+    − c' is in X'. Routers (0, x, y) and (1, m, c) are joined if y = m·x + c.
+    """
+    one, other = [], []
+    every = np.arange(q)
+    for side, steps in enumerate(generators(numbers.powers)):
+        low = np.repeat(every, len(steps))
+        high = numbers.plus[every[:, None], steps].ravel()
+        once = low < high  # X = −X, so each link is found from both of its ends
+        rows = side * q * q + q * every[:, None]
+        one.append((rows + low[once]).ravel())
+        other.append((rows + high[once]).ravel())
+    x, m, c = (each.ravel() for each in np.meshgrid(every, every, every, indexing="ij"))
+    one.append(x * q + numbers.plus[numbers.times[m, x], c])
+    other.append(q * q + m * q + c)
+    return np.concatenate(one), np.concatenate(other)
+
+
+def generators(powers: Ints) -> tuple[Ints, Ints]:
+    """Return the sets X and X' of GF(q), given the powers ξ^0 … ξ^(q−2) of a primitive element.
+
+    Even and odd powers for q = 4w + 1. For q = 4w as many of each, ξ^(q−1) being 1. For
+    q = 4w − 1 even powers up to 2w − 2 and odd ones from 2w − 1 for X, those of ξ times it for X'.
+
+    Examples
+    --------
+    >>> generators(np.array([1, 2, 4, 3]))
+    (array([1, 4]), array([2, 3]))
+    """
+    q = len(powers) + 1
+    if q % 4 == 3:
+        half = (q + 1) // 2  # 2w
+        even = np.concatenate([np.arange(0, half, 2), np.arange(half - 1, q - 1, 2)])
+    else:
+        even = np.arange(0, q - 1, 2)
+    return powers[even], powers[(even + 1) % (q - 1)]
+
+
+def slim_fly_of(argument: str, spec: str) -> Topology:
+    """Read ``5/4``: q, hosts per router."""
+    wanted = "q and hosts per router, such as slim-fly:5/4"
+    words = parts(argument, where=spec, least=2, most=2, wanted=wanted)
+    return slim_fly(*(whole_number(word, where=spec, least=1) for word in words))
+
+
+MOST_RANDOM_LINKS = 2**20
+"""Most links that are drawn at random: they are drawn one by one."""
+
+TRIES = 100
+
+
+def jellyfish(routers: int, degree: int, hosts: int, seed: int = 1) -> Topology:
+    """Return a random network in which every router has ``degree`` links, none parallel.
+
+    Singla, Hong, Popa & Godfrey, *Jellyfish: networking data centers randomly*, 2012. The links
+    are those of NetworkX, ``random_regular_graph(degree, routers, seed=Random(seed))`` (Steger &
+    Wormald, *Generating random regular graphs quickly*, 1999), drawn on from the same stream until
+    the network is connected. Host h hangs on router h div ``hosts``.
+
+    Parameters
+    ----------
+    routers, degree, hosts
+        Number of routers, links of each, hosts of each.
+    seed
+        Of the draw.
+
+    Raises
+    ------
+    InputError
+        If no network has these numbers, none that was drawn is connected, or it would be too large.
+
+    Examples
+    --------
+    >>> jellyfish(32, 5, 3)
+    <jellyfish:32x5x3/1: 96 hosts, 32 routers, 160 directed channels>
+    """
+    import networkx as nx
+
+    name = f"jellyfish:{routers}x{degree}x{hosts}/{seed}"
+    at_least_one(name, "routers, links and hosts of each", routers, degree, hosts)
+    check_sizes(
+        name, hosts=routers * hosts, routers=routers, channels=routers * (degree + 2 * hosts)
+    )
+    if degree >= routers or routers * degree % 2:
+        found = f"{routers} routers of {degree} links each"
+        raise InputError(name, found, "fewer links than routers, their product even")
+    if routers * degree // 2 > MOST_RANDOM_LINKS:
+        found = f"{routers * degree // 2} links"
+        raise InputError(name, found, f"at most {MOST_RANDOM_LINKS} drawn at random")
+    draw = Random(seed)  # noqa: S311  # no secret depends on it
+    for _ in range(TRIES):
+        graph = nx.random_regular_graph(degree, routers, seed=draw)
+        if nx.is_connected(graph):
+            break
+    else:
+        found = f"no connected network among {TRIES} that were drawn"
+        raise InputError(name, found, "at least 3 links for each router")
+    one, other = np.array(sorted(map(sorted, graph.edges)), np.int64).reshape(-1, 2).T
+    joined = linked(name, routers, one, other)
+    return attach_hosts(joined, np.arange(routers).repeat(hosts), name=name)
+
+
+def jellyfish_of(argument: str, spec: str) -> Topology:
+    """Read ``32x5x3/1``: routers, links and hosts of each. Seed."""
+    wanted = "routers, links and hosts of each, such as jellyfish:32x5x3, and a seed behind /"
+    shape, *seed = parts(argument, where=spec, most=2, wanted=wanted)
+    counts = numbers(shape, where=spec, count=3, wanted=wanted)
+    return jellyfish(*counts, *(whole_number(word, where=spec) for word in seed))

@@ -1,1 +1,0 @@
-"""Families of switched networks: fat trees, and others whose hosts hang on routers."""

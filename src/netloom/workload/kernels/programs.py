@@ -1,0 +1,173 @@
+"""Rows of programs that wait for each other, over flat arrays.
+
+Which messages of a collective brought what each message carries.
+
+Twin: ``tests/reference/collective_waits.py``.
+
+Rounds of rows that wait for each other: their least times, and their numbers.
+
+Rows come in an order in which none comes before what it waits for. ``row``, ``number``: int64[n],
+the row of its round and the number of its round. What is known of two rounds in turn is in arrays
+of int64[2, rows], even rounds first. ``offsets``, ``after``: what each row of a round waits for,
+where rows of the round before count from 0, and those of its own round on from there.
+
+Twin: ``tests/reference/rounds.py``.
+
+How long what is to come after each row of a program takes at least.
+
+Twin: ``tests/reference/agenda.py``.
+"""
+
+from __future__ import annotations
+
+from netloom.base.compilation import njit
+
+# -- collectives -----------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def find_brought(
+    events, offsets, chunk_offsets, chunks, row_of, sums, latest, owner, before, seen,
+    waiter, waited,
+):  # fmt: skip
+    """Find pairs of messages: one that carries a chunk, and one that brought it or added to it.
+
+    ``events``: what ranks do, in order of time, rank by rank as ``offsets`` says: m for sending
+    message m, ~m for getting it. ``chunk_offsets``, ``chunks``: the chunks of each message.
+    ``row_of``: int32[len(chunks)], the message of each. ``sums``: bool[num_messages], whether it
+    adds to what the target has. ``waiter``, ``waited``: int64[…], filled as far as there is room.
+    Return how many pairs there are.
+
+    State: ``latest``: int64[num_chunks], the place in ``chunks`` at which the rank got a chunk
+    last. ``owner``: int64[num_chunks], −1 before, the rank for which that holds. ``before``:
+    int64[len(chunks)], the place at which it got the chunk before, if the chunk was added to that.
+    ``seen``: int64[num_messages], −1 before, the last message that was found to wait for each.
+    """
+    found = 0
+    for rank in range(len(offsets) - 1):
+        for event in events[offsets[rank] : offsets[rank + 1]]:
+            message = event if event >= 0 else ~event
+            for place in range(chunk_offsets[message], chunk_offsets[message + 1]):
+                chunk = chunks[place]
+                there = latest[chunk] if owner[chunk] == rank else -1
+                if event < 0:
+                    before[place] = there if sums[message] else -1
+                    latest[chunk], owner[chunk] = place, rank
+                    continue
+                while there >= 0:
+                    other = row_of[there]
+                    if seen[other] != message:
+                        seen[other] = message
+                        if found < len(waiter):
+                            waiter[found], waited[found] = message, other
+                        found += 1
+                    there = before[there]
+    return found
+
+
+# -- rounds ----------------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def find_open(done, row, number, part_of, first_open, before, is_open):
+    """Find the rounds that are complete, part by part: those before the first that is not.
+
+    ``done``: int64[n], the cycle in which a row was complete; -1: not yet. ``first_open``: of each
+    part, the round from which on they are not complete. At first, the one after the last.
+    ``before``: int64[rows], when the rows of the round before that were complete. Filled in where
+    one was completed. ``is_open``: bool[n], filled: whether it is of an open round.
+    """
+    for entry in range(len(row)):
+        part = part_of[row[entry]]
+        if done[entry] < 0:
+            first_open[part] = min(first_open[part], number[entry])
+    for entry in range(len(row)):
+        here = row[entry]
+        behind = first_open[part_of[here]] - number[entry]
+        is_open[entry] = behind <= 0
+        if behind == 1:
+            before[here] = done[entry]
+
+
+@njit(nogil=True)
+def find_gates(made, part_of, opens, offsets, after, times, gates):
+    """The first cycle in which a row of the next round of each part can be released.
+
+    ``made``: int64[parts], the rounds of each part so far. ``opens``: bool[rows], whether a row
+    waits for none of its own round. ``gates``: int64[parts], lowered to the cycle.
+    """
+    for row in range(len(opens)):
+        if opens[row]:
+            part, latest = part_of[row], 0
+            for place in range(offsets[row], offsets[row + 1]):
+                latest = max(latest, times[(made[part] - 1) & 1, after[place]])
+            gates[part] = min(gates[part], latest)
+
+
+@njit(nogil=True)
+def least_times(now, done, least, row, number, offsets, after, times, released):
+    """The cycle in which each row is released, or the first in which it can be, if it is not yet.
+
+    ``done``, ``least``, ``released``: int64[n], the last one filled: the cycle in which a row was
+    complete (-1: not yet), and the least cycles that it takes. What is not complete by now is so
+    in the cycle ``now`` at the earliest. ``times``: the same for its completion.
+    """
+    rows = times.shape[1]
+    for entry in range(len(row)):
+        here, turn = row[entry], number[entry] & 1
+        latest = 0
+        for place in range(offsets[here], offsets[here + 1]):
+            waited = after[place]
+            of = times[1 - turn, waited] if waited < rows else times[turn, waited - rows]
+            latest = max(latest, of)
+        released[entry] = latest
+        ended = done[entry]
+        times[turn, here] = ended if ended >= 0 else max(now, latest + least[entry])
+
+
+@njit(nogil=True)
+def number_waits(first, row, number, offsets, after, numbers, waits_offsets, waits):
+    """Number rows on from ``first``. Fill in, ragged, the numbers that each of them waits for.
+
+    ``numbers``: those given so far. The first round waits for none before it.
+    """
+    rows = numbers.shape[1]
+    size = 0
+    for entry in range(len(row)):
+        here, turn = row[entry], number[entry] & 1
+        for place in range(offsets[here], offsets[here + 1]):
+            waited = after[place]
+            if waited >= rows:
+                waits[size] = numbers[turn, waited - rows]
+                size += 1
+            elif number[entry] > 0:
+                waits[size] = numbers[1 - turn, waited]
+                size += 1
+        numbers[turn, here] = first + entry
+        waits_offsets[entry + 1] = size
+
+
+@njit(nogil=True)
+def spread(times, row, number, column, found):
+    """Put times into a table, a line per round. ``column`` of the rows of a round, -1: none."""
+    for entry in range(len(times)):
+        at = column[row[entry]]
+        if at >= 0 and number[entry] < len(found):
+            found[number[entry], at] = times[entry]
+
+
+# -- traces ----------------------------------------------------------------------------------------
+
+
+@njit(nogil=True)
+def remaining_chains(cycles, after_offsets, after, chains):
+    """The longest chain of rows that begins with each row and goes on with those that wait for it.
+
+    ``cycles``: int64[n], what each row takes. ``chains``: int64[n], zero before, the cycles of the
+    longest chain. Rows wait for earlier ones only, so one pass from the last on is enough.
+    """
+    for row in range(len(cycles) - 1, -1, -1):
+        chains[row] += cycles[row]
+        for place in range(after_offsets[row], after_offsets[row + 1]):
+            waited = after[place]
+            chains[waited] = max(chains[waited], chains[row])

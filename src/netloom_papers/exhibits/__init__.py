@@ -1,1 +1,0 @@
-"""Pictures of published tables and figures beside the recomputed ones."""
