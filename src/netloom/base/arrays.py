@@ -19,3 +19,6 @@ Floats: TypeAlias = NDArray[np.float64]
 
 Bools: TypeAlias = NDArray[np.bool_]
 """Truth values."""
+
+Records: TypeAlias = NDArray[Any]
+"""Records of several fields, or numbers whose type the caller knows."""

@@ -38,18 +38,13 @@ from netloom.simulation.figures import BusyPart, Spent, busiest_links, crossed_c
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
+    from netloom.base.arrays import Bools, Ints, Records
     from netloom.drawing.timelines import Nanoseconds
-    from netloom.simulation.agenda import Records
     from netloom.simulation.figures import Crossed
     from netloom.simulation.loops import KeptRows
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.traces import CriticalPath, TraceRun
     from netloom.topology import Topology
-
-    Times = NDArray[Any]
 
 
 # -- over time -------------------------------------------------------------------------------------
@@ -286,8 +281,8 @@ class Happened:
     names: Sequence[str]
     source: Ints
     target: Ints
-    times: Mapping[str, Times]
-    size: Times
+    times: Mapping[str, Records]
+    size: Records
     moved: Bools
     awaited: Bools
     ids: Sequence[str] = ()
@@ -300,8 +295,8 @@ class Happened:
 def messages_sent(
     names: Sequence[str],
     ends: tuple[Ints, Ints],
-    when: tuple[Times, Times],
-    size: Times,
+    when: tuple[Records, Records],
+    size: Records,
     awaited: Bools | None = None,
     ids: Sequence[str] = (),
 ) -> Happened:
@@ -478,7 +473,7 @@ def nodes_timeline(
 def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:
     """Return all slices: first those of messages, at their sources and at their targets."""
 
-    def part(kind: str, group: int, owner: Any, row: Ints, *ends: Times) -> _Part:
+    def part(kind: str, group: int, owner: Any, row: Ints, *ends: Records) -> _Part:
         start, end = (nanoseconds(each, scale) for each in ends)
         kept = end > start
         row = row[kept]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,15 +17,9 @@ from netloom.simulation.steady import run_to
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Ints, Records
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages, Source
-
-if TYPE_CHECKING:
-    Records: TypeAlias = NDArray[Any]
-
 
 TIMES = ("ready", "sent", "entered", "arrived", "complete")
 """When a row was ready, sent, its head left the source, it arrived, and was complete; -1: not, or

@@ -4,7 +4,7 @@ Which channels the messages of a run crossed, and how busy these were over time.
 
 What runs of programs come to, as figures: finishes, trust, waits, and channels.
 
-Times are in the ``time_unit`` of the answer that has them, sizes in its ``size_unit``. Flows that
+Records are in the ``time_unit`` of the answer that has them, sizes in its ``size_unit``. Flows that
 are all sent at once always take seconds and bytes.
 """
 
@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.simulation.agenda import Records
+    from netloom.base.arrays import Bools, Floats, Ints, Records
     from netloom.simulation.flow import FlowRun
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.topology import Topology
-
-    Times = NDArray[Any]
 
 
 # -- crossed ---------------------------------------------------------------------------------------
@@ -54,7 +51,7 @@ class Crossed(NamedTuple):
     shares: Floats
     capacity: Floats
     name: Callable[[int], str]
-    lasting: Times | None = None
+    lasting: Records | None = None
 
 
 def crossed_links(flows: FlowRun, moved: Bools) -> Crossed:
@@ -161,7 +158,7 @@ def moved_rows(rows: Records) -> Bools:
     return found
 
 
-def busiest_links(crossed: Crossed, size: Times) -> Iterator[tuple[int, Ints, Floats]]:
+def busiest_links(crossed: Crossed, size: Records) -> Iterator[tuple[int, Ints, Floats]]:
     """Yield the busiest links, each with the messages that crossed it and the time that each took.
 
     ``size`` has the size of each of the rows that moved.

@@ -17,8 +17,8 @@ from netloom.workload.programs.loops import loop_times, loops_done
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.simulation.agenda import Ending, ProgramEngine, Records
+    from netloom.base.arrays import Bools, Floats, Ints, Records
+    from netloom.simulation.agenda import Ending, ProgramEngine
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.workload.programs.loops import ClosedLoop, LoopTimes
     from netloom.workload.programs.shared import SharedProgram

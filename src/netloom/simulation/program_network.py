@@ -13,9 +13,9 @@ from netloom.routing.virtual_channel_tables import TABLE
 from netloom.simulation.network.routers import Router, end_channels
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Ints, Records
     from netloom.routing import Routing
-    from netloom.simulation.agenda import ProgramEngine, Records
+    from netloom.simulation.agenda import ProgramEngine
     from netloom.topology import Topology
 
 MOST_STEPS = 2**30

@@ -42,10 +42,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints, Records
     from netloom.base.figures import Number
     from netloom.routing import Routing
-    from netloom.simulation.agenda import Records
     from netloom.simulation.figures import Crossed
     from netloom.simulation.flow import FlowLaw, FlowRun, GivenPaths
     from netloom.simulation.program_network import ProgramNetwork
@@ -53,8 +52,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.traces import Replay
 
-    Times: TypeAlias = NDArray[Any]  # int64[], cycles, or float64[]
-    Unhindered: TypeAlias = Callable[[Ints], Times]
+    Unhindered: TypeAlias = Callable[[Ints], Records]
 
 
 MOST_ENTRIES = 50
@@ -77,10 +75,10 @@ class MessageTimes(NamedTuple):
     network took it, ``unhindered`` in an idle network, and ``contention``.
     """
 
-    latency: Times
-    source_wait: Times
-    unhindered: Times
-    contention: Times
+    latency: Records
+    source_wait: Records
+    unhindered: Records
+    contention: Records
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +113,10 @@ class TraceRun:
     program: Replay
     topology: Topology
     rows: Records
-    hops: Times
-    unhindered: Times
+    hops: Records
+    unhindered: Records
     critical_path: CriticalPath | None
-    link_sizes: Times
+    link_sizes: Records
     until: Number
     interrupted: bool
 
@@ -306,7 +304,7 @@ class TraceRun:
         return found
 
     @property
-    def busy(self) -> Times:
+    def busy(self) -> Records:
         """What crossed each channel between routers: over its bandwidth, or flits."""
         return self.link_sizes[: self.topology.num_network_channels]
 
@@ -447,12 +445,12 @@ class Parts(NamedTuple):
     processor.
     """
 
-    compute: Times
-    processor_wait: Times
-    source_wait: Times
-    message: Times
-    contention: Times
-    receive: Times
+    compute: Records
+    processor_wait: Records
+    source_wait: Records
+    message: Records
+    contention: Records
+    receive: Records
 
 
 @dataclass(frozen=True, eq=False)
@@ -553,14 +551,14 @@ def critical_path(
     return CriticalPath(chain, parts, start, finish, ends.max().item())
 
 
-def waits_at_source(rows: NDArray[Any]) -> Times:
+def waits_at_source(rows: NDArray[Any]) -> Records:
     """Return how long each row waited for its node's channel; 0 for what did not leave its node."""
     left = rows["entered"] >= 0
     waited = np.where(left, rows["entered"] - rows["sent"], 0).astype(rows["sent"].dtype)
     return _unrounded(waited, rows)
 
 
-def _unrounded(times: Times, rows: NDArray[Any]) -> Times:
+def _unrounded(times: Records, rows: NDArray[Any]) -> Records:
     """Return times of rows, those that are only what rounding left as 0."""
     if times.dtype.kind == "i":
         return times

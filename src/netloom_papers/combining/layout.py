@@ -8,16 +8,14 @@ which they leave the stage. Requests and their replies use the same lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Ints
-
-    Records: TypeAlias = NDArray[Any]
+    from netloom.base.arrays import Ints, Records
 
 RULES = ("waiting", "slot", "entering", "none")
 """Which packets combine. See ``CombiningNetwork``."""

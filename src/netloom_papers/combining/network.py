@@ -16,9 +16,8 @@ from netloom_papers.combining import layout
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Ints, Records
     from netloom_papers.combining.hot_spots import HotSpotTraffic
-    from netloom_papers.combining.layout import Records
 
 ORDERS = ("forward", "backward")
 

@@ -41,10 +41,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Ints, Records
     from netloom.phases.plan.plans import Plan
 
-    Words: TypeAlias = NDArray[Any]
     Message: TypeAlias = tuple[str, Any, Any]
     Key: TypeAlias = tuple[Any, ...]
     Stream: TypeAlias = Coroutine[Any, Any, None]
@@ -84,9 +83,11 @@ class Network:
     phase: list[int]
     num_workers: int  # a node is at the worker of its number modulo this
     timeout_seconds: float  # after how long without any message a worker that waits gives up
-    data: dict[int, Words] | None  # what connections carry; None: words that say where they belong
+    data: (
+        dict[int, Records] | None
+    )  # what connections carry; None: words that say where they belong
 
-    def carried(self, connection: int, first: int, size: int) -> Words:
+    def carried(self, connection: int, first: int, size: int) -> Records:
         """Return so many words of a connection, from the first on."""
         if self.data is None:
             return made_words(connection, first, size)
@@ -103,7 +104,7 @@ class Report:
 
     delivered: Counter[int] = field(default_factory=Counter)  # words that came by connection
     # The words themselves, where they were given.
-    received: dict[int, list[Words]] = field(default_factory=dict)
+    received: dict[int, list[Records]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)  # what was wrong, a line each
 
 
@@ -165,13 +166,13 @@ class Worker:
         await _come(("phase", phase))
         self._begun = True
 
-    async def send_element(self, connection: int, phase: int, first: int, element: Words) -> None:
+    async def send_element(self, connection: int, phase: int, first: int, element: Records) -> None:
         """Send words on a connection. Return once they have been received."""
         to = self.network.target[connection] % self.network.num_workers
         self._tell(to, ("data", connection, (phase, first, element)))
         await _come(("taken", connection))
 
-    async def receive_element(self, connection: int, phase: int, first: int) -> Words:
+    async def receive_element(self, connection: int, phase: int, first: int) -> Records:
         """Return the next words of a connection, sure that they are those."""
         came_in, came_first, element = await _come(("data", connection))
         to = self.network.source[connection] % self.network.num_workers

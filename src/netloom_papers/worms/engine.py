@@ -14,11 +14,10 @@ from netloom_papers.worms import layout
 from netloom_papers.worms.layout import Setup, State
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Ints, Records
     from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
-    from netloom_papers.worms.layout import Records
 
 FIRST = 1024
 """Room for worms in the network at first. More is made when needed."""

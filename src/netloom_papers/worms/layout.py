@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Ints
-
-    Records: TypeAlias = NDArray[Any]
+    from netloom.base.arrays import Ints, Records
 
 POLICIES = ("timestamp", "fifo", "fifo-lru", "biased", "source")
 """Arbitration policies. See ``Worm``."""

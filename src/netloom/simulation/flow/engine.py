@@ -17,8 +17,7 @@ from netloom.simulation.flow.layout import INFINITE, State
 from netloom.simulation.flow.network import WHOLE, Ways, hop_records, number_inputs
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.simulation.flow.layout import Records
+    from netloom.base.arrays import Bools, Floats, Ints, Records
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.workload.programs.messages import Messages
 

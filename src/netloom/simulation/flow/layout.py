@@ -7,18 +7,14 @@ rate that returns to an earlier value is then equal to it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.simulation.agenda import clock_fields, row_type
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-
-    Records: TypeAlias = NDArray[Any]
+    from netloom.base.arrays import Floats, Ints, Records
 
 INFINITE = 1 << 62
 """The level of a link that is not full."""

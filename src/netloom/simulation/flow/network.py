@@ -34,9 +34,8 @@ from netloom.routing.forwarding.tables import dependencies
 from netloom.simulation.flow import layout
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Floats, Ints
+    from netloom.base.arrays import Bools, Floats, Ints, Records
     from netloom.routing import Paths, Routing
-    from netloom.simulation.flow.layout import Records
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
 

@@ -31,9 +31,8 @@ from netloom.workload.programs.rounds import Frontier, table_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Floats, Ints, Records
     from netloom.routing import Routing
-    from netloom.simulation.flow.layout import Records
     from netloom.simulation.flow.network import FlowNetwork, Ways
     from netloom.workload.programs.rounds import Round, RoundProgram
 

@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.base.arrays import Ints
+    from netloom.base.arrays import Ints, Records
     from netloom.routing import Routing
-    from netloom.simulation.agenda import Records
     from netloom.simulation.flow.engine import Injection
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.topology import Topology

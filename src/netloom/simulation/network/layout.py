@@ -19,7 +19,7 @@ cycle: a channel, or one of the lanes of a faster one.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,12 +31,10 @@ from netloom.simulation.network.routers import end_channels, with_lanes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Floats, Ints, Records
     from netloom.routing.virtual_channel_tables import VirtualChannelRouting
     from netloom.simulation.network.routers import Router, Timing
     from netloom.topology import Topology
-
-    Records: TypeAlias = NDArray[Any]
 
 
 # -- layout ----------------------------------------------------------------------------------------

@@ -52,11 +52,9 @@ if TYPE_CHECKING:
 
     import networkx as nx
     import polars as pl
-    from numpy.typing import NDArray
 
-    from netloom.base.arrays import Floats, Ints
+    from netloom.base.arrays import Floats, Ints, Records
 
-    Numbers: TypeAlias = NDArray[Any]
     Where: TypeAlias = Callable[[int], str]
 
 
@@ -342,7 +340,7 @@ def parsing(path: Path, form: str) -> Iterator[None]:
         raise InputError(where, f"unreadable {form} ({why.rstrip('.')})") from None
 
 
-def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
+def _matrix(path: Path, what: str) -> tuple[int, Records, Records, Records]:
     """Read size, rows, columns and entries of a square matrix file."""
     from scipy.io import mminfo, mmread
     from scipy.sparse import coo_array
@@ -408,7 +406,7 @@ def _table(path: Path) -> tuple[pl.DataFrame, int]:
     return used.with_row_index("row").filter(~blank), num_tasks
 
 
-def _column(table: pl.DataFrame, name: str, kind: str, where: Where) -> Numbers:
+def _column(table: pl.DataFrame, name: str, kind: str, where: Where) -> Records:
     import polars as pl
 
     text = table[name]
@@ -505,7 +503,7 @@ def _check_headers(
             raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
 
 
-def _sparse_matrix(path: Path, form: bytes) -> dict[str, Numbers]:
+def _sparse_matrix(path: Path, form: bytes) -> dict[str, Records]:
     """Read rows, columns and entries of a scipy.sparse archive, under the names of our own."""
     from scipy.sparse import load_npz
 
@@ -523,7 +521,7 @@ def _sparse_matrix(path: Path, form: bytes) -> dict[str, Numbers]:
     return {"num_tasks": size, "source": source, "target": target, "bytes": entries.data}
 
 
-def _attribute(values: list[Any], what: str, where: Where) -> Numbers | None:
+def _attribute(values: list[Any], what: str, where: Where) -> Records | None:
     """Numbers from the edges' attributes. None where no edge has one."""
     if all(value is None for value in values):
         return None
@@ -540,10 +538,10 @@ def _attribute(values: list[Any], what: str, where: Where) -> Numbers | None:
 def _assembled(
     name: str,
     num_tasks: int,
-    source: Numbers,
-    target: Numbers,
-    sent: Numbers,
-    counted: Numbers | None,
+    source: Records,
+    target: Records,
+    sent: Records,
+    counted: Records | None,
 ) -> ProcessGraph:
     """Make the graph from checked entries. Without a count, one message an edge with bytes."""
     if num_tasks < 1:
