@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.base.arrays import Bools, Ints
+    from netloom.base.arrays import Bools, Ints, Records
     from netloom.routing.virtual_channel_tables import VirtualChannelRouting
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
@@ -122,7 +122,7 @@ class Engine:
             self._last_regions = Regions(self, count)
         return self._last_regions
 
-    def _columns(self, noted: layout.Records) -> Ints:
+    def _columns(self, noted: Records) -> Ints:
         """Return int32[8, packets], the columns of ``layout.DELIVERED`` of a log."""
         from netloom.simulation.network.kernels.sources import take_columns
 
@@ -274,7 +274,7 @@ class Regions:
         self.source_sets = [_bits(sources == region) for region in range(count)]
         self._entries = self._of(state.entries["first"] >> setup.slot_bits)
 
-    def run(self, engine: Engine, born: Ints, until: int) -> tuple[int, layout.Records]:
+    def run(self, engine: Engine, born: Ints, until: int) -> tuple[int, Records]:
         """Run up to, and without, a cycle. Return why the kernel came back, and the log."""
         from netloom.simulation.network.kernels.network import run_region
 
