@@ -9,6 +9,7 @@ The picture of a paper's table or figure: printed and computed side by side.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan
@@ -16,6 +17,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from netloom.drawing.axes import Axis, End, Panel, axis
 from netloom.drawing.frame import COLOURS, REFERENCE, THIS, framed
@@ -23,11 +25,8 @@ from netloom.drawing.names import GAP as BEFORE_NAME, NAME_LINE, width_of
 from netloom.simulation.steady import batch_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     import altair as alt
     import polars as pl
-    from numpy.typing import ArrayLike
 
 
 # -- figures ---------------------------------------------------------------------------------------

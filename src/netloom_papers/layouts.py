@@ -6,11 +6,12 @@ plane, or column by column.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.mapping.layouts import (
     Layout,
     grid_of,
@@ -20,13 +21,8 @@ from netloom.mapping.layouts import (
     require_cube,
 )
 from netloom.routing import Paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.base.arrays import Ints
-    from netloom.topology import Cube, Topology
-    from netloom.workload import ProcessGraph
+from netloom.topology import Cube, Topology
+from netloom.workload import ProcessGraph
 
 _OF_TREES = "Chittor 1991, section 3.5.1"
 _OF_BOXES = "Chittor 1991, section 3.5.2, figure 3.12"

@@ -19,6 +19,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
@@ -28,7 +29,6 @@ from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import ArrayLike
 
 
 class Paper(NamedTuple):

@@ -17,17 +17,15 @@ import os
 import stat
 import tempfile
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numba
 
 from netloom.base.held import Compiler
 from netloom.base.kept_kernels import Kept, KeptByContent, in_checkout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FOLDER = "NUMBA_CACHE_DIR"
 """The environment variable that names where kernels are kept. Worker processes inherit it."""

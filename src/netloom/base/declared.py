@@ -8,10 +8,8 @@ docs/adding-to-netloom.md.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint
+from typing import Any
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
@@ -34,8 +34,6 @@ from netloom.base.units import RATE, SIZE, TIME
 from netloom.base.words import counted, number, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     import polars as pl
 
 T = TypeVar("T")

@@ -13,15 +13,13 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SOURCE = Path(__file__).parents[2]
 """The folder that holds the package."""

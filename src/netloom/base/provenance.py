@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netloom._version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEFAULT_SEED = 1
 """The seed where none is given: fixed, never the clock, so that a command repeats itself."""

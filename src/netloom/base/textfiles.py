@@ -15,16 +15,13 @@ import re
 import stat
 import zlib
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from netloom.base.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 # -- toml lines ------------------------------------------------------------------------------------
 

@@ -8,16 +8,13 @@ byte. K (or K), M, G, T and P are powers of 1,000, Ki, Mi, Gi, Ti and Pi powers 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isinf, isnan
 from numbers import Real
-from typing import TYPE_CHECKING
 
 from netloom.base.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 """A number without a sign, as text has it."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from math import floor, inf, log10
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from typing import Any
 
 _HELD = "\0"
 """What stands for a space at which no line breaks, while lines are made."""

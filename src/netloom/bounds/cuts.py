@@ -15,29 +15,23 @@ works for at least W / B, under every routing.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.figures import Figures, derived, figure, unseen
 from netloom.base.words import number
 from netloom.bounds.demand import Demand, crossing, crossing_stretches, leading_out
 from netloom.contention.mapped import carried
 from netloom.routing.ways import dimensions
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape, joined
 from netloom.topology.measures import heights, router_heights
 from netloom.topology.names import short_switch_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology import Topology
-
 
 # -- parts -----------------------------------------------------------------------------------------
 

@@ -7,19 +7,14 @@ and hot-spot traffic cost as much as there are hosts, not pairs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from netloom.workload.traffic.patterns import Fixed, HotSpot, Uniform
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.workload import Traffic
-    from netloom.workload.traffic.patterns import Law
-
+from netloom.base.arrays import Floats, Ints
+from netloom.workload import Traffic
+from netloom.workload.traffic.patterns import Fixed, HotSpot, Law, Uniform
 
 BLOCK = 2**17
 """Pairs that are looked at a time."""

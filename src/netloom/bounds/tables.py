@@ -28,28 +28,23 @@ destinations are divided evenly.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.bounds.cuts import fullest_rows, grid_lines, pods, router_sets, undivided
 from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
 from netloom.routing.ragged import legs, legs_between
+from netloom.topology import Topology
 from netloom.topology.core import joined
 from netloom.topology.faults import working_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
-
 
 # -- tables ----------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
@@ -28,17 +29,23 @@ from netloom.cli.edge import (
     files_written,
     print_json,
 )
-from netloom.questions.register import OTHERS, all_kinds, all_words, flag_of, groups, heads, kind_of
+from netloom.questions.register import (
+    OTHERS,
+    Kind,
+    all_kinds,
+    all_words,
+    flag_of,
+    groups,
+    heads,
+    kind_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from pydantic.fields import FieldInfo
 
     from netloom.questions.answers import Answer
     from netloom.questions.base import Question, Told
     from netloom.questions.outputs import Output
-    from netloom.questions.register import Kind
 
 
 WIDEST = 110

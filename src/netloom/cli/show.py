@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +13,15 @@ from rich.text import Text
 from netloom.base.figures import unit_of
 from netloom.base.units import rate, seconds
 from netloom.base.words import arrows, counted, folded
-from netloom.experiments.findings import COSTS, SEED, over_seeds
-from netloom.questions.answers import STYLES
+from netloom.experiments.findings import COSTS, SEED, Results, over_seeds
+from netloom.experiments.runner import Estimate
+from netloom.machines import Machine
+from netloom.questions.answers import STYLES, Verdict
 from netloom.questions.recorded import key_columns
-from netloom.questions.terminal import column, columns_drawn
+from netloom.questions.terminal import Column, column, columns_drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import polars as pl
-
-    from netloom.experiments.findings import Results
-    from netloom.experiments.runner import Estimate
-    from netloom.machines import Machine
-    from netloom.questions.answers import Verdict
-    from netloom.questions.terminal import Column
 
 WIDTH = 80
 """Letters of a line where there is no terminal."""

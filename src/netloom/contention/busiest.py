@@ -9,33 +9,32 @@ The busiest channel of a mapped program: beside the busiest node, and why it is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.figures import Figures, Number, figure
 from netloom.base.words import counted, listed, number, percent, rounded
-from netloom.contention.channel_loads import measure_loads
-from netloom.contention.mapped import FEW, LOADS, RATE, Spread, carried, injection_bandwidth
-from netloom.routing import DimensionOrder, half_way_round
+from netloom.contention.channel_loads import ChannelLoads, measure_loads
+from netloom.contention.mapped import (
+    FEW,
+    LOADS,
+    RATE,
+    MappedProgram,
+    Spread,
+    carried,
+    injection_bandwidth,
+)
+from netloom.routing import DimensionOrder, Paths, Routing, half_way_round
 from netloom.routing.ragged import legs
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape
 from netloom.topology.measures import router_heights
 from netloom.topology.names import short_switch_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.contention.channel_loads import ChannelLoads
-    from netloom.contention.mapped import MappedProgram
-    from netloom.routing import Paths, Routing
-    from netloom.topology import Topology
-
 
 # -- channel uses ----------------------------------------------------------------------------------
 

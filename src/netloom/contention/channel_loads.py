@@ -13,23 +13,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder
+from netloom.routing import DimensionOrder, Paths, Routing
 from netloom.routing.ragged import legs
 from netloom.routing.ways import cube_tables
-from netloom.topology import Cube
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.routing import Paths, Routing
-    from netloom.topology import Topology
-
+from netloom.topology import Cube, Topology
 
 BLOCK = 2**20
 """Paths that are listed at a time."""

@@ -18,20 +18,24 @@ on or leaves for its host. What decides nothing at a router has decided when it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from netloom.routing.by_hop.tables import ALWAYS, DRAWN, EVERY, GIVEN, HASHED, LEAST, OWN, TWO
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.routing.by_hop.tables import HopTables
-
+from netloom.base.arrays import Bools, Floats, Ints
+from netloom.routing.by_hop.tables import (
+    ALWAYS,
+    DRAWN,
+    EVERY,
+    GIVEN,
+    HASHED,
+    LEAST,
+    OWN,
+    TWO,
+    HopTables,
+)
 
 SHARED, PREFERRED, BETTER_OF_TWO = 0, 1, 2
 """How a stage is left: see the module."""

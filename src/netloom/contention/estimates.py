@@ -11,22 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.figures import Figures
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.routing import DimensionOrder
 from netloom.routing.ways import cube_tables
-from netloom.topology import average_distance
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.routing import DimensionOrder
-    from netloom.topology import Cube
-
+from netloom.topology import Cube, average_distance
 
 MOST_PLACEMENTS = 5_000
 """Placements of a program that are all tried."""

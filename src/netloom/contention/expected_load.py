@@ -36,14 +36,17 @@ is split as its packets are. No path is listed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError, NoRouteError
-from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED
+from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages
 from netloom.routing import (
     DimensionOrder,
     Layered,
@@ -51,14 +54,17 @@ from netloom.routing import (
     MinimalGroup,
     Paths,
     RandomUp,
+    Routing,
     ShortestPath,
     Spread,
     Valiant,
+    VirtualChannelRouting,
     paths,
 )
 from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.ragged import Legs, legs
 from netloom.routing.rules import (
+    Detour,
     detour,
     ends_of,
     followed,
@@ -69,22 +75,10 @@ from netloom.routing.rules import (
     whole_tree,
 )
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
-from netloom.routing.ways import JOINED, cube_tables, is_hyperx, shortest_ways
-from netloom.topology import Cube
+from netloom.routing.ways import JOINED, Ways, cube_tables, is_hyperx, shortest_ways
+from netloom.topology import Cube, Topology
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.contention.decisions import Stages
-    from netloom.routing import Routing, VirtualChannelRouting
-    from netloom.routing.rules import Detour
-    from netloom.routing.ways import Ways
-    from netloom.topology import Topology
-
-    Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]
+Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]
 
 
 # -- expected load ---------------------------------------------------------------------------------

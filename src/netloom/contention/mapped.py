@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import FLITS, SHARE, Figures, Number, UnitOf, figure, say
 from netloom.base.units import size
 from netloom.base.words import counted, number
-from netloom.contention.channel_loads import Contention, measured
-from netloom.contention.saturation_limit import capacity_fraction, saturation
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.contention.channel_loads import ChannelLoads
-    from netloom.contention.saturation_limit import Saturation
-    from netloom.routing import Paths, Routing
-    from netloom.topology import Topology
-    from netloom.workload import ProcessGraph
+from netloom.contention.channel_loads import ChannelLoads, Contention, measured
+from netloom.contention.saturation_limit import Saturation, capacity_fraction, saturation
+from netloom.routing import Paths, Routing
+from netloom.topology import Topology
+from netloom.workload import ProcessGraph
 
 LOADS = UnitOf("load_unit")
 """The unit of loads: of what the edges of the process graph weigh."""

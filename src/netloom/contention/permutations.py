@@ -11,26 +11,21 @@ Paths are made a block at a time, and counted permutation by permutation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.channel_loads import BLOCK
 from netloom.contention.expected_load import expected_loads
+from netloom.routing import Routing
+from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.routing import Routing
-    from netloom.topology import Topology
 
 MOST_PAIRS = 2**26
 """Most pairs of hosts of all shifts together, about 10 s of work."""

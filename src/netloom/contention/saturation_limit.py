@@ -24,21 +24,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.contention.channel_loads import ChannelLoads, Contention
-    from netloom.routing import Routing
-    from netloom.topology import Topology
-    from netloom.workload import ProcessGraph
+from netloom.contention.channel_loads import ChannelLoads, Contention
+from netloom.routing import Routing
+from netloom.topology import Topology
+from netloom.workload import ProcessGraph
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ So they need no legend. An axis has few ticks that have labels.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -23,8 +24,6 @@ from netloom.drawing.frame import (
 from netloom.drawing.names import GAP, NAME_LINE, fitted, look_alike, named, places, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     import altair as alt
     import polars as pl
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +11,6 @@ from netloom.drawing.frame import NARROW, REFERENCE, fitting, layered, room
 from netloom.drawing.names import fitted, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import altair as alt
 
 BAR, STEP = 17.0, 27.0

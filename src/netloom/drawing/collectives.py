@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,12 @@ import polars as pl
 
 from netloom.base import units
 from netloom.base.words import number
-from netloom.drawing.axes import Axis, End, Look, looks_of, panel
+from netloom.drawing.axes import Axis, End, Look, Panel, looks_of, panel
 from netloom.drawing.bars import Bar, bars as bars_of
 from netloom.drawing.frame import BEST, COLOURS, REFERENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import altair as alt
-
-    from netloom.drawing.axes import Panel
 
 WIDTH, HEIGHT = 620, 380
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,6 @@ from netloom.drawing.frame import REFERENCE, THIS
 from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import altair as alt
     import polars as pl
 

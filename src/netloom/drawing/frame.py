@@ -12,6 +12,7 @@ What it shows, in words, and its background: on a page in a wide window, or in a
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,11 +21,10 @@ from netloom.base.words import folded
 from netloom.drawing.names import base_names, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import altair as alt
 
     Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
+
     """What stands by itself in a picture, or on a page. Background and text have no colors."""
 
 

@@ -7,6 +7,7 @@ Curves over the load of a network: latency, what gets through, and where it satu
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import polars as pl
 
+from netloom.base.arrays import Floats
 from netloom.base.figures import SHARE, say
 from netloom.base.words import number, percent
 from netloom.drawing.axes import (
@@ -37,11 +39,8 @@ from netloom.drawing.frame import BEST, REFERENCE, THIS
 from netloom.drawing.names import NARROW_BAND, band_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     import altair as alt
 
-    from netloom.base.arrays import Floats
     from netloom.simulation.network.figures import Histogram, Point
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -13,9 +14,6 @@ from netloom.base.words import counted, load_share, percent
 from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel
 from netloom.drawing.bars import THICK
 from netloom.drawing.frame import OTHERS, REFERENCE, THIS, fitting, layered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 OWN, RANDOM = "this mapping", "random mappings"
 LOOKS = {OWN: MINE, RANDOM: Look(REFERENCE, (6, 4))}

@@ -7,12 +7,14 @@ Pictures of what a mapping changes: figures and loads of channels, before and af
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats
 from netloom.base.units import SIZE
 from netloom.base.words import counted, number, percent
 from netloom.drawing.axes import AFTER, DASHED, MINE, ROOM, Axis, End, Look, axis, panel, words
@@ -21,12 +23,9 @@ from netloom.drawing.frame import BEST, REFERENCE, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import altair as alt
     import polars as pl
 
-    from netloom.base.arrays import Floats
     from netloom.contention import EffectiveBisection, Shifts
 
 

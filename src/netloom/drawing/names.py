@@ -7,16 +7,15 @@ down to what it names. Of files pictures show the names, without the folders the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from netloom.base.words import number
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+Point = tuple[float, float]
 
-    Point = tuple[float, float]
-    Lines = Iterable[Sequence[Point]]
+Lines = Iterable[Sequence[Point]]
 
 SIZE = 12
 """Pixels of the smallest text of a picture."""

@@ -7,13 +7,15 @@ Timelines of programs, from the times of their rows: a track a rank, with arrows
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.arrays import Bools, Ints, Records
 from netloom.base.figures import SHARE, leaves, say
 from netloom.base.units import TIME
 from netloom.base.words import counted
@@ -25,6 +27,7 @@ from netloom.drawing.timelines import (
     PER_MICROSECOND,
     Arrows,
     Counter,
+    Nanoseconds,
     Slices,
     Timeline,
     Track,
@@ -33,19 +36,18 @@ from netloom.drawing.timelines import (
     nanoseconds,
 )
 from netloom.simulation.agenda import SPANS, TIMES
-from netloom.simulation.figures import BusyPart, Spent, busiest_links, crossed_channels, moved_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from netloom.base.arrays import Bools, Ints, Records
-    from netloom.drawing.timelines import Nanoseconds
-    from netloom.simulation.figures import Crossed
-    from netloom.simulation.loops import KeptRows
-    from netloom.simulation.program_network import ProgramNetwork
-    from netloom.simulation.traces import CriticalPath, TraceRun
-    from netloom.topology import Topology
-
+from netloom.simulation.figures import (
+    BusyPart,
+    Crossed,
+    Spent,
+    busiest_links,
+    crossed_channels,
+    moved_rows,
+)
+from netloom.simulation.loops import KeptRows
+from netloom.simulation.program_network import ProgramNetwork
+from netloom.simulation.traces import CriticalPath, TraceRun
+from netloom.topology import Topology
 
 # -- over time -------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from errno import EACCES, ENOTDIR
 from functools import cache
 from hashlib import sha256
@@ -21,8 +22,6 @@ from netloom.base.textfiles import KINDS, file_kind, replacing, unwritable
 from netloom.base.words import held_together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     import altair as alt
     import polars as pl
 

@@ -9,28 +9,25 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush, merge
 from operator import itemgetter
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing
 from netloom.drawing.save import check_writable, make_folder
 from netloom.simulation.figures import mean_rates, rate_sums
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+Nanoseconds: TypeAlias = Ints
 
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-
-    Nanoseconds: TypeAlias = Ints
-    _Timed: TypeAlias = tuple[int, int, dict[str, Any]]  # when, less how long, and the event
+_Timed: TypeAlias = tuple[int, int, dict[str, Any]]  # when, less how long, and the event
 
 SUFFIXES = (".json", ".json.gz")
 

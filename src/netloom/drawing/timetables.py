@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.words import counted, number, percent
 from netloom.drawing.axes import Axis
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.frame import BEST, OTHERS, REFERENCE, layered, room
 from netloom.drawing.names import width_of
 from netloom.drawing.timelines import lanes, nanoseconds
+from netloom.topology import Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import altair as alt
     import polars as pl
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
 
 FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""

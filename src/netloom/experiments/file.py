@@ -7,6 +7,7 @@ import os
 import sys
 import tomllib
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -16,7 +17,7 @@ from itertools import islice, product
 from math import floor, isfinite, prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core import PydanticOmit
@@ -25,17 +26,10 @@ from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED, code_version, source_digest
 from netloom.base.textfiles import find_lines, read_text
-from netloom.questions.base import MOST_NUMBERS, ask, told_of
+from netloom.questions.base import MOST_NUMBERS, Question, ask, told_of
 from netloom.questions.named import find_network
-from netloom.questions.register import all_kinds, all_words, by_verb, heads, kind_of
+from netloom.questions.register import Kind, all_kinds, all_words, by_verb, heads, kind_of
 from netloom.workload.programs.training.chakra import groups_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from netloom.questions.base import Question
-    from netloom.questions.register import Kind
-
 
 RANGE = {"from", "to"}, {"from", "to", "step", "factor"}
 """The keys that a range has at least, and at most."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,19 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.base.errors import InputError
 from netloom.base.provenance import code_version
 from netloom.base.words import counted, give_or_take
-from netloom.experiments.file import find_inputs, renamed
-from netloom.experiments.store import Store
+from netloom.experiments.file import Point, find_inputs, renamed
+from netloom.experiments.store import Kept, Outcome, Store
 from netloom.questions.answers import Verdict
-from netloom.questions.recorded import to_pandas
+from netloom.questions.recorded import Recorded, to_pandas
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     import polars as pl
-
-    from netloom.experiments.file import Point
-    from netloom.experiments.store import Kept, Outcome
-    from netloom.questions.recorded import Recorded
 
 
 @dataclass(frozen=True, eq=False)

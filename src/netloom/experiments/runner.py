@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
     CancelledError,
+    Future,
     TimeoutError as TooLong,
     wait,
 )
@@ -15,21 +17,23 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.progress import counting, track
 from netloom.base.provenance import code_version
 from netloom.base.words import counted, rounded
-from netloom.experiments.file import Experiment, read_experiment
-from netloom.experiments.findings import curves_of, load_kept, next_step
-from netloom.experiments.store import Store
+from netloom.experiments.file import Experiment, Point, read_experiment
+from netloom.experiments.findings import Curve, Results, curves_of, load_kept, next_step
+from netloom.experiments.store import Outcome, Store
 from netloom.experiments.workers import (
     AHEAD,
     LOST,
     AskedPoint,
     Interrupted,
+    KeptAnswer,
     LostError,
+    Workers,
     be_ready,
     cluster_workers,
     local_workers,
@@ -40,16 +44,6 @@ from netloom.experiments.workers import (
 )
 from netloom.questions.answers import Verdict
 from netloom.questions.register import by_verb
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from concurrent.futures import Future
-
-    from netloom.experiments.file import Point
-    from netloom.experiments.findings import Curve, Results
-    from netloom.experiments.store import Outcome
-    from netloom.experiments.workers import KeptAnswer, Workers
-
 
 BEAT_SECONDS = 2.0
 """How often a run says that it is alive, and looks what others have done."""

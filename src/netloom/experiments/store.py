@@ -6,22 +6,18 @@ import json
 import os
 import sqlite3
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from socket import gethostname
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import code_version
-from netloom.experiments.file import Point
+from netloom.experiments.file import Experiment, Point
 from netloom.experiments.workers import SOUND, KeptAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from netloom.experiments.file import Experiment
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS answers (

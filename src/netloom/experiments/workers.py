@@ -9,8 +9,8 @@ import re
 import signal
 import time
 import warnings
-from collections.abc import Mapping
-from concurrent.futures import BrokenExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,9 +28,6 @@ from netloom.questions.register import by_verb
 from netloom.simulation.side_by_side import LIMIT, processors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor
-
     import polars as pl
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +16,19 @@ from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
 from netloom.drawing.frame import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
-from netloom.explore.network import EXPLORED, Table, network_json, packed, ports
+from netloom.explore.network import (
+    EXPLORED,
+    Flows,
+    Frames,
+    Table,
+    View,
+    network_json,
+    packed,
+    ports,
+)
 from netloom.explore.views import views_of
 from netloom.questions.recorded import Recorded, record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from netloom.explore.network import Flows, Frames, View
-    from netloom.routing import Paths
+from netloom.routing import Paths
 
 
 def view_json(view: View) -> dict[str, Any]:

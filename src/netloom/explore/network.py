@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import begun
 from netloom.drawing.networks.columns import every_curve, in_columns
@@ -25,24 +28,14 @@ from netloom.drawing.networks.cubes import (
     planes_scene,
 )
 from netloom.drawing.networks.ring import every_chord
+from netloom.drawing.networks.scene import Scene
 from netloom.drawing.networks.traffic import Traffic
-from netloom.routing import paths
+from netloom.questions.answers import Verdict
+from netloom.routing import Paths, Routing, paths
 from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, HyperXShape
 from netloom.topology.names import short_switch_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.drawing.networks.scene import Scene
-    from netloom.questions.answers import Verdict
-    from netloom.routing import Paths, Routing
-    from netloom.topology import Topology
-
 
 # -- view ------------------------------------------------------------------------------------------
 

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import number
 from netloom.contention.busiest import tie_named, tied
-from netloom.explore.network import MOST_HOPS, Flows, Frames, View, loads_of, ways_of
+from netloom.explore.network import MOST_HOPS, Flows, Frames, Table, View, loads_of, ways_of
+from netloom.fabrics.program import Job
 from netloom.questions.analyze import Analysis
-from netloom.questions.answers import Verdict
+from netloom.questions.answers import Answer, Verdict
 from netloom.questions.fabric import LOAD
 from netloom.questions.named import entering, network_again
-from netloom.questions.simulate.engines import PreparedFlows
+from netloom.questions.recorded import Recorded
+from netloom.questions.simulate.engines import PreparedFlows, PreparedNetwork
 from netloom.questions.terminal import IN_ORDER, order_named, short_name
-from netloom.routing import Paths
-from netloom.simulation.figures import crossed_links, moved_rows
+from netloom.routing import Paths, Routing
+from netloom.simulation.figures import Crossed, crossed_links, moved_rows
+from netloom.topology import Topology
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     import polars as pl
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.explore.network import Table
-    from netloom.fabrics.program import Job
-    from netloom.questions.answers import Answer
-    from netloom.questions.recorded import Recorded
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.routing import Routing
-    from netloom.simulation.figures import Crossed
-    from netloom.topology import Topology
-    from netloom.workload import ProcessGraph
 
     Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 

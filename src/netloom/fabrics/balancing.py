@@ -8,18 +8,20 @@ cost extra, more so round by round, until the busiest channel has come down.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds import busiest_bound
 from netloom.fabrics.few_lanes import in_few_lanes
-from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways, wiring_of
+from netloom.fabrics.levels import Ways, Wiring, costs_nothing, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.tables import (
     MOST_COUNTED,
     ForwardingTable,
@@ -28,17 +30,12 @@ from netloom.routing.forwarding.tables import (
     senders,
 )
 from netloom.routing.ragged import legs
+from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+State = tuple[Ints, Ints, Ints, Floats, Floats]
 
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.fabrics.levels import Ways, Wiring
-    from netloom.topology import Topology
-
-    State = tuple[Ints, Ints, Ints, Floats, Floats]
-    Draws = tuple[Ints, Ints, Ints, Floats]
+Draws = tuple[Ints, Ints, Ints, Floats]
 
 
 Objective = Literal["all-to-all", "shifts", "permutations"]

@@ -11,10 +11,13 @@ one only when all rows that use it are removed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
@@ -28,15 +31,8 @@ from netloom.routing.forwarding.tables import (
     dependency_graph,
     senders,
 )
+from netloom.topology import Topology
 from netloom.topology.core import way_back
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology import Topology
 
 STARTS, MOST_STARTS = 2**25, 24
 """Channels looked at to find first tables (a second or two), and most of these."""

@@ -6,32 +6,26 @@ wait for each other, and pairs of hosts without a way, are what must not be.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.words import counted, listed, number, percent
-from netloom.bounds import bisection_bound, busiest_bound
+from netloom.bounds import Bound, bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
-from netloom.routing.forwarding.tables import lane_circle, lanes_used, senders
+from netloom.contention.permutations import Reached
+from netloom.routing.forwarding.tables import ForwardingTable, lane_circle, lanes_used, senders
 from netloom.routing.ragged import legs
+from netloom.topology import Topology
 from netloom.topology.core import way_back
 from netloom.topology.faults import working_nodes
 from netloom.topology.subnets.shapes import shape_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.bounds import Bound
-    from netloom.contention.permutations import Reached
-    from netloom.routing.forwarding.tables import ForwardingTable
-    from netloom.topology import Topology
-
 
 MOST_SHIFTED = 2**23
 """Most pairs of hosts of all shifts together, about a second of work. Beyond, shifts are drawn."""

@@ -6,24 +6,19 @@ enough. Every router gets a height of its own. A channel leads up where its targ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.routing.forwarding.tables import senders
 from netloom.routing.rules import ranked
+from netloom.topology import Topology
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.topology import Topology
-
-    Wiring = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
+Wiring = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
 ROOTS = 6
 """Routers that are tried as the root above all others."""

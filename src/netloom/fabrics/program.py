@@ -7,18 +7,20 @@ Jobs that run at the same time: which cables they share, and what that costs eac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.words import counted, number, percent
-from netloom.fabrics.balancing import MOST_LANES, balanced
+from netloom.fabrics.balancing import MOST_LANES, Objective, balanced
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
-from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
+from netloom.fabrics.levels import Ways, costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     forwarded_paths,
@@ -27,15 +29,7 @@ from netloom.routing.forwarding.tables import (
     layered,
 )
 from netloom.routing.ragged import legs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.fabrics.balancing import Objective
-    from netloom.fabrics.levels import Ways
-    from netloom.topology import Topology
-
+from netloom.topology import Topology
 
 # -- program ---------------------------------------------------------------------------------------
 

@@ -8,11 +8,15 @@ Tables, service levels and trees as files that subnet managers and schedulers ta
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -25,7 +29,7 @@ from netloom.fabrics.balancing import (
     other_rows,
     problem_of,
 )
-from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
+from netloom.fabrics.levels import Ways, costs_nothing, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     NO_PORT,
     ForwardingTable,
@@ -38,19 +42,12 @@ from netloom.routing.forwarding.tables import (
     rows_of_lids as owners_of_lids,
     whole_table,
 )
+from netloom.topology import Topology
 from netloom.topology.measures import router_heights
 from netloom.topology.names import folded, natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
     import polars as pl
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.fabrics.levels import Ways
-    from netloom.topology import Topology
 
 
 # -- repair ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Machines by name and from files: their networks, classes of links, and units in bytes and seconds.
+"""Machines by name and from files: networks, classes of links, and units in bytes and seconds.
 
 Classes of a network's links, by rate and latency: which channels a machine's words mean.
 
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -26,11 +27,13 @@ from functools import cache, cached_property
 from math import inf
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.spec import parse_sides, split_spec
@@ -38,21 +41,13 @@ from netloom.base.textfiles import find_lines, read_text
 from netloom.base.units import RATE, SIZE, TIME, Quantity, parse_rate, parse_seconds, rate, seconds
 from netloom.base.words import listed
 from netloom.simulation.network.routers import Router, router
-from netloom.topology import topology
+from netloom.topology import Topology, topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.topology.cubes import Cube
 from netloom.topology.graph import MOST_CYCLES
+from netloom.workload.programs.node_costs import NodeCosts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology import Topology
-    from netloom.workload.programs.node_costs import NodeCosts
-
-    Late: TypeAlias = float | Floats
+Late: TypeAlias = float | Floats
 
 
 # -- links -----------------------------------------------------------------------------------------

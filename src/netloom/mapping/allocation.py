@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import real_number
@@ -35,15 +38,7 @@ from netloom.topology.names import (
     vertex_word,
     words_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints
-    from netloom.workload import ProcessGraph
-
+from netloom.workload import ProcessGraph
 
 SLOTS = re.compile(r"(?:slots|max[_-]slots)=\d+", re.ASCII)
 """What a launcher's host file may say behind a name. How many tasks fit is for the call to say."""

@@ -9,10 +9,12 @@ What a mapping gains: the mappings that it is compared with, counted and by pair
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves
 from netloom.base.progress import patience, track
 from netloom.base.words import counted, number, percent, rounded
@@ -20,25 +22,20 @@ from netloom.contention import Expectation, MeshEstimate, estimate_mesh, expect_
 from netloom.contention.mapped import (
     LOADS,
     MappedFigures,
+    MappedProgram,
+    Spread,
     carried,
     counted_contention,
     measured_program,
 )
 from netloom.mapping.layouts import cube_of_hosts
-from netloom.mapping.search.objectives import hosts_count
-from netloom.routing import DimensionOrder, SourceRoutes
-from netloom.simulation.collectives import Runner, graph_of
+from netloom.mapping.search.objectives import Measure, hosts_count
+from netloom.routing import DimensionOrder, Routing, SourceRoutes
+from netloom.simulation.collectives import Algorithm, Runner, graph_of
+from netloom.topology import Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from netloom.base.arrays import Ints
-    from netloom.contention.mapped import MappedProgram, Spread
     from netloom.mapping.search.generations import FoundMapping
-    from netloom.mapping.search.objectives import Measure
-    from netloom.routing import Routing
-    from netloom.simulation.collectives import Algorithm
-    from netloom.topology import Topology
 
 
 # -- rank orders -----------------------------------------------------------------------------------

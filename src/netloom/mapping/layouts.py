@@ -28,30 +28,24 @@ again, as task numbers do.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import nsmallest
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Ints
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder
+from netloom.routing import DimensionOrder, Paths
 from netloom.topology import Cube, Topology, cube
+from netloom.workload import ProcessGraph
 from netloom.workload.graphs import generators
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints
-    from netloom.routing import Paths
-    from netloom.workload import ProcessGraph
-
 
 # -- parts -----------------------------------------------------------------------------------------
 

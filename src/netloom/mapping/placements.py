@@ -6,26 +6,20 @@ import json
 import re
 import shlex
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from netloom._version import __version__
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.base.textfiles import parse_json, read_lines, read_text, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints
-    from netloom.topology import Topology
-
+from netloom.topology import Topology
 
 RANK = re.compile(r"rank\s+(?P<rank>\d+)\s*=\s*(?P<host>\S+)(\s+slots?\s*=\s*(?P<slot>\S+))?")
 """A line of a rank file of Open MPI."""

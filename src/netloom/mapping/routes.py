@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from threading import Event
 from time import thread_time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.mapping.layouts import Layout
 from netloom.mapping.placements import check_mapping
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.generations import FoundMapping, beside_random
+from netloom.mapping.search.objectives import Measure
 from netloom.routing import DimensionOrder, Paths, Routing, SourceRoutes, find_deadlock, paths
-from netloom.routing.forwarding.tables import dependency_graph
+from netloom.routing.forwarding.tables import DependencyGraph, dependency_graph
 from netloom.routing.ragged import legs
 from netloom.routing.rules import MOST_LAYERS, layers
 from netloom.routing.ways import cube_tables
 from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube, Topology, hop_distances
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.mapping.layouts import Layout
-    from netloom.mapping.search.objectives import Measure
-    from netloom.routing.forwarding.tables import DependencyGraph
-
 
 CLOSE = 1e-9
 """Relative difference of loads that is none."""

@@ -53,35 +53,38 @@ switch allocation in small packets, trees of packets that one VC holds up.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import counted, listed
-from netloom.routing import DimensionOrder, Paths, draw_aux, paths, ports, virtual_channel_routing
+from netloom.routing import (
+    DimensionOrder,
+    Paths,
+    Routing,
+    VirtualChannelRouting,
+    draw_aux,
+    paths,
+    ports,
+    virtual_channel_routing,
+)
 from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.forwarding.tables import dependency_cycle
 from netloom.routing.ragged import legs
 from netloom.routing.rules import layer_vcs, layers
 from netloom.routing.virtual_channel_tables import MOST_SLOTS, O1TURN, TWO_PHASE
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_alike, check_direct
+from netloom.workload import Traffic
 from netloom.workload.traffic.patterns import HotSpot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.routing import Routing, VirtualChannelRouting
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
 
 
 @dataclass(frozen=True, eq=False)

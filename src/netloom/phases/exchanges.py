@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted
+from netloom.phases import Connections, Plan, Timetable
 from netloom.simulation.collectives import Timed
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_alike
 from netloom.workload import process_graph
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-    from netloom.phases import Connections, Plan, Timetable
-    from netloom.topology import Topology
-
 
 PHASES = "phases"
 

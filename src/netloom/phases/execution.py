@@ -16,17 +16,21 @@ and ``receive_element``. Within a phase a node has streams of them that go on si
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.phases.plan.plans import Connections, ranks
+from netloom.models.messages import ConSetCosts, MessageCosts
+from netloom.phases.plan.plans import Connections, Plan, ranks
+from netloom.phases.timetables import Timetable
 from netloom.routing import ports, virtual_channel_routing
 from netloom.routing.ragged import parted
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
@@ -34,19 +38,9 @@ from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.programs.messages import lists, messages
+from netloom.topology import Topology
+from netloom.workload.programs.messages import Messages, lists, messages
 from netloom.workload.traffic.stream import LONGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.models.messages import ConSetCosts, MessageCosts
-    from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetables import Timetable
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
-
 
 # -- execution -------------------------------------------------------------------------------------
 

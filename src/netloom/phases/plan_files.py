@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
+from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import read_text, write_text
 from netloom.models.messages import ConSetCosts
@@ -34,8 +36,6 @@ from netloom.topology import Cube, Topology, topology
 from netloom.topology.core import attach_hosts
 
 if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
-    from netloom.base.provenance import Provenance
     from netloom.phases.execution import Execution
 
 

@@ -7,27 +7,21 @@ receives on one, or all of them at once, word by word.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.base.words import percent
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
-from netloom.phases.plan.plans import ranks
+from netloom.phases.plan.plans import Plan, ranks
 from netloom.workload.programs.messages import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.phases.plan.plans import Plan
-
 
 Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
 """How connections are used: one at a time by timetable, the same but with shared channels, or all

@@ -6,19 +6,16 @@ It knows the network, the connections and what a plan says of them, and counts e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.models.messages import ConSetCosts
-    from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetables import Timetable
+from netloom.models.messages import ConSetCosts
+from netloom.phases.plan.plans import Plan
+from netloom.phases.timetables import Timetable
 
 Rule: TypeAlias = Literal["once", "route", "capacity", "order", "timetable", "data", "bound"]
 

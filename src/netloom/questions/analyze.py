@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import model_validator
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import FLITS, SHARE, derived, figure, unseen
 from netloom.base.progress import patience
@@ -94,17 +96,12 @@ from netloom.questions.named import (
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
 from netloom.questions.terminal import arrow, subject, table as terminal_table
-from netloom.routing import Routing, find_deadlock, routes_by
+from netloom.routing import Paths, Routing, find_deadlock, routes_by
+from netloom.topology import Topology
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import polars as pl
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.routing import Paths, Routing
-    from netloom.topology import Topology
-    from netloom.workload import ProcessGraph
 
 LOAD = "Offered load (said at most one way)"
 

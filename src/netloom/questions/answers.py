@@ -8,11 +8,12 @@ An answer: figures, tables, verdict and picture; asked just now, or read from a 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar, cast
 
+from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, frame, framed, leaves, places, say, unit_of, unseen
 from netloom.base.provenance import Provenance
@@ -21,12 +22,8 @@ from netloom.questions import former, terminal
 from netloom.questions.register import by_verb, command_line, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
     import polars as pl
     from rich.text import Text
-
-    from netloom.base.arrays import Floats
 
 
 # -- verdicts --------------------------------------------------------------------------------------

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from operator import methodcaller
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base import units
+from netloom.base.arrays import Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.programs import happened_to, timeline_of
+from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.gains import Reordered, reordered
@@ -50,6 +54,8 @@ from netloom.simulation.collectives import (
     winners_of,
 )
 from netloom.simulation.figures import crossed_links
+from netloom.simulation.flow import FlowRun
+from netloom.topology import Topology
 from netloom.workload import ProcessGraph, ring
 from netloom.workload.programs.collectives.program import (
     bus_factor,
@@ -58,17 +64,10 @@ from netloom.workload.programs.collectives.program import (
     size_ranges,
     write_goal,
 )
+from netloom.workload.programs.messages import Messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from netloom.base.arrays import Ints
-    from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.trees import LeastTime
-    from netloom.simulation.flow import FlowRun
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
 
 SECONDS, BYTES, RATE = "seconds", "bytes", "bytes/s"
 

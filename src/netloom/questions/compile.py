@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from operator import methodcaller
 from os import PathLike
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -20,6 +22,10 @@ from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
 from netloom.drawing.save import check_writable, make_folder
+from netloom.drawing.timelines import Timeline
+from netloom.drawing.timetables import PhasesInTime
+from netloom.models import ConSetCosts, MessageCosts
+from netloom.phases import Connections, Plan, Timetable
 from netloom.phases.plan.plans import MOST_WORDS
 from netloom.phases.plan_files import (
     Channel,
@@ -54,19 +60,12 @@ from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
 from netloom.questions.terminal import size_of, subject
+from netloom.topology import Topology
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from netloom.drawing.frame import Part
-    from netloom.drawing.timelines import Timeline
-    from netloom.drawing.timetables import PhasesInTime
-    from netloom.models import ConSetCosts, MessageCosts
-    from netloom.phases import Connections, Plan, Timetable
     from netloom.phases.execution import Execution, NodeProgram
-    from netloom.topology import Topology
-    from netloom.workload import ProcessGraph
 
 SURELY = 1.03
 """Times the expected clocks, phases may take when they are simulated."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
@@ -10,12 +12,14 @@ import numpy as np
 from pydantic import Field
 
 from netloom.base import units
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
+from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import Clock, clock_of
 from netloom.phases.collectives.figures import (
     NEAR,
@@ -27,6 +31,8 @@ from netloom.phases.collectives.figures import (
     channels_of,
     use_of,
 )
+from netloom.phases.collectives.network import RankNetwork
+from netloom.phases.collectives.schedules import Schedule
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import Question, argument, option
@@ -46,20 +52,13 @@ from netloom.questions.outputs import PERFETTO, PLOT, Output
 from netloom.questions.plans import part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
 from netloom.questions.terminal import size_of, subject
+from netloom.routing import Routing
+from netloom.topology import Topology
 from netloom.workload.programs.collectives.algorithms import ROOTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from netloom.base.arrays import Ints
     from netloom.drawing.frame import Part
-    from netloom.drawing.timelines import Timeline
-    from netloom.phases.collectives.network import RankNetwork
     from netloom.phases.collectives.pipelines import Timed
-    from netloom.phases.collectives.schedules import Schedule
-    from netloom.routing import Routing
-    from netloom.topology import Topology
 
 LATENCY = 0.1
 """Part of the time from which on latencies are said."""

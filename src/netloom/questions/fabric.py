@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import isfile
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
@@ -45,13 +47,8 @@ from netloom.questions.terminal import ended, short_name
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
+from netloom.topology import Topology
 from netloom.topology.subnets.shapes import shape_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from netloom.base.arrays import Ints
-    from netloom.topology import Topology
 
 LOAD = Grade("times that the busiest cable, or a job, takes of the least", fine=EVEN, act=1.5)
 

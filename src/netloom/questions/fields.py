@@ -12,7 +12,7 @@ from functools import partial
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field, SkipValidation, field_validator
@@ -22,26 +22,18 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, LONGEST_SECONDS
 from netloom.machines import OF_FILE, Machine, machine, machine_names
-from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, later, option
+from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
+from netloom.routing import (
+    ForwardingTable,
+    NamedRouting,
+    SourceRoutes,
+    VirtualChannelRouting,
+)
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.steady import Limits
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 from netloom.workload.traffic.stream import LONGEST
-
-if TYPE_CHECKING:
-    from netloom.routing import (
-        ForwardingTable,
-        NamedRouting,
-        SourceRoutes,
-        VirtualChannelRouting,
-    )
-else:
-    ForwardingTable, NamedRouting, SourceRoutes, VirtualChannelRouting = (
-        later("netloom.routing", name)
-        for name in ("ForwardingTable", "NamedRouting", "SourceRoutes", "VirtualChannelRouting")
-    )
-
 
 ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 """Fields of ``Router`` that a question may change one by one."""

@@ -8,12 +8,11 @@ for each row of a list.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
     import polars as pl
 
 PARTS = ("compute", "processor_wait", "source_wait", "message", "contention", "receive")

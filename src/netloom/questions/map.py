@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, frame, unseen
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
 from netloom.base.words import counted, folded, load_share, number, percent, shares
-from netloom.contention import load_to_compare
+from netloom.contention import Saturation, load_to_compare
 from netloom.contention.channel_loads import ChannelLoads, split_loads
 from netloom.contention.mapped import (
     ContentionCount,
@@ -28,6 +31,8 @@ from netloom.contention.mapped import (
 )
 from netloom.mapping import (
     FORMATS,
+    FoundMapping,
+    Layout,
     check_rank_file,
     find_layout,
     rank_file,
@@ -55,7 +60,7 @@ from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
 from netloom.questions.analyze import Analysis, MappedNetwork
 from netloom.questions.answers import Answer, Mark, Measure, Verdict, table
-from netloom.questions.base import MOST, ask, option
+from netloom.questions.base import MOST, Question, ask, option
 from netloom.questions.fields import (
     Allocated,
     BrokenParts,
@@ -78,24 +83,14 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
+from netloom.questions.simulate.load import Simulation
 from netloom.questions.terminal import IN_ORDER, short_name, size_of, subject
-from netloom.routing import write_routes
+from netloom.routing import SourceRoutes, write_routes
 from netloom.routing.rules import layers
+from netloom.topology import Topology
 from netloom.topology.faults import check_working
 from netloom.topology.names import vertex_word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.contention import Saturation
-    from netloom.mapping import FoundMapping, Layout
-    from netloom.questions.base import Question
-    from netloom.questions.simulate.load import Simulation
-    from netloom.routing import SourceRoutes
-    from netloom.topology import Topology
-    from netloom.workload import ProcessGraph
+from netloom.workload import ProcessGraph
 
 LITTLE = 0.2
 """A change from which on a gain is not small."""

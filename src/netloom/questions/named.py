@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from os import PathLike
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED, Provenance
 from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
+from netloom.routing import Routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
@@ -34,13 +37,9 @@ from netloom.workload.programs.shared import among
 from netloom.workload.traffic.parse import made, plain_traffic, same, traffic_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import polars as pl
 
-    from netloom.base.arrays import Ints
     from netloom.questions.base import Question
-    from netloom.routing import Routing
 
 
 PLAIN = (str, int, float, list, tuple, dict, np.ndarray, np.generic, PathLike)

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import methodcaller
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import plain
 from netloom.base.textfiles import write_text
 from netloom.base.words import counted
 from netloom.drawing.save import check_picture, check_table, check_writable, save_chart, save_table
-from netloom.drawing.timelines import check_timeline, write_timeline
+from netloom.drawing.timelines import Timeline, check_timeline, write_timeline
 from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_mapping
 from netloom.mapping.allocation import computer_names
 from netloom.mapping.placements import ranks_on_computers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    from netloom.base.arrays import Ints
-    from netloom.drawing.timelines import Timeline
-    from netloom.topology import Topology
-
+from netloom.topology import Topology
 
 Writer: TypeAlias = Callable[[Any, Path, Mapping[str, str]], str]
 """Writes an answer to a file with some settings, and returns the line that says so."""

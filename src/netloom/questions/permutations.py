@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, Number, derived, figure
 from netloom.base.progress import patience
@@ -20,11 +21,8 @@ from netloom.questions.named import network_of, provenance_of, routing_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.questions.terminal import short_name
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
-    from netloom.routing import Routing
-    from netloom.topology import Topology
+from netloom.routing import Routing
+from netloom.topology import Topology
 
 FULL, HALF = 0.95, 0.5
 """Shares of a host's bandwidth from which on pairs get nearly all of it, and half."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import floor
 from pathlib import Path
@@ -18,20 +19,17 @@ from netloom.base.textfiles import read_text
 from netloom.base.words import counted
 from netloom.drawing.programs import messages_sent, timeline_of
 from netloom.drawing.save import make_folder
-from netloom.drawing.timelines import with_phases
+from netloom.drawing.timelines import Timeline, with_phases
+from netloom.models import ConSetCosts
 from netloom.phases.collectives.figures import ScheduleSpeed, StepsProven
+from netloom.phases.collectives.schedules import Schedule
 from netloom.questions.answers import Verdict
 from netloom.questions.outputs import Output
 from netloom.questions.register import by_verb
 from netloom.questions.terminal import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from netloom.drawing.timelines import Timeline
-    from netloom.models import ConSetCosts
     from netloom.phases import Plan, PlanFile, Timetable
-    from netloom.phases.collectives.schedules import Schedule
     from netloom.phases.execution import Execution
 
 

@@ -7,24 +7,30 @@ The JSON Schema of answers: what commands print with ``--json``, and the tables 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from netloom.base.errors import InputError
-from netloom.base.figures import TYPES, leaves, object_schema, places, plain, schema, titled_schema
+from netloom.base.figures import (
+    TYPES,
+    Figures,
+    Leaf,
+    leaves,
+    object_schema,
+    places,
+    plain,
+    schema,
+    titled_schema,
+)
 from netloom.questions import former
 from netloom.questions.answers import MARKS, Answer
-from netloom.questions.register import all_kinds, by_verb
+from netloom.questions.register import Kind, all_kinds, by_verb
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     import polars as pl
-
-    from netloom.base.figures import Figures, Leaf
-    from netloom.questions.register import Kind
 
 
 # -- recorded --------------------------------------------------------------------------------------

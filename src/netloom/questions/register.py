@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
@@ -28,13 +29,11 @@ from typing import (
 )
 
 from netloom.base.declared import declared
+from netloom.base.figures import Figures
+from netloom.questions.curves import CurveKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from netloom.base.figures import Figures
     from netloom.questions.base import Question
-    from netloom.questions.curves import CurveKind
     from netloom.questions.outputs import Output
 
     Levels: TypeAlias = Callable[[Any, str], tuple[float, ...]]

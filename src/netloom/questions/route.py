@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
@@ -14,7 +16,7 @@ from netloom.base.spec import real_number
 from netloom.base.units import size
 from netloom.base.words import begun, counted, number, percent
 from netloom.drawing.names import base_names
-from netloom.fabrics.balancing import Candidate, balanced
+from netloom.fabrics.balancing import Candidate, Objective, balanced
 from netloom.fabrics.figures import (
     PROVED,
     Cable,
@@ -64,13 +66,7 @@ from netloom.questions.terminal import ended, interval, short_name
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import MOST_LANES, ForwardingTable, addressed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from netloom.fabrics.balancing import Objective
-    from netloom.topology import Topology
+from netloom.topology import Topology
 
 OBJECTIVES: tuple[Objective, ...] = ("all-to-all", "shifts", "permutations")
 

@@ -8,20 +8,16 @@ Figures on a terminal: tables and pairs, no line wider than the screen.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from netloom.base.figures import Figures, Leaf, leaves, say, shown, unit_of
 from netloom.base.words import counted, folded, give_or_take, number, percent
 from netloom.drawing.names import base_names
+from netloom.topology import Topology
 from netloom.topology.names import short_channel_name
 from netloom.topology.parse import spec_in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from netloom.topology import Topology
-
 
 # -- shown -----------------------------------------------------------------------------------------
 

@@ -7,10 +7,9 @@ message routing in multiprocessor interconnection networks*, 1987.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
@@ -34,14 +33,9 @@ from netloom.routing.rules import (
     spread_table,
 )
 from netloom.routing.source_routing import SourceRoutes, shortest_rows
-from netloom.routing.ways import JOINED, DimensionOrder, is_hyperx, shortest_ways
+from netloom.routing.ways import JOINED, DimensionOrder, Ways, is_hyperx, shortest_ways
 from netloom.topology import Cube, Topology
 from netloom.topology.core import ranks
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Ints
-    from netloom.routing.ways import Ways
-
 
 MOST_FLAGS = 2**28
 """Most flags of (channel, next channel) that are looked at."""

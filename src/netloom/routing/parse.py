@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from os.path import isfile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Ints
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.spec import split_spec, whole_number
@@ -15,7 +18,7 @@ from netloom.base.words import listed, or_near
 from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
-from netloom.routing.ragged import through_routers
+from netloom.routing.ragged import Paths, through_routers
 from netloom.routing.rules import (
     DModK,
     Ecmp,
@@ -53,15 +56,6 @@ from netloom.routing.ways import DimensionOrder, cube_tables, dimension_order_pa
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints
-    from netloom.routing.ragged import Paths
-
 
 NETWORKS = {
     "mesh": "meshes, hypercubes", "torus": "rings and tori", "graph": "other networks of nodes",

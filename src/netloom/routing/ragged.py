@@ -7,19 +7,15 @@ Paths from host to host: a port of the source, the routers between, a port of th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import NoRouteError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
-
+from netloom.topology import Topology
 
 # -- ragged ----------------------------------------------------------------------------------------
 

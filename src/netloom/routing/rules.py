@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
@@ -48,12 +50,7 @@ from netloom.topology.core import TreeShape, joined
 from netloom.topology.families import tree_ends
 from netloom.topology.measures import router_heights
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-
-    Hosts: TypeAlias = tuple[Ints, Ints]
+Hosts: TypeAlias = tuple[Ints, Ints]
 
 MOST_PATHS = 2**24
 """Most paths that are listed."""

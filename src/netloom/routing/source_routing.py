@@ -8,28 +8,24 @@ Routes given by the user, node by node: source routing, and the routes of carefu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from pathlib import Path
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from netloom._version import __version__
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
 from netloom.routing.forwarding.tables import MOST_ENTRIES, ForwardingTable, choices_of
 from netloom.routing.ragged import Paths, legs, parted
+from netloom.topology import Topology
 from netloom.topology.names import MOST_DIGITS, NamedParts
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from netloom.base.arrays import Ints
-    from netloom.topology import Topology
-
-    NextChannels: TypeAlias = Callable[[int, int], int | Iterable[int] | None]
+NextChannels: TypeAlias = Callable[[int, int], int | Iterable[int] | None]
 
 
 # -- route tables ----------------------------------------------------------------------------------

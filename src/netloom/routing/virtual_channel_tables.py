@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-from netloom.routing.by_hop.tables import hosted_ports, ports
+from netloom.routing.by_hop.tables import Births, hosted_ports, ports
+from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.ways import DimensionOrder, cube_tables
-from netloom.topology import Cube
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.routing.by_hop.tables import Births
-    from netloom.routing.forwarding.tables import ForwardingTable
-    from netloom.routing.source_routing import SourceRoutes
-    from netloom.topology import Topology
+from netloom.topology import Cube, Topology
 
 # Kinds of routing, for RouteTables.kind.
 DIMENSION_ORDER, STATIC_DATELINE, ADAPTIVE, STICKY_ESCAPE = 0, 1, 2, 3

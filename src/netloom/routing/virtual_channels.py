@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os.path import isfile
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
@@ -64,12 +66,6 @@ from netloom.routing.virtual_channel_tables import (
 )
 from netloom.routing.ways import DimensionOrder, cube_tables
 from netloom.topology import Cube, Topology, cube, mesh, torus
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Ints
-
 
 MOST_NODES = 32
 """Largest network in which a refused routing is followed. Of larger ones, a small one like it."""

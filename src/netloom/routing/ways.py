@@ -11,21 +11,17 @@ choose among them. ``Ways`` holds the data that the kernels need.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.routing.ragged import Paths
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, HyperXShape
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Bools, Ints
-
 
 # -- dimension order -------------------------------------------------------------------------------
 

@@ -6,18 +6,17 @@ A program runs part by part: its source makes what is needed as it goes on.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from netloom.base.arrays import Ints, Records
 from netloom.base.errors import InputError
 from netloom.simulation.steady import run_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.base.arrays import Ints, Records
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages, Source
 

@@ -7,40 +7,35 @@ Collectives as they run: what an algorithm takes at a size, and its busiest chan
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import exp, log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
-from netloom.routing import paths
-from netloom.simulation.flow import run_flows, run_rounds
+from netloom.routing import Routing, paths
+from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun, run_flows, run_rounds
 from netloom.simulation.flow.engine import FAIR
+from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import run_trace
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.workload import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
-from netloom.workload.programs.collectives.program import rounds_of, trace_of
-from netloom.workload.programs.rounds import as_messages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.routing import Routing
-    from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun
-    from netloom.simulation.program_network import ProgramNetwork
-    from netloom.topology import Topology
-    from netloom.workload.programs.collectives.program import CollectiveProgram, Outline
-    from netloom.workload.programs.messages import Messages
-    from netloom.workload.programs.rounds import RoundProgram
-
+from netloom.workload.programs.collectives.program import (
+    CollectiveProgram,
+    Outline,
+    rounds_of,
+    trace_of,
+)
+from netloom.workload.programs.messages import Messages
+from netloom.workload.programs.rounds import RoundProgram, as_messages
 
 # -- crossings -------------------------------------------------------------------------------------
 

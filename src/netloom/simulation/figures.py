@@ -10,26 +10,21 @@ are all sent at once always take seconds and bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, UnitOf, figure
+from netloom.simulation.flow import FlowRun
+from netloom.simulation.program_network import ProgramNetwork
+from netloom.topology import Topology
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.messages import Lists
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints, Records
-    from netloom.simulation.flow import FlowRun
-    from netloom.simulation.program_network import ProgramNetwork
-    from netloom.topology import Topology
-
 
 # -- crossed ---------------------------------------------------------------------------------------
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
-from netloom.simulation.agenda import run_program
+from netloom.simulation.agenda import Ending, ProgramEngine, run_program
+from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
-from netloom.workload.programs.loops import loop_times, loops_done
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from netloom.base.arrays import Bools, Floats, Ints, Records
-    from netloom.simulation.agenda import Ending, ProgramEngine
-    from netloom.simulation.program_network import ProgramNetwork
-    from netloom.workload.programs.loops import ClosedLoop, LoopTimes
-    from netloom.workload.programs.shared import SharedProgram
+from netloom.workload.programs.loops import ClosedLoop, LoopTimes, loop_times, loops_done
+from netloom.workload.programs.shared import SharedProgram
 
 STEP_MESSAGES = 8
 """Messages that an unhindered task sends between two extensions of its loop."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from netloom.routing import VirtualChannelRouting, hosted_ports
+from netloom.base.arrays import Ints, Records
+from netloom.routing import Routing, VirtualChannelRouting, hosted_ports
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.virtual_channel_tables import TABLE
+from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.network.routers import Router, end_channels
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Ints, Records
-    from netloom.routing import Routing
-    from netloom.simulation.agenda import ProgramEngine
-    from netloom.topology import Topology
+from netloom.topology import Topology
 
 MOST_STEPS = 2**30
 """Most sources times channels through which the quickest ways are looked for."""

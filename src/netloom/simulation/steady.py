@@ -19,18 +19,14 @@ answer. Between two steps a run can be stopped from outside. It keeps what it kn
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Floats, Ints
-
+from netloom.base.arrays import Floats, Ints
 
 # -- intervals -------------------------------------------------------------------------------------
 

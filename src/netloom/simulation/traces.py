@@ -6,19 +6,24 @@ what is left of a difference by rounding counts as nothing, and parts add up to 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from netloom.base.figures import leaves, records
+from netloom.base.arrays import Bools, Floats, Ints, Records
+from netloom.base.figures import Number, leaves, records
+from netloom.routing import Routing
 from netloom.simulation.agenda import run_program
 from netloom.simulation.figures import (
     MOST_LISTED,
     WAITS,
     BusyPart,
     CriticalEntries,
+    Crossed,
     Link,
     Message,
     Spread,
@@ -30,27 +35,25 @@ from netloom.simulation.figures import (
     mean_rates,
     moved_rows,
 )
-from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
+from netloom.simulation.flow import (
+    FlowLaw,
+    FlowNetwork,
+    FlowRun,
+    GivenPaths,
+    run_flows,
+    run_paths,
+    trust,
+)
 from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.flow.run import cheap_finish
+from netloom.simulation.program_network import ProgramNetwork
+from netloom.topology import Topology
 from netloom.topology.measures import busy_shares
-from netloom.workload.programs.traces import EVERYONE
+from netloom.workload.programs.messages import Messages
+from netloom.workload.programs.traces import EVERYONE, Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints, Records
-    from netloom.base.figures import Number
-    from netloom.routing import Routing
-    from netloom.simulation.figures import Crossed
-    from netloom.simulation.flow import FlowLaw, FlowRun, GivenPaths
-    from netloom.simulation.program_network import ProgramNetwork
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
-    from netloom.workload.programs.traces import Replay
 
     Unhindered: TypeAlias = Callable[[Ints], Records]
 

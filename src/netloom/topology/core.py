@@ -20,14 +20,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,20 +7,16 @@ This makes static analysis of these networks fast.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.topology.core import Topology
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

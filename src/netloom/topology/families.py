@@ -39,14 +39,17 @@ Jellyfish: random regular networks.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from math import prod
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.topology.core import (
@@ -57,14 +60,6 @@ from netloom.topology.core import (
     TreeShape,
     attach_hosts,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints
-
 
 # -- wires -----------------------------------------------------------------------------------------
 

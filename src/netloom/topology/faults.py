@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.topology.core import Topology
 from netloom.topology.names import NamedParts, channel_words, split_words, vertex_word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Ints
 
 
 def without(

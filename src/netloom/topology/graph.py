@@ -19,14 +19,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, nan, prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.base import units
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import check_file, check_graphml, read_lines
@@ -39,12 +42,7 @@ from netloom.topology.measures import heights
 from netloom.topology.names import unfolded, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-    from pathlib import Path
-
     import networkx as nx
-
-    from netloom.base.arrays import Bools, Floats, Ints
 
 
 # -- rates -----------------------------------------------------------------------------------------

@@ -13,23 +13,18 @@ Bisection width: the least bandwidth between two halves of the hosts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.topology.core import HyperXShape, TreeShape, way_back
+from netloom.topology.core import HyperXShape, Topology, TreeShape, way_back
 from netloom.topology.cubes import Cube
 from netloom.topology.faults import working_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology.core import Topology
-
 
 # -- alike -----------------------------------------------------------------------------------------
 

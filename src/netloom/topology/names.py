@@ -11,25 +11,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.words import or_near
+from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Ints
-    from netloom.topology.core import Topology
-
 
 WORD = re.compile(r"(?:\([^()]*\)|\[[^\[\]]*\]|[^,\s])+")
 """A word of a list, between commas and blanks: these may be in ``(0,3)`` or ``n[3-7,9]``."""

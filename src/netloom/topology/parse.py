@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.words import or_near
+from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.families import (
     Omega,
@@ -41,11 +43,7 @@ from netloom.topology.families import (
 from netloom.topology.graph import graph_topology, read_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import networkx as nx
-
-    from netloom.topology.core import Topology
 
 
 UNCOUNTED = (

@@ -6,16 +6,13 @@ matter in which order, or in how many parts, a simulation asks for it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Floats, Ints
 
 Law: TypeAlias = Literal["fixed", "uniform", "exponential"]
 

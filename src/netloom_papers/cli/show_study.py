@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -12,13 +14,7 @@ from rich.text import Text
 from netloom.base.words import number, percent
 from netloom.cli.show import console, show_again, show_lines, show_verdict
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rich.console import Console
-
-    from netloom_papers.ledger import Picture, Row
+from netloom_papers.ledger import Picture, Row
 
 WIDEST = 300
 """Letters of a line, at most."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -11,10 +12,6 @@ from netloom.base.words import counted, number
 from netloom.drawing.axes import BESIDE, DASHED, DOTTED, Axis, End, Look, axis, panel, words
 from netloom.drawing.frame import BEST, NARROW, OTHERS, REFERENCE, THIS, layered, room
 from netloom.drawing.names import GAP, band_named, width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 REQUESTS, REPLIES, WAITING = "requests", "replies", "wait buffers"
 

@@ -17,17 +17,14 @@ contention and combining in multistage interconnection networks*, IEEE Trans. Co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-
 
 # -- combining -------------------------------------------------------------------------------------
 

@@ -8,14 +8,12 @@ which they leave the stage. Requests and their replies use the same lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Ints, Records
+from netloom.base.arrays import Ints, Records
 
 RULES = ("waiting", "slot", "entering", "none")
 """Which packets combine. See ``CombiningNetwork``."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology.families import DIGITS, Digits, checked_stages, digit_reversed
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints, Records
-    from netloom_papers.combining.hot_spots import HotSpotTraffic
+from netloom_papers.combining.hot_spots import HotSpotTraffic
 
 ORDERS = ("forward", "backward")
 

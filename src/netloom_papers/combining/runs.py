@@ -6,12 +6,15 @@ Each of several runs has hot spots and requests of its own.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -25,15 +28,8 @@ from netloom.simulation.steady import (
     percentiles,
     run_interval,
 )
+from netloom_papers.combining.hot_spots import HotSpotTraffic
 from netloom_papers.combining.network import MOST_STEPS, CombiningEngine, CombiningNetwork
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom_papers.combining.hot_spots import HotSpotTraffic
 
 THROUGHPUT = "requests/PE/step"
 

@@ -9,27 +9,23 @@ words as the two parts share nodes (Feldmann, Stricker & Warfel 1993, section 5.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.base.textfiles import check_file
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints
 
 MESH_FILE = "a mesh that meshio reads, such as .msh, .vtk, .vtu, .inp or .bdf"
 

@@ -21,24 +21,19 @@ it says from a channel utilization of about 0.3 on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.models.channel_queueing import follow_flows
 from netloom.routing import virtual_channel_routing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology import Cube
-
+from netloom.topology import Cube
 
 LEAST = {"dimensions": 1, "contexts": 1, "message_flits": 1, "squared_length_ratio": 1}
 """What numbers of the models are at least, if not 0."""

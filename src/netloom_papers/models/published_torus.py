@@ -28,19 +28,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom_papers.models.kernels import published_torus as kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats
-
 
 MAX_VCS = 1024
 """Most virtual channels: a rate has so many probabilities."""

@@ -36,25 +36,21 @@ run model-accuracy`` says how good it is on all of the paper's 72, and 36 withou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom_papers.models.kernels import adaptive_torus as kernel
 from netloom_papers.models.published_torus import published_saturation, published_torus
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats
 
 Variant: TypeAlias = Literal["improved", "consistent", "printed"]
 

@@ -8,18 +8,15 @@ that an independent reproduction of the chapter found.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
+from netloom.topology import Topology
 from netloom.topology.measures import check_direct
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
 
 Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
 """How the rate of a wire falls with its length l: not at all, as 1/(1 + ln l), or as 1/l."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from netloom.questions.plans import OfPlan, of_what, verified_phases
 from netloom_papers.processes.runtime import run_programs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from netloom.phases import PlanFile
 
 

@@ -17,7 +17,7 @@ import pickle
 import signal
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,22 +30,21 @@ from types import coroutine
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Ints, Records
 from netloom.base.errors import InputError
 from netloom.phases.execution import SEND, Action, NodePhase, NodeProgram
+from netloom.phases.plan.plans import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Ints, Records
-    from netloom.phases.plan.plans import Plan
-
     Message: TypeAlias = tuple[str, Any, Any]
+
     Key: TypeAlias = tuple[Any, ...]
+
     Stream: TypeAlias = Coroutine[Any, Any, None]
 
 TIMEOUT_SECONDS = 20.0

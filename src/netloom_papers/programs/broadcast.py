@@ -11,19 +11,23 @@ reached. All results are computed from the times of the messages.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, comb
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.simulation.agenda import ProgramRun
+from netloom.simulation.agenda import ProgramEngine, ProgramRun
+from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import (
     CORRELATED,
     MOST_BATCHES,
     PRECISE_BATCHES,
     PRECISE_PACKETS,
+    Limits,
     Stability,
     autocorrelation,
     measure_window,
@@ -33,22 +37,12 @@ from netloom.simulation.steady import (
     warm_up,
     warmup_packets,
 )
-from netloom.topology import Cube, average_distance
+from netloom.topology import Cube, Topology, average_distance
 from netloom.topology.measures import check_direct
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.traces import Branches, balanced_orientation, branches, row_first
-from netloom.workload.traffic.stream import Lengths, Packets, PacketStream, parse_lengths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.simulation.agenda import ProgramEngine
-    from netloom.simulation.program_network import ProgramNetwork
-    from netloom.simulation.steady import Limits
-    from netloom.topology import Topology
-    from netloom.workload.traffic import Traffic
-    from netloom.workload.traffic.stream import Arrivals
+from netloom.workload.traffic import Traffic
+from netloom.workload.traffic.stream import Arrivals, Lengths, Packets, PacketStream, parse_lengths
 
 STREAMS = 6
 """Streams of chance that a seed makes. The first three are the packets' own."""

@@ -6,28 +6,24 @@ and 4.10).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation.agenda import LAST_CYCLE, run_program
+from netloom.simulation.program_network import ProgramNetwork
 from netloom.workload.counter_random import durations
 from netloom.workload.programs.loops import loops_done
 from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.programs.node_costs import NodeCosts, packetised
 from netloom.workload.programs.rounds import Rounds, second_half
 
-if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
-
-    Row: TypeAlias = tuple[int, int, int, list[int]]  # source, target, bytes, after
-    from collections.abc import Callable
-
-    from netloom.base.arrays import Floats
-    from netloom.simulation.program_network import ProgramNetwork
+Row: TypeAlias = tuple[int, int, int, list[int]]  # source, target, bytes, after
 
 PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn", "diagonal", "transpose")
 

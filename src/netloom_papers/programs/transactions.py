@@ -5,33 +5,29 @@ Runs are in steady state, measured by batches of equal length.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, Figures, figure, known, places
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.simulation.agenda import ProgramRun
 from netloom.simulation.loops import KeptRows, kept_rows
+from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import interval_over_runs, run_to
 from netloom.workload.counter_random import Law, check_law, durations, uniforms
+from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.loops import senders
 from netloom.workload.programs.messages import Messages, checked, messages
 from netloom.workload.programs.node_costs import Protocol, Transaction, coherence
 from netloom.workload.programs.rounds import Rounds, ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.simulation.program_network import ProgramNetwork
-    from netloom.workload.graphs.process_graph import ProcessGraph
 
 NODE_RATE = "messages/node/cycle"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.base.figures import Figures, figure, framed
@@ -24,8 +25,6 @@ from netloom_papers.combining.runs import (
 from netloom_papers.questions import hotspot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, figure, framed, known, unseen
 from netloom.base.progress import counting_runs
@@ -20,9 +22,12 @@ from netloom.questions.base import Numbers, Question, option, parse_positive
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
+from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import batch_interval, interval_over_runs, percentiles
+from netloom_papers.combining import CombiningNetwork
+from netloom_papers.combining.hot_spots import HotSpotTraffic
 from netloom_papers.combining.network import MOST_STEPS
 from netloom_papers.combining.runs import (
     THROUGHPUT,
@@ -33,14 +38,7 @@ from netloom_papers.combining.runs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     import polars as pl
-
-    from netloom.base.arrays import Ints
-    from netloom.questions.recorded import Recorded
-    from netloom_papers.combining import CombiningNetwork
-    from netloom_papers.combining.hot_spots import HotSpotTraffic
 
 FULL = 0.9
 """Share of its time from which a busy module counts as what limits the network."""

@@ -5,6 +5,7 @@ What sections 4.2 and 4.3 compute without simulation is here, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import product
 from math import isqrt, sqrt
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.progress import track
 from netloom.contention import (
     Contention,
@@ -57,14 +59,12 @@ from netloom_papers.models.wiring import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     import polars as pl
 
-    from netloom.base.arrays import Floats, Ints
-
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
+
     Found: TypeAlias = dict[str, Any]
+
     Estimated: TypeAlias = Mapping[str, tuple[str, Mapping[str, float]]]
 
 ROW_FIRST = DimensionOrder()

@@ -16,6 +16,7 @@ paths and gaps between packets too, as eq. 4.3 does. ``offered``, in the same ta
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from math import isqrt
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Floats
 from netloom.machines import machine, node_costs
 from netloom.mapping import find_layout
 from netloom.questions.simulate.loop import simulate_loop
@@ -37,13 +39,10 @@ from netloom_papers.studies.chittor import process_graphs
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     import polars as pl
 
-    from netloom.base.arrays import Floats
-
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
+
     Found: TypeAlias = dict[str, Any]
 
 APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traffic (%)"

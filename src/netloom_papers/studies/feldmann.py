@@ -28,14 +28,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import as_file, files
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.progress import counting
 from netloom.mapping import gray
 from netloom.models.messages import (
@@ -74,15 +77,9 @@ from netloom.workload.traffic.stream import LONGEST
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Item, Known, Made, published
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+Objective: TypeAlias = Literal["phases", "time"]
 
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-
-    Objective: TypeAlias = Literal["phases", "time"]
-    Drawn: TypeAlias = Iterable[Plot | Grid]
+Drawn: TypeAlias = Iterable[Plot | Grid]
 
 PAPER = "feldmann"
 

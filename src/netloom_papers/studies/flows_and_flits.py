@@ -8,31 +8,28 @@ Flow ends have the latency of an idle network of routers added, message by messa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from math import isqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows, trust
 from netloom.simulation.network.routers import Router
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.topology import Cube, topology
-from netloom.workload.programs.messages import Given, messages
+from netloom.topology import Cube, Topology, topology
+from netloom.workload.programs.messages import Given, Messages, messages
 from netloom_papers.studies.running import Goal, Section, simulated_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
     import polars as pl
 
-    from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
     from netloom_papers.studies.running import Case, Seen, Stopped, StudyResult
 
 ROUTINGS = {

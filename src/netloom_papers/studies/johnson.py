@@ -18,13 +18,16 @@ What its text says of them is in the rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats
 from netloom.contention import measure
 from netloom.mapping import random_mapping
 from netloom.routing import DimensionOrder
@@ -49,12 +52,7 @@ from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import polars as pl
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats
 
     Drawn: TypeAlias = Iterator[Plot | Grid | str]
 

@@ -14,8 +14,10 @@ loads above nine tenths of the *predicted* saturation are not in any goal: answe
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from math import nan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,17 +40,13 @@ from netloom.questions.simulate.saturation import find_saturation
 from netloom.routing import ports
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.topology import Cube, topology
-from netloom.workload import parse_traffic, read
+from netloom.workload import Traffic, parse_traffic, read
 from netloom.workload.traffic import from_process_graph, pairs
 from netloom_papers.studies.running import Goal, Section, simulated_study, with_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     import polars as pl
 
-    from netloom.workload import Traffic
     from netloom_papers.studies.running import Case, Seen, Stopped, StudyResult
 
 DRAWS = {"first": (17, 220), "second": (19, 120), "judge": (20, 120)}

@@ -67,17 +67,21 @@ Where it fails, and why:
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil, isnan, nan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
-from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, curve, plot
-from netloom_papers.models.locality import node_channel_wait, predict_locality
-from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
+from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Plot, curve, plot
+from netloom_papers.models.locality import Locality, node_channel_wait, predict_locality
+from netloom_papers.models.torus_broadcasts import VARIANTS, Variant, torus_broadcast
+from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.questions.simulate.transactions import simulate_transactions
@@ -103,16 +107,8 @@ from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_
 from netloom_papers.studies.shahrabi import FLITS, RADICES, ROUTER, VCS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     import polars as pl
 
-    from netloom.base.arrays import Floats, Ints
-    from netloom_papers.exhibits import Plot
-    from netloom_papers.models.locality import Locality
-    from netloom_papers.models.torus_broadcasts import Variant
-    from netloom_papers.programs.broadcast import BroadcastRun
     from netloom_papers.studies.running import Case, Seen, Stopped
 
     Figure: TypeAlias = tuple[str, str, list[Plot], str]

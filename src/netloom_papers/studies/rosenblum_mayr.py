@@ -18,14 +18,16 @@ combine.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import count, islice, product
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Floats
 from netloom_papers.combining import (
     CombiningEngine,
     CombiningNetwork,
@@ -44,17 +46,15 @@ from netloom_papers.exhibits import Cell, Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Item, Known, Made, Row, published
 from netloom_papers.studies.running import run_side_by_side
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+Case: TypeAlias = "tuple[System, int, bool]"
 
-    from netloom.base.arrays import Floats
+"""A system, the seed of its placement and requests, and whether elements wait."""
 
-    Case: TypeAlias = "tuple[System, int, bool]"
-    """A system, the seed of its placement and requests, and whether elements wait."""
+Runs: TypeAlias = Mapping[str, Sequence[CombiningRun]]
 
-    Runs: TypeAlias = Mapping[str, Sequence[CombiningRun]]
-    Found: TypeAlias = dict[str, Any]
-    Drawn: TypeAlias = Iterable[Plot | Grid | str]
+Found: TypeAlias = dict[str, Any]
+
+Drawn: TypeAlias = Iterable[Plot | Grid | str]
 
 PAPER = "rosenblum-mayr"
 

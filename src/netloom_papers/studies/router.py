@@ -19,13 +19,14 @@ the channels' capacity, because allocation is not perfect.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import nan
 from threading import Event
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -41,11 +42,9 @@ from netloom.workload.traffic import pairs, permutation
 from netloom_papers.ledger import Against, Item, Known, Row
 from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+Theory: TypeAlias = dict[str, Against]
 
-    Theory: TypeAlias = dict[str, Against]
-    """What theory says of each quantity, and what is simulated."""
+"""What theory says of each quantity, and what is simulated."""
 
 PAST_SATURATION = (
     "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "

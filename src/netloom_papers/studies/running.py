@@ -7,6 +7,7 @@ has simulated, so that it can be stopped at any time.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -23,14 +24,16 @@ from netloom.base.textfiles import read_text, unwritable, write_text
 from netloom.questions.answers import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     import polars as pl
 
     Case: TypeAlias = Mapping[str, Any]
+
     Stopped: TypeAlias = Callable[[], bool]
+
     Simulate: TypeAlias = Callable[[Case, Stopped], dict[str, Any] | None]
+
     Seen: TypeAlias = Sequence[dict[str, Any] | None]
+
     """What simulation finds of each case. None where Ctrl-C came before."""
 
 

@@ -14,9 +14,10 @@ all of that is recomputed here, the model beside simulations.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -38,10 +39,7 @@ from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies.running import run_side_by_side
 from netloom_papers.worms import Worm, WormEngine
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Found: TypeAlias = dict[str, Any]
+Found: TypeAlias = dict[str, Any]
 
 ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}
 """As many channels between a node and its router as the model has queues (eq. 26)."""

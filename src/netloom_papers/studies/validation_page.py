@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from netloom._version import __version__
-from netloom_papers.ledger import CAUSES, CLASSES, KINDS, PAPERS, causes, count, distinct, rates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from netloom_papers.ledger import Row, Validation
+from netloom_papers.ledger import (
+    CAUSES,
+    CLASSES,
+    KINDS,
+    PAPERS,
+    Row,
+    Validation,
+    causes,
+    count,
+    distinct,
+    rates,
+)
 
 HEAD = """# The validation table
 

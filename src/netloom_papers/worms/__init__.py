@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
 from netloom.questions.simulate.engines import Engine
+from netloom.routing import Routing
+from netloom.topology import Topology
 from netloom.topology.measures import check_alike
 from netloom_papers.worms.engine import Worm, WormEngine, check_one_path
-
-if TYPE_CHECKING:
-    from netloom.routing import Routing
-    from netloom.topology import Topology
 
 __all__ = ["ENGINE", "Worm", "WormEngine", "check_one_path"]
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from netloom.base.arrays import Ints, Records
 from netloom.base.errors import DeadlockError, InputError
+from netloom.routing import Routing
 from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine
+from netloom.topology import Topology
 from netloom.topology.measures import check_alike
+from netloom.workload.programs.messages import Messages
 from netloom_papers.worms import layout
 from netloom_papers.worms.layout import Setup, State
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Ints, Records
-    from netloom.routing import Routing
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
 
 FIRST = 1024
 """Room for worms in the network at first. More is made when needed."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from netloom.base.arrays import Ints, Records
+from netloom.base.arrays import Ints, Records
 
 POLICIES = ("timestamp", "fifo", "fifo-lru", "biased", "source")
 """Arbitration policies. See ``Worm``."""

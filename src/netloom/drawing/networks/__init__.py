@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from netloom.drawing.networks.columns import columns_scene, in_columns
 from netloom.drawing.networks.cubes import (
     cube_scene,
@@ -14,13 +12,10 @@ from netloom.drawing.networks.cubes import (
 )
 from netloom.drawing.networks.panels import with_hosts
 from netloom.drawing.networks.ring import profile_scene, ring_scene
-from netloom.drawing.networks.scene import drawn
+from netloom.drawing.networks.scene import Scene, drawn
 from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Delays, Marked, Tips, Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
-
-if TYPE_CHECKING:
-    from netloom.drawing.networks.scene import Scene
 
 __all__ = [
     "MARKED_IN_GRAPHS", "MOST_DRAWN", "Delays", "Marked", "Tips", "Traffic", "drawn", "scene_of",

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import altair as alt
 import numpy as np
 import polars as pl
 
+from netloom.base.arrays import Floats, Ints
 from netloom.contention.busiest import USED
 from netloom.drawing.frame import COLOURS, HEAT_COLOURS, room
 from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
+from netloom.drawing.networks.traffic import Delays, Shown
+from netloom.topology import Topology
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.drawing.networks.traffic import Delays, Shown
-    from netloom.topology import Topology
-
-    NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
+NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
 
 WIDTH = 700.0
 """Pixels of a picture of a network, on a page that has room for it."""

@@ -8,12 +8,14 @@ each leaf or pod to each top router, and down again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.words import counted
 from netloom.drawing.names import LINE, fitted, width_of, without_common
 from netloom.drawing.networks.panels import (
@@ -39,15 +41,9 @@ from netloom.drawing.networks.scene import (
     last_of,
     named_below,
 )
+from netloom.drawing.networks.traffic import Traffic
+from netloom.topology import Topology
 from netloom.topology.core import StagesShape, TreeShape
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.drawing.networks.traffic import Traffic
-    from netloom.topology import Topology
-
 
 MOST_CURVES = 2500
 """Most channels that are drawn one by one. Of more, all but the hottest are merged in bundles."""

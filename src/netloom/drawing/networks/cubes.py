@@ -9,12 +9,14 @@ a matrix of nodes and dimensions.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, degrees, prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.words import counted
 from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.panels import (
@@ -42,18 +44,11 @@ from netloom.drawing.networks.scene import (
     named_below,
     straight_points,
 )
-from netloom.topology import Cube
+from netloom.drawing.networks.traffic import Traffic
+from netloom.topology import Cube, Topology
 from netloom.topology.core import HyperXShape
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.drawing.networks.traffic import Traffic
-    from netloom.topology import Topology
-
-    Placing: TypeAlias = Callable[[Floats], Floats]
+Placing: TypeAlias = Callable[[Floats], Floats]
 
 MOST_SIDE = 16
 """Nodes of a row or column at most: of more, squares are easier to read."""

@@ -5,12 +5,14 @@ The channels of hosts are a thin rim at what they join, or squares below a pictu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.drawing.names import LINE, NAME_LINE, width_of
 from netloom.drawing.networks.scene import (
     DISC,
@@ -27,13 +29,7 @@ from netloom.drawing.networks.scene import (
     squares_at,
     straight_points,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.drawing.networks.traffic import Traffic
-
+from netloom.drawing.networks.traffic import Traffic
 
 LEAST, LARGEST = 2.0, 24.0
 """Pixels of the smallest and of the largest square."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import pi, sin
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.panels import (
     MOST_BLOCKS,
@@ -36,13 +37,9 @@ from netloom.drawing.networks.scene import (
     named_below,
     squares_at,
 )
+from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-    from netloom.drawing.networks.traffic import Traffic
-
 
 # -- profile ---------------------------------------------------------------------------------------
 

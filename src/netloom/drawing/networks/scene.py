@@ -10,23 +10,20 @@ Scenes as charts: every curve, square, box and word is a mark of Vega-Lite.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.drawing.names import LINE, SIZE, fitted, width_of
-from netloom.drawing.networks.traffic import percent
+from netloom.drawing.networks.traffic import Traffic, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     import altair as alt
     import polars as pl
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.drawing.networks.traffic import Traffic
 
 
 # -- scene -----------------------------------------------------------------------------------------

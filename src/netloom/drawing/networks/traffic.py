@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.units import size
 from netloom.base.words import begun, counted, number
 from netloom.contention.busiest import tie_named
 from netloom.drawing.frame import DELAYED
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, StagesShape, TreeShape
 from netloom.topology.names import short_channel_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
 
 MARKED, MARKED_IN_GRAPHS = 3, 5
 """Busiest channels that a picture names: of a network with a family, and of any other graph."""

@@ -9,27 +9,22 @@ and communicates with all others over these channels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds.cuts import grid_lines, of_hosts, undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
 from netloom.mapping.layouts import cube_of_hosts
-from netloom.mapping.search.objectives import hop_pace, hops, joint_weights, router_hops
+from netloom.mapping.search.objectives import Measure, hop_pace, hops, joint_weights, router_hops
 from netloom.mapping.search.starts import ground_of, halves
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.mapping.search.objectives import Measure
-    from netloom.topology import Cube, Topology
-    from netloom.workload import ProcessGraph
-
+from netloom.topology import Cube, Topology
+from netloom.workload import ProcessGraph
 
 MOST_TASKS = 1024
 """Tasks up to which the eigenvalues of a program are worked out."""

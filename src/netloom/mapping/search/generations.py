@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import compress, islice, pairwise, permutations, product
 from math import factorial, prod
 from time import thread_time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
@@ -25,16 +28,7 @@ from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.ways import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology, hop_distances, mesh
-from netloom.workload import process_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.workload import ProcessGraph
-
+from netloom.workload import ProcessGraph, process_graph
 
 MOST_TABLED = 512
 """Nodes up to which the paths of all pairs are looked up where they could be walked, ..."""

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.contention import measure
-from netloom.routing import paths
+from netloom.routing import Paths, Routing, paths
 from netloom.topology import Cube, Topology, hop_distances
 from netloom.topology.measures import host_distances
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scipy.sparse import csr_array
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.routing import Paths, Routing
-    from netloom.workload import ProcessGraph
 
     JointWeights: TypeAlias = csr_array[np.float64, tuple[int, int]]
 

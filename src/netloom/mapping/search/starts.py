@@ -6,28 +6,28 @@ tasks that communicate are neighbours: structure found, not stumbled on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts import fitting_layouts
 from netloom.mapping.search.objectives import hops, joint_weights
 from netloom.topology import Cube, Topology, hop_distances, working_nodes
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
     from netloom.mapping.search.objectives import JointWeights, Measure
-    from netloom.workload import ProcessGraph
 
     Program: TypeAlias = tuple[Ints, Ints, Ints]
+
     Neighbours: TypeAlias = tuple[Ints, Ints]
+
     Kinds: TypeAlias = tuple[Bools, Ints, Ints]
 
 LARGEST_SUM = 2**29

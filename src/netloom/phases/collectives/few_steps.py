@@ -31,10 +31,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from netloom.base import units
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted, listed
+from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import BACKWARDS, Timed
-from netloom.phases.collectives.schedules import StepBound, StepProof, steps_seconds
+from netloom.phases.collectives.schedules import Schedule, StepBound, StepProof, steps_seconds
 from netloom.phases.collectives.synthesis import proven
 from netloom.phases.collectives.trees import Optimum, optimum
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, single
@@ -42,10 +44,6 @@ from netloom.workload.programs.messages import lists
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from netloom.base.arrays import Ints
-    from netloom.phases.collectives.network import RankNetwork
-    from netloom.phases.collectives.schedules import Schedule
 
 
 MOST_SENDS = 1_000_000

@@ -9,13 +9,12 @@ import numpy as np
 
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.words import counted
-from netloom.phases.collectives.schedules import least_latency
+from netloom.phases.collectives.judged import Judged
+from netloom.phases.collectives.schedules import Schedule, least_latency
 from netloom.workload.programs.collectives.program import bus_factor
 
 if TYPE_CHECKING:
     from netloom.phases.collectives.few_steps import InSteps
-    from netloom.phases.collectives.judged import Judged
-    from netloom.phases.collectives.schedules import Schedule
 
 NEAR = 0.99
 """Part of a time from which on it is as good as all of it."""

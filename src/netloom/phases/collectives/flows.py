@@ -16,6 +16,7 @@ a chain of messages from rank to rank.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -23,8 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted
+from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
     FEW_TREES,
@@ -48,12 +51,7 @@ from netloom.workload.programs.collectives.program import EVERYBODY
 from netloom.workload.programs.messages import Lists, lists
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from scipy.sparse import csr_array
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.phases.collectives.network import RankNetwork
 
 
 FINEST_PRICES = 5040

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate, seconds
-from netloom.phases.collectives.schedules import cut_seconds, priced_seconds, steps_seconds
+from netloom.phases.collectives.schedules import (
+    Schedule,
+    cut_seconds,
+    priced_seconds,
+    steps_seconds,
+)
 from netloom.phases.violations import broken, first_wrong
 from netloom.workload.programs.collectives.program import EVERYBODY
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-    from netloom.phases.collectives.schedules import Schedule
-
 
 SLACK = 1e-9
 """Part of the finish by which times may be off: they are sums of floats."""

@@ -6,24 +6,19 @@ that join the same two vertices are one link of their bandwidths together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
+from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 from netloom.workload.programs.messages import Lists
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology import Topology
 
 FINEST = 10**6
 """Largest common denominator of bandwidths. Others are rounded down to as many parts."""

@@ -18,18 +18,23 @@ or each message leaves as soon as there is room.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import tell_so_far
-from netloom.phases.collectives.network import whole_numbers
+from netloom.phases.collectives.network import RankNetwork, whole_numbers
+from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import Forest, Optimum, forest, optimum
-from netloom.routing import paths
+from netloom.routing import Paths, Routing, paths
 from netloom.workload.counter_random import stream_keys
 from netloom.workload.programs.collectives.program import (
     EVERYBODY,
@@ -39,18 +44,6 @@ from netloom.workload.programs.collectives.program import (
     waits,
 )
 from netloom.workload.programs.messages import Lists, grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.phases.collectives.network import RankNetwork
-    from netloom.phases.collectives.schedules import Prices
-    from netloom.routing import Paths, Routing
-
 
 # -- pipelines -------------------------------------------------------------------------------------
 

@@ -11,12 +11,14 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from netloom.base.errors import InputError
+from netloom.base.provenance import Provenance
 from netloom.base.textfiles import read_text, replacing
 from netloom.base.words import listed
 from netloom.phases.collectives.schedules import (
@@ -33,11 +35,6 @@ from netloom.phases.collectives.schedules import (
 from netloom.phases.plan_files import Record, Text, mistake
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
 from netloom.workload.programs.messages import Lists
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.provenance import Provenance
 
 FORMAT = "netloom-collective"
 VERSION = 1

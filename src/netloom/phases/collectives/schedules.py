@@ -21,28 +21,21 @@ the price of all sends, and a step of length t costs at most t · Σ rate · pri
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.routing import Paths
 from netloom.simulation.figures import mean_rates
-from netloom.workload.programs.collectives.program import sizes_in_bytes, waits
-from netloom.workload.programs.traces import message_trace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.topology import Topology
-    from netloom.workload.programs.collectives.program import CollectiveProgram
-    from netloom.workload.programs.messages import Lists
-    from netloom.workload.programs.traces import Trace
-
+from netloom.topology import Topology
+from netloom.workload.programs.collectives.program import CollectiveProgram, sizes_in_bytes, waits
+from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.traces import Trace, message_trace
 
 ROUNDING = 1e-9
 """A chunk this near to whole bytes, relative to its size, is of whole bytes."""

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate, size
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.flows import FUZZ, all_reduce, all_to_all, on_channels
-from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, along_trees
+from netloom.phases.collectives.network import RankNetwork
+from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, Timed, along_trees
 from netloom.phases.collectives.schedules import (
     INTO,
     Bound,
+    Prices,
     Schedule,
     ScheduleNetwork,
     cut_seconds,
     priced_seconds,
 )
 from netloom.phases.collectives.translates import translatable, translated
-from netloom.phases.collectives.trees import least_time, optimum
+from netloom.phases.collectives.trees import Optimum, least_time, optimum
 from netloom.workload.programs.messages import Lists
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Ints
-    from netloom.phases.collectives.network import RankNetwork
-    from netloom.phases.collectives.pipelines import Timed
-    from netloom.phases.collectives.schedules import Prices
-    from netloom.phases.collectives.trees import Optimum
 
 SYNTHESISED = ("all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all")
 """Collectives that ``synthesised`` makes schedules of."""

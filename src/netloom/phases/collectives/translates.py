@@ -8,24 +8,20 @@ sent when is a timetable of as many machines as there are directions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
+from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, Timed, listed
 from netloom.phases.collectives.trees import optimum
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.phases.collectives.network import RankNetwork
 
 
 @dataclass(frozen=True, eq=False)

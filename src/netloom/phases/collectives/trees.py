@@ -35,36 +35,29 @@ spanning tree polytope*, Oper. Res. Lett. 12, 1992).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import gcd
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate, rate as rate_words
 from netloom.base.words import counted, listed
 from netloom.bounds.cuts import pods
 from netloom.bounds.demand import leading_out
 from netloom.phases.collectives.kernels.trees import INFINITE, fill_arcs, join_groups
-from netloom.phases.collectives.network import rank_network
+from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Prices
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.core import joined
 from netloom.workload.programs.collectives.program import COLLECTIVES, least_seconds
 from netloom.workload.programs.messages import Lists, lists
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.phases.collectives.network import RankNetwork
-    from netloom.topology import Topology
-
 
 # -- trees -----------------------------------------------------------------------------------------
 

@@ -10,11 +10,14 @@ between phases afterwards so that these last less long.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.models.messages import ConSetCosts
@@ -33,14 +36,7 @@ from netloom.routing import Paths
 from netloom.topology import Cube, Topology
 from netloom.workload.programs.messages import grouped
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-
-    Attempt: TypeAlias = Callable[[int], Plan | None]
+Attempt: TypeAlias = Callable[[int], Plan | None]
 
 Method: TypeAlias = Literal["auto", "symmetric", "negotiated", "sequential"]
 Objective: TypeAlias = Literal["phases", "time"]

@@ -11,33 +11,29 @@ is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.spec import whole_number
 from netloom.base.textfiles import read_lines
 from netloom.base.words import counted
 from netloom.bounds.cuts import of_hosts, router_sets
 from netloom.bounds.demand import Demand, crossing, leading_out
+from netloom.models.messages import ConSetCosts
+from netloom.routing import Paths
 from netloom.routing.ragged import legs
 from netloom.topology import Cube, Topology, hop_distances, slabs
+from netloom.workload import ProcessGraph
 from netloom.workload.programs.messages import grouped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.models.messages import ConSetCosts
-    from netloom.routing import Paths
-    from netloom.workload import ProcessGraph
-
-    Edge: TypeAlias = tuple[int, int]
+Edge: TypeAlias = tuple[int, int]
 
 
 # -- plans -----------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,13 @@ from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
-from netloom.questions.answers import Verdict, table
+from netloom.machines import Machine
+from netloom.models.channel_queueing import (
+    Busy,
+    ChannelPrediction,
+    PreparedChannels,
+)
+from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import (
@@ -54,22 +61,11 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnTopology
 from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.terminal import arrow, order_named, subject
+from netloom.routing.virtual_channels import VirtualRouting
 from netloom.simulation.network.bound import Bound
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from netloom.machines import Machine
-    from netloom.models.channel_queueing import (
-        Busy,
-        ChannelPrediction,
-        PreparedChannels,
-    )
-    from netloom.questions.answers import Mark
-    from netloom.routing.virtual_channels import VirtualRouting
-    from netloom.simulation.network.routers import Router
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
+from netloom.simulation.network.routers import Router
+from netloom.topology import Topology
+from netloom.workload import Traffic
 
 LATENCY_FACTOR = 3.0
 """Times the latency of an idle network, from which one is called saturated, as in simulations."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,16 +10,14 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure
 from netloom.base.words import counted, give_or_take, percent
+from netloom.machines import Machine
 from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
 from netloom.questions.fields import Measured, refuse
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from netloom.drawing.load_curves import Predicted
-    from netloom.machines import Machine
-    from netloom.topology import Cube, Topology
 
 
 RATES = "START:STOP:STEP, or 0:auto[:STEPS], up to where it saturates"

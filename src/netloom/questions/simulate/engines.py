@@ -5,9 +5,10 @@ Routers, flit by flit, and flows are netloom's own. Packages add others, each as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
@@ -15,26 +16,19 @@ from netloom.base.figures import CYCLES, Figures, figure
 from netloom.base.words import counted, listed
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock
+from netloom.questions.base import Question
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import network_of
-from netloom.routing import VirtualChannelRouting, parse_routing
-from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network
+from netloom.routing import Routing, VirtualChannelRouting, parse_routing
+from netloom.simulation.flow import FlowLaw, FlowNetwork, GivenPaths, flow_network
 from netloom.simulation.flow.run import FlowRules
 from netloom.simulation.network.layout import MOST_NODES
 from netloom.simulation.network.program import routing_for
 from netloom.simulation.network.routers import Router, with_lanes
-from netloom.simulation.program_network import ProgramNetwork
+from netloom.simulation.program_network import ProgramNetwork, Rules
 from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
 from netloom.workload.traffic.stream import LONGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.questions.base import Question
-    from netloom.routing import Routing
-    from netloom.simulation.flow import GivenPaths
-    from netloom.simulation.program_network import Rules
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, frame, say, unseen
 from netloom.base.progress import counting
@@ -37,7 +39,7 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import OnFlows, OnSimulated, prepare_flows
+from netloom.questions.simulate.engines import OnFlows, OnSimulated, PreparedFlows, prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
 from netloom.questions.terminal import arrow, ended, order_named, subject
 from netloom.simulation.figures import (
@@ -50,16 +52,11 @@ from netloom.simulation.figures import (
     Spread,
     Trust,
 )
+from netloom.simulation.flow.at_once import AtOnce
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import polars as pl
-
-    from netloom.base.arrays import Ints
-    from netloom.questions.simulate.engines import PreparedFlows
-    from netloom.simulation.flow.at_once import AtOnce
-    from netloom.workload import ProcessGraph
 
 LONG = Grade("finish over the least time that the fullest channel needs", fine=1.05, act=1.5)
 

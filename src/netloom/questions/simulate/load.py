@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
+from typing import Any, ClassVar, Concatenate, ParamSpec
 
 import numpy as np
 from pydantic import model_validator
@@ -21,6 +22,7 @@ from netloom.questions.base import Numbers, ask, option, parse_numbers, position
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.named import network_again, provenance_of
 from netloom.questions.outputs import PLOT
+from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prepare
@@ -29,6 +31,7 @@ from netloom.questions.terminal import around, arrow, rough
 from netloom.simulation.network.bound import Bound
 from netloom.simulation.network.figures import Point
 from netloom.simulation.network.loaded import (
+    Setting,
     advice_of,
     run_beside,
     run_loads,
@@ -36,12 +39,6 @@ from netloom.simulation.network.loaded import (
     with_programs,
 )
 from netloom.simulation.steady import SLOW
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from netloom.questions.recorded import Recorded
-    from netloom.simulation.network.loaded import Setting
 
 P = ParamSpec("P")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from netloom.base.progress import counting
 from netloom.base.words import counted, number
 from netloom.contention import loop_saturation
 from netloom.contention.busiest import ChannelUse, channel_uses
+from netloom.drawing.timelines import Timeline
 from netloom.questions.answers import Answer, Grade, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
@@ -21,22 +23,21 @@ from netloom.questions.fields import refuse
 from netloom.questions.named import mapping_name, network_again, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import OnEngine, prepare_program
+from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
-from netloom.questions.simulate.programs import UNIFORM, left_out, placed_program, suffers
+from netloom.questions.simulate.programs import (
+    UNIFORM,
+    PlacedProgram,
+    left_out,
+    placed_program,
+    suffers,
+)
 from netloom.questions.terminal import order_named, rough, subject
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import Point, beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.loops import ClosedLoop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.drawing.timelines import Timeline
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.questions.simulate.programs import PlacedProgram
-    from netloom.workload.programs.shared import SharedProgram
+from netloom.workload.programs.shared import SharedProgram
 
 LOST = Grade("share of their sending rate that ranks lose", fine=0.1, act=0.5)
 

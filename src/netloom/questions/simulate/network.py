@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import FLITS, Figures, figure
 from netloom.base.words import counted, number
+from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import (
     entering,
@@ -18,6 +21,7 @@ from netloom.questions.named import (
     program_on,
     read_traffic,
 )
+from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.questions.terminal import subject
 from netloom.simulation.network.bound import Bound, FailureCost
@@ -31,19 +35,11 @@ from netloom.simulation.network.loaded import (
     techniques_of,
 )
 from netloom.simulation.network.routers import with_lanes
+from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
-from netloom.workload import parse_arrivals, parse_lengths
+from netloom.workload import Traffic, parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from netloom.base.arrays import Ints
-    from netloom.machines import Machine
-    from netloom.questions.simulate.fields import OpenLoad
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
 
 OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
 """Fields that say something of ``app`` only."""

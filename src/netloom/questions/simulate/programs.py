@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted, number
 from netloom.mapping.allocation import named_hosts
 from netloom.questions.named import entering, placed, program_on, read_program
+from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from netloom.base.arrays import Ints
     from netloom.questions.simulate.fields import Programs
-    from netloom.topology import Topology
 
 
 UNIFORM = "uniform"

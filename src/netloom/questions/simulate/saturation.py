@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +19,7 @@ from netloom.questions import terminal
 from netloom.questions.answers import Verdict
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
+from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load import (
@@ -27,18 +29,13 @@ from netloom.questions.simulate.load import (
     longer,
     one_point,
 )
-from netloom.questions.simulate.network import UnderLoad, prepare
+from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prepare
 from netloom.questions.terminal import around, arrow, rough
 from netloom.simulation.network.figures import Point, Search
 from netloom.simulation.network.loaded import advice_of, bracket_saturation, with_programs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
-
-    from netloom.questions.recorded import Recorded
-    from netloom.questions.simulate.network import SimulatedNetwork
 
 CURVE_LOADS = 8
 """About how many loads the next command asks for."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
 
 from netloom.base import units
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, derived, figure, leaves, say, unseen
+from netloom.base.figures import SHARE, Figures, Leaf, Number, derived, figure, leaves, say, unseen
 from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, parse_bytes, parse_seconds
 from netloom.base.words import counted, listed, percent
+from netloom.drawing.timelines import Timeline
+from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
+from netloom.phases.collectives.schedules import Schedule
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
@@ -36,6 +40,7 @@ from netloom.questions.simulate.engines import (
     OnRouters,
     OnSimulated,
     PreparedFlows,
+    PreparedNetwork,
     prepare_flows,
     prepare_program,
     refuse_flow_fields,
@@ -44,12 +49,14 @@ from netloom.questions.simulate.engines import (
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.flows import LONG, estimated, trusted
 from netloom.questions.terminal import arrow, order_named, subject
+from netloom.routing import Paths
 from netloom.simulation.figures import (
     SIZE,
     TIME,
     WAITS,
     BusyPart,
     CriticalEntries,
+    Crossed,
     Link,
     Message,
     Spent,
@@ -59,22 +66,10 @@ from netloom.simulation.figures import (
     UsedChannel,
     Wait,
 )
+from netloom.simulation.traces import FlowTraceRun, TraceRun
+from netloom.topology import Topology
 from netloom.workload.programs.collectives.msccl import Execution
-from netloom.workload.programs.traces import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from netloom.base.figures import Leaf
-    from netloom.drawing.timelines import Timeline
-    from netloom.machines import Machine
-    from netloom.phases.collectives.schedules import Schedule
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.routing import Paths
-    from netloom.simulation.figures import Crossed
-    from netloom.simulation.traces import FlowTraceRun, TraceRun
-    from netloom.topology import Topology
-    from netloom.workload.programs.traces import Replay
+from netloom.workload.programs.traces import Replay, Trace
 
 CYCLES = "cycles"
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.words import begun, counted, give_or_take, listed, number, percent, share
-from netloom.questions.answers import Verdict
-from netloom.report.page.curves import deviations, name_fields, runs_said
-from netloom.report.page.figure import table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.questions.answers import Measure
-    from netloom.questions.recorded import Recorded
-    from netloom.report.page.curves import Curve, CurveGroup
-    from netloom.report.page.figure import DataTable
-
+from netloom.questions.answers import Measure, Verdict
+from netloom.questions.recorded import Recorded
+from netloom.report.page.curves import Curve, CurveGroup, deviations, name_fields, runs_said
+from netloom.report.page.figure import DataTable, table_of
 
 MOST_PAIRS = 3
 """Pairs that cross and are spoken of one by one."""

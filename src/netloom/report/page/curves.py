@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +10,12 @@ import numpy as np
 
 from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
+from netloom.questions.curves import Axes, CurveKind
+from netloom.questions.recorded import Recorded
 from netloom.questions.terminal import order_named, short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     import polars as pl
-
-    from netloom.questions.curves import Axes, CurveKind
-    from netloom.questions.recorded import Recorded
 
 
 THEMSELVES = frozenset({"topology", "traffic", "routing", "switching", "on", "app"})

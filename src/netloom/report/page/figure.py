@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -24,13 +25,7 @@ from netloom.drawing.axes import (
 )
 from netloom.drawing.frame import narrow_page, room
 from netloom.drawing.names import base_names
-from netloom.report.page.curves import runs_said, said_field, shared_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from netloom.report.page.curves import Curve, CurveGroup
-
+from netloom.report.page.curves import Curve, CurveGroup, runs_said, said_field, shared_words
 
 MOST_ROWS = 200
 """Rows of a figure's data that a page shows as a table."""

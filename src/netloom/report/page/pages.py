@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from netloom.base.errors import InputError
 from netloom.base.figures import head_of
 from netloom.base.words import counted, listed, load_share, number, percent, rounded
 from netloom.drawing.networks.chart import one_scale
-from netloom.experiments.findings import located
+from netloom.experiments.findings import Results, located
 from netloom.explore.file import MOST_VIEWS, by_network, data_of, named_views, title_of
 from netloom.questions.answers import Verdict
 from netloom.questions.recorded import Recorded, key_columns
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.terminal import ended, short_name
 from netloom.report.page.curve_verdicts import Tile, common_load
-from netloom.report.page.curves import find_curves, name_fields
-from netloom.report.page.sections import Asked, name_of, numbers_of, sections_of, varied_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import polars as pl
-
-    from netloom.experiments.findings import Results
-    from netloom.report.page.curves import CurveGroup
-    from netloom.report.page.figure import Figure
-    from netloom.report.page.sections import Numbers, Section
-
+from netloom.report.page.curves import CurveGroup, find_curves, name_fields
+from netloom.report.page.figure import Figure
+from netloom.report.page.sections import (
+    Asked,
+    Numbers,
+    Section,
+    name_of,
+    numbers_of,
+    sections_of,
+    varied_in,
+)
 
 MOST_TILES = 3
 """Numbers of a page that stand out."""

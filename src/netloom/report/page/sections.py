@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from netloom.base.figures import head_of
 from netloom.base.words import counted, number
 from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
 from netloom.experiments.findings import after
-from netloom.questions.recorded import key_columns
+from netloom.questions.answers import Verdict
+from netloom.questions.recorded import Recorded, key_columns
 from netloom.questions.terminal import short_name
 from netloom.report.page.curve_verdicts import Decision, best_of, curve_numbers, decide
-from netloom.report.page.curves import THEMSELVES, find_curves, kind_of, name_fields, said_field
+from netloom.report.page.curves import (
+    THEMSELVES,
+    Curve,
+    CurveGroup,
+    find_curves,
+    kind_of,
+    name_fields,
+    said_field,
+)
 from netloom.report.page.figure import (
+    DataTable,
     Figure,
     curve_figures,
     make_figure,
@@ -23,15 +34,6 @@ from netloom.report.page.figure import (
     on_one_scale,
     table_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from netloom.questions.answers import Verdict
-    from netloom.questions.recorded import Recorded
-    from netloom.report.page.curves import Curve, CurveGroup
-    from netloom.report.page.figure import DataTable
-
 
 NO_FIGURES = ("seed", "reason", "note")
 """Columns that a page has elsewhere."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, replacing, write_text
@@ -21,19 +22,14 @@ from netloom.drawing.save import (
     make_folder,
     own_file,
 )
+from netloom.experiments.findings import Results
 from netloom.explore.file import check_page, inline as framed, shell
 from netloom.questions.answers import MARKS
 from netloom.questions.recorded import Recorded, record
 from netloom.report.page.figure import turned
-from netloom.report.page.pages import figures_on, page_of
+from netloom.report.page.pages import Page, figures_on, page_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from netloom.experiments.findings import Results
-    from netloom.report.page.pages import Page
-
-    Source: TypeAlias = Recorded | Results
+Source: TypeAlias = Recorded | Results
 
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"

@@ -11,11 +11,14 @@ network of two-way links, is up*/down* in one VC.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from os.path import isfile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
@@ -44,7 +47,7 @@ from netloom.routing.by_hop.tables import (
     plain_states,
 )
 from netloom.routing.forwarding.tables import choices_of, cycle_of_waits
-from netloom.routing.parse import SYNONYMS, named_here, names, parse_routing
+from netloom.routing.parse import SYNONYMS, Routing, named_here, names, parse_routing
 from netloom.routing.ragged import router_pairs
 from netloom.routing.rules import (
     Ecmp,
@@ -71,18 +74,8 @@ from netloom.routing.ways import (
     shortest_ways,
     usual_ways,
 )
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.routing.parse import Routing
-    from netloom.topology import Topology
-
 
 SEPARATOR = -1
 """In place of the kind of a rung: packets that turn from a detour's goal go on above it."""

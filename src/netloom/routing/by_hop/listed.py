@@ -7,17 +7,21 @@ virtual channels.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing.by_hop.tables import (
     EVERY,
     GIVEN,
     Automaton,
     Births,
+    HopTables,
     NextPorts,
     PathBirths,
     TableBirths,
@@ -38,7 +42,7 @@ from netloom.routing.forwarding.tables import (
     layered,
     senders,
 )
-from netloom.routing.parse import MOST_ROUTES, all_pairs, paths
+from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, paths
 from netloom.routing.ragged import PAIRS_AT_ONCE, Paths
 from netloom.routing.rules import (
     MOST_PORTS,
@@ -54,18 +58,8 @@ from netloom.routing.rules import (
 )
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
+from netloom.topology import Topology
 from netloom.topology.core import port_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.routing.by_hop.tables import HopTables
-    from netloom.routing.parse import Routing
-    from netloom.topology import Topology
-
 
 Listed: TypeAlias = "tuple[HopTables, Births]"
 

@@ -14,25 +14,19 @@ What a packet between hosts carries from its birth on, where its routing is list
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError, NoRouteError
-from netloom.routing.ragged import legs
+from netloom.routing.ragged import Paths, legs
+from netloom.routing.ways import Ways
 from netloom.topology import Cube, Topology
 from netloom.topology.core import joined, ranks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.routing.ragged import Paths
-    from netloom.routing.ways import Ways
-
 
 # -- port numbers ----------------------------------------------------------------------------------
 

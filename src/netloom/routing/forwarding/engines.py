@@ -6,11 +6,14 @@ An engine takes a network and returns its forwarding table. Each is declared onc
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import (
     MOST_COUNTED,
@@ -25,17 +28,9 @@ from netloom.routing.forwarding.tables import (
     told,
 )
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
+from netloom.topology import Topology
 from netloom.topology.core import port_numbers, ranks, way_back
 from netloom.topology.measures import router_heights
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.topology import Topology
-
 
 UP, DOWN, EQUAL = 0, 1, 2
 """The directions of steps, as the kernels number them."""

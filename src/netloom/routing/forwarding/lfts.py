@@ -11,12 +11,14 @@ has lines under the GUIDs of its ports.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from os.path import isfile
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
@@ -31,16 +33,8 @@ from netloom.routing.forwarding.tables import (
     addresses,
     rows_of_lids,
 )
+from netloom.topology import Topology
 from netloom.topology.core import port_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Ints
-    from netloom.topology import Topology
-
 
 _OWNED = re.compile(r"^0x([0-9a-f]{1,8}) .*\bportguid (?:0x)?([0-9a-f]+)", re.I | re.M)
 

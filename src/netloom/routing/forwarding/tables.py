@@ -14,25 +14,19 @@ Lanes of a forwarding table: which packets share buffers, and whether they wait 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.routing.ragged import Paths, legs, legs_between, offsets_of
-from netloom.topology.core import joined, port_numbers, ranks
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints
-    from netloom.topology import Topology
-    from netloom.topology.core import Cabling
-
+from netloom.topology import Topology
+from netloom.topology.core import Cabling, joined, port_numbers, ranks
 
 # -- cycles ----------------------------------------------------------------------------------------
 

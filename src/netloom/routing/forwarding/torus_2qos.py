@@ -6,26 +6,26 @@ Coordinates of routers are found from their cables, also where cables or routers
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from itertools import combinations
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.tables import Lanes, channels_by_port, end_points, told
+from netloom.routing.forwarding.tables import (
+    ForwardingTable,
+    Lanes,
+    channels_by_port,
+    end_points,
+    told,
+)
+from netloom.topology import Topology
 from netloom.topology.core import port_numbers
 from netloom.topology.cubes import Cube
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Ints
-    from netloom.routing.forwarding.tables import ForwardingTable
-    from netloom.topology import Topology
-
 
 MOST_DIMENSIONS = 3
 SMALLEST_RING = 3

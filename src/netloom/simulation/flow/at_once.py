@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.figures import records
 from netloom.contention.busiest import FEW_TIED as FEW, tie_named, tied
+from netloom.routing import Routing
 from netloom.simulation.figures import (
     MOST_LISTED,
     Finishes,
@@ -19,19 +23,10 @@ from netloom.simulation.figures import (
     Spread,
     Trust,
 )
-from netloom.simulation.flow.engine import FAIR, FlowRun
+from netloom.simulation.flow.engine import FAIR, FlowLaw, FlowRun, Injection, Sharing
+from netloom.simulation.flow.network import FlowNetwork
 from netloom.simulation.flow.run import cheap_finish, run_flows, trust
 from netloom.workload.programs.messages import messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.routing import Routing
-    from netloom.simulation.flow.engine import FlowLaw, Injection, Sharing
-    from netloom.simulation.flow.network import FlowNetwork
 
 NOISE = 1e-12
 """Times that differ by such a part are the same but for rounding."""

@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, lcm
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.simulation.agenda import SPANS, idle_hosts, longer, with_rows
 from netloom.simulation.flow import layout
 from netloom.simulation.flow.layout import INFINITE, State
-from netloom.simulation.flow.network import WHOLE, Ways, hop_records, number_inputs
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Floats, Ints, Records
-    from netloom.simulation.flow.network import FlowNetwork
-    from netloom.workload.programs.messages import Messages
+from netloom.simulation.flow.network import WHOLE, FlowNetwork, Ways, hop_records, number_inputs
+from netloom.workload.programs.messages import Messages
 
 MOST_BITS, ROOM_BITS = 48, 61
 """The fastest link is so many bits wide, and weights times levels at most so many."""

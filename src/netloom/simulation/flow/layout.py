@@ -7,14 +7,12 @@ rate that returns to an earlier value is then equal to it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints, Records
 from netloom.simulation.agenda import clock_fields, row_type
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints, Records
 
 INFINITE = 1 << 62
 """The level of a link that is not full."""

@@ -25,20 +25,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, lcm
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.errors import InputError
+from netloom.routing import Paths, Routing
 from netloom.routing.forwarding.tables import dependencies
 from netloom.simulation.flow import layout
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Bools, Floats, Ints, Records
-    from netloom.routing import Paths, Routing
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
-
+from netloom.topology import Topology
+from netloom.workload.programs.messages import Messages
 
 # -- network ---------------------------------------------------------------------------------------
 

@@ -16,25 +16,20 @@ times precise however long a run is, and two moments can be compared.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints, Records
 from netloom.base.errors import InputError
+from netloom.routing import Routing
 from netloom.simulation.agenda import TIMES
 from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowEngine, FlowLaw
-from netloom.simulation.flow.network import MOST_SHARES, WHOLE, ways_of
-from netloom.workload.programs.rounds import Frontier, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.base.arrays import Floats, Ints, Records
-    from netloom.routing import Routing
-    from netloom.simulation.flow.network import FlowNetwork, Ways
-    from netloom.workload.programs.rounds import Round, RoundProgram
+from netloom.simulation.flow.network import MOST_SHARES, WHOLE, FlowNetwork, Ways, ways_of
+from netloom.workload.programs.rounds import Frontier, Round, RoundProgram, table_of
 
 
 @dataclass(frozen=True, eq=False)

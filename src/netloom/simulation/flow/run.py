@@ -15,18 +15,23 @@ channel: with smaller ones, every message takes longer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, isfinite
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.words import rounded
+from netloom.routing import Routing
 from netloom.simulation.agenda import TIMES, ProgramEngine
 from netloom.simulation.figures import ORDER_SAYS_NOTHING, Trust
-from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowEngine, FlowLaw, FlowRun
+from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowEngine, FlowLaw, FlowRun, Injection
 from netloom.simulation.flow.network import (
+    FlowNetwork,
     GivenPaths,
     Ways,
     WaysOfPairs,
@@ -36,19 +41,8 @@ from netloom.simulation.flow.network import (
     latency_weights,
     made_ways,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Ints, Records
-    from netloom.routing import Routing
-    from netloom.simulation.flow.engine import Injection
-    from netloom.simulation.flow.network import FlowNetwork
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
-
+from netloom.topology import Topology
+from netloom.workload.programs.messages import Messages
 
 # -- program ---------------------------------------------------------------------------------------
 

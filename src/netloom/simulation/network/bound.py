@@ -11,10 +11,12 @@ Towles, section 3.3.1). If routers choose, the most even split of the traffic do
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
+from netloom.base.arrays import Floats
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.words import counted
 from netloom.bounds.cuts import SAME, cuts_of, first_largest
@@ -29,8 +31,8 @@ from netloom.contention.expected_load import (
     to_every_node,
     valiant_loads,
 )
-from netloom.routing import DimensionOrder, paths
-from netloom.routing.by_hop.tables import channels_by_port
+from netloom.routing import DimensionOrder, VirtualChannelRouting, paths
+from netloom.routing.by_hop.tables import HopTables, channels_by_port
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     DIMENSION_ORDER,
@@ -49,20 +51,10 @@ from netloom.simulation.network.demand import (
     limit_of,
 )
 from netloom.simulation.network.idle import channel_rates
-from netloom.simulation.network.routers import end_channels
-from netloom.topology import Cube
+from netloom.simulation.network.routers import Router, end_channels
+from netloom.topology import Cube, Topology
+from netloom.workload import Traffic
 from netloom.workload.traffic.patterns import Shares
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.base.arrays import Floats
-    from netloom.routing import VirtualChannelRouting
-    from netloom.routing.by_hop.tables import HopTables
-    from netloom.simulation.network.routers import Router
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
-
 
 # -- capacity --------------------------------------------------------------------------------------
 

@@ -7,23 +7,19 @@ routers and goals.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.bounds.cuts import first_largest
 from netloom.bounds.demand import Demand, between, listed_pairs
-from netloom.contention.decisions import Follower, Goals, pair_goals, table_goals
-from netloom.routing.by_hop.tables import HASHED, channels_at_ports
+from netloom.contention.decisions import Follower, Goals, Stages, pair_goals, table_goals
+from netloom.contention.expected_load import Split
+from netloom.routing.by_hop.tables import HASHED, HopTables, channels_at_ports
+from netloom.topology import Topology
+from netloom.workload import Traffic
 from netloom.workload.traffic.patterns import Uniform, merged, weighted
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-    from netloom.contention.decisions import Stages
-    from netloom.contention.expected_load import Split
-    from netloom.routing.by_hop.tables import HopTables
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
 
 MOST_PAIRS = 2**21
 """Most pairs of nodes whose paths are counted channel by channel."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
-from netloom.simulation.steady import SLOW, Batches, paired_ratio
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-    from netloom.simulation.steady import GroupMeasured, Measured, Stability, WorstNode
-    from netloom.topology import Topology
+from netloom.simulation.steady import (
+    SLOW,
+    Batches,
+    GroupMeasured,
+    Measured,
+    Stability,
+    WorstNode,
+    paired_ratio,
+)
+from netloom.topology import Topology
 
 LONG = 200_000
 """Cycles of a run from which where it saturates is known about as well as a run can tell."""

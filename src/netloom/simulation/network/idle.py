@@ -7,29 +7,24 @@ that occur.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
+from netloom.routing import Routing, VirtualChannelRouting
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables, channel_lanes, hosted_ports
 from netloom.routing.virtual_channel_tables import TWO_PHASE
 from netloom.simulation.network.demand import MOST_PAIRS, followed
 from netloom.simulation.network.layout import kept_rates
-from netloom.simulation.network.routers import ChannelKind, through
-from netloom.topology import Cube, hop_distances
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.routing import Routing, VirtualChannelRouting
-    from netloom.simulation.network.routers import Router
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
+from netloom.simulation.network.routers import ChannelKind, Router, through
+from netloom.topology import Cube, Topology, hop_distances
+from netloom.workload import Traffic
 
 MOST_STARTS = 64
 """About how many routers a rough mean looks from."""

@@ -19,23 +19,22 @@ cycle: a channel, or one of the lanes of a faster one.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.routing.by_hop.tables import HostedPorts, each_lane, hosted_ports, ports
-from netloom.routing.virtual_channel_tables import WORD, RouteTables, slot_stride
-from netloom.simulation.network.routers import end_channels, with_lanes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints, Records
-    from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-    from netloom.simulation.network.routers import Router, Timing
-    from netloom.topology import Topology
-
+from netloom.routing.virtual_channel_tables import (
+    WORD,
+    RouteTables,
+    VirtualChannelRouting,
+    slot_stride,
+)
+from netloom.simulation.network.routers import Router, Timing, end_channels, with_lanes
+from netloom.topology import Topology
 
 # -- layout ----------------------------------------------------------------------------------------
 

@@ -7,41 +7,31 @@ not depend on how many there are. What failures cost is said without a run.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import known
 from netloom.routing import VirtualChannelRouting
-from netloom.simulation.network.bound import FailureCost, Intact, throughput_bound
+from netloom.routing.virtual_channels import VirtualRouting
+from netloom.simulation.network.bound import Bound, FailureCost, Intact, throughput_bound
 from netloom.simulation.network.figures import Alone, Fared, OneProgram, Point, Search, Slowdown
-from netloom.simulation.network.idle import idle_network, tightest_loop
-from netloom.simulation.network.program import routing_for
+from netloom.simulation.network.idle import Idle, Loop, idle_network, tightest_loop
+from netloom.simulation.network.program import Reservation, routing_for
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching
 from netloom.simulation.network.run import Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
-from netloom.simulation.steady import SLOW, paired_ratio
-from netloom.workload import PacketStream
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from netloom.base.arrays import Ints
-    from netloom.routing import VirtualChannelRouting
-    from netloom.routing.virtual_channels import VirtualRouting
-    from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.idle import Idle, Loop
-    from netloom.simulation.network.program import Reservation
-    from netloom.simulation.steady import Limits
-    from netloom.topology import Topology
-    from netloom.workload import Arrivals, Lengths, Traffic
-    from netloom.workload.programs.shared import SharedProgram
+from netloom.simulation.steady import SLOW, Limits, paired_ratio
+from netloom.topology import Topology
+from netloom.workload import Arrivals, Lengths, PacketStream, Traffic
+from netloom.workload.programs.shared import SharedProgram
 
 MOST_RAISED = 254
 """Flits up to which buffers are raised to make techniques comparable."""

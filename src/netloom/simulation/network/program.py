@@ -8,14 +8,19 @@ deadlock.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError, NoRouteError
 from netloom.bounds.demand import listed_pairs
 from netloom.routing import (
+    Paths,
+    Routing,
     SourceRoutes,
     UpDown,
     draw_aux,
@@ -29,26 +34,16 @@ from netloom.routing.by_hop.listed import port_lists, states
 from netloom.routing.by_hop.tables import GIVEN, hop_tables
 from netloom.routing.parse import ROUTINGS
 from netloom.routing.virtual_channel_tables import PATHS, RULES, VirtualChannelRouting, empty_tables
-from netloom.routing.virtual_channels import check_slots
+from netloom.routing.virtual_channels import VirtualRouting, check_slots
 from netloom.simulation.agenda import LAST_CYCLE, CycleEngine
 from netloom.simulation.network import layout
 from netloom.simulation.network.engine import Engine, deadlock
-from netloom.simulation.network.routers import end_channels
+from netloom.simulation.network.routers import Router, end_channels
+from netloom.topology import Topology
+from netloom.workload import Traffic
 from netloom.workload.counter_random import uniforms
+from netloom.workload.programs.messages import Messages
 from netloom.workload.traffic.stream import LONGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Ints
-    from netloom.routing import Paths, Routing
-    from netloom.routing.virtual_channels import VirtualRouting
-    from netloom.simulation.network.routers import Router
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
-    from netloom.workload.programs.messages import Messages
 
 MOST_CONNECTIONS = 2**20
 """Most pairs of nodes that connections are sought for."""

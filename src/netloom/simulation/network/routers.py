@@ -7,22 +7,19 @@ it. The flits of its packet follow at one per cycle.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from math import floor
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from netloom.base.errors import InputError
 from netloom.routing import ports
+from netloom.topology import Topology
 from netloom.workload.traffic.stream import LONGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.topology import Topology
 
 Switching: TypeAlias = Literal[
     "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"

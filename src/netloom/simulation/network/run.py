@@ -13,22 +13,28 @@ answer.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import known
+from netloom.routing import VirtualChannelRouting
+from netloom.simulation.network.bound import Bound
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.figures import Backlog, Histogram, Point, note_of
 from netloom.simulation.network.idle import Idle, idle_network, one_kind, rough_idle
 from netloom.simulation.network.layout import BORN
+from netloom.simulation.network.program import Reservation
+from netloom.simulation.network.routers import Router
 from netloom.simulation.side_by_side import one_processor
 from netloom.simulation.steady import (
     LEAST_SAMPLES,
+    Delivered,
     Groups,
     Limits,
     Stability,
@@ -41,19 +47,9 @@ from netloom.simulation.steady import (
     warmup_packets,
     worst_node,
 )
+from netloom.topology import Topology
 from netloom.topology.measures import busy_shares
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from netloom.base.arrays import Ints
-    from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.program import Reservation
-    from netloom.simulation.network.routers import Router
-    from netloom.simulation.steady import Delivered
-    from netloom.topology import Topology
-    from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
+from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
 
 FIRST = 2**16
 """Packets that there is room for at first."""

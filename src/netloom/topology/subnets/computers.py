@@ -11,17 +11,13 @@ import re
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.base.words import counted
 from netloom.topology.subnets.documents import Document, Element, Record, read_document, read_markup
-from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port
-
-if TYPE_CHECKING:
-    from netloom.topology.subnets.records import Subnet
-
+from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port, Subnet
 
 NCCL = "NCCL's topology, <system> with <cpu> and <pci>"
 

@@ -7,6 +7,7 @@ XML files as plain elements that know their lines, read without any entity.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +18,6 @@ from netloom.topology.names import unfolded, words_of
 from netloom.topology.subnets.records import MOST_DEVICES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from yaml import BaseLoader, MappingNode
 
 

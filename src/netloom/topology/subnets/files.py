@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, read_text
+from netloom.topology.core import Topology
 from netloom.topology.graph import is_edge_list
 from netloom.topology.subnets.computers import read_infrastructure, read_machine
 from netloom.topology.subnets.infiniband import (
@@ -25,11 +27,6 @@ from netloom.topology.subnets.simulators import (
     read_wiring,
 )
 from netloom.topology.subnets.slurm import read_topograph, read_topology_conf, read_topology_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.topology.core import Topology
 
 
 class Format(NamedTuple):

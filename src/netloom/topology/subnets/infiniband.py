@@ -21,9 +21,10 @@ The ``.topo`` files of ibutils: systems by type and name, and the cables between
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
@@ -39,10 +40,6 @@ from netloom.topology.subnets.records import (
     cables_of,
     part_number,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 # -- ibnetdiscover ---------------------------------------------------------------------------------
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.base.words import counted
@@ -23,10 +24,6 @@ from netloom.topology.faults import two_apart
 from netloom.topology.graph import tree_shape
 from netloom.topology.names import host_of, natural, serves
 from netloom.topology.subnets.shapes import Adapter, rails_of
-
-if TYPE_CHECKING:
-    from netloom.base.arrays import Floats, Ints
-
 
 HOST, SWITCH, SERVER = "host", "switch", "server"
 """Kinds of devices: what runs programs, what forwards, and an end point that runs none.

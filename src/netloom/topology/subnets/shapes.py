@@ -15,23 +15,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.words import counted
-from netloom.topology.core import joined
+from netloom.topology.core import Topology, joined
 from netloom.topology.measures import heights
 from netloom.topology.names import folded, natural, short_switch_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology.core import Topology
-
 
 # -- shapes ----------------------------------------------------------------------------------------
 

@@ -10,14 +10,16 @@ SimGrid's platforms: the networks of its clusters.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError, shown
 from netloom.base.spec import check_size
 from netloom.base.textfiles import file_kind, read_bytes
@@ -38,12 +40,6 @@ from netloom.topology.subnets.records import (
     check_devices,
 )
 from netloom.topology.subnets.slurm import check_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Ints
-
 
 ANYNET = "lines such as 'router 0 node 0 router 1 15'"
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.topology.core import attach_hosts
+from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.cubes import cube
 from netloom.topology.subnets.documents import Document, Record, read_document, unfolded_names
 from netloom.topology.subnets.records import (
@@ -30,11 +30,6 @@ from netloom.topology.subnets.records import (
     Subnet,
     check_devices,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.topology.core import Topology
 
 
 @dataclass

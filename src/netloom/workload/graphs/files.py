@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
@@ -37,6 +38,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.base.textfiles import check_graphml, check_lines, replacing, text_lines
@@ -48,12 +50,8 @@ from netloom.workload.graphs.process_graph import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     import networkx as nx
     import polars as pl
-
-    from netloom.base.arrays import Floats, Ints, Records
 
     Where: TypeAlias = Callable[[int], str]
 

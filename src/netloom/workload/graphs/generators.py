@@ -14,21 +14,16 @@ leaves where it is does not send. Tasks of grids are numbered row-major.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size, parse_sides, power_of_two, whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from netloom.base.arrays import Ints
-
 
 # -- generators ------------------------------------------------------------------------------------
 

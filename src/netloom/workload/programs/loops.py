@@ -7,22 +7,19 @@ down instead of filling up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.workload.counter_random import LONGEST_MEAN, Law, check_law, durations, uniforms
+from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.programs.rounds import Rounds
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.workload.graphs.process_graph import ProcessGraph
 
 THINKING, CHOOSING = 0, 2
 """Streams of chance. ``durations`` takes two."""

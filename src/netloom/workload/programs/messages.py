@@ -11,17 +11,14 @@ randomness.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
-
-    from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints
 
 
 class Lists(NamedTuple):

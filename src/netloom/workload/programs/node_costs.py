@@ -13,18 +13,15 @@ The messages of a transaction, as data: who sends what to whom, after what.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -16,23 +16,20 @@ repeated, and whoever runs it may see that repeats are equal.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+Columns: TypeAlias = "Mapping[str, Ints]"
 
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
-
-    Columns: TypeAlias = "Mapping[str, Ints]"
-    Draw: TypeAlias = "Callable[[Ints, Ints], Columns]"
+Draw: TypeAlias = "Callable[[Ints, Ints], Columns]"
 
 
 MOST_ROWS = 2**25

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size, whole_number
@@ -16,14 +19,6 @@ from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.loops import senders
 from netloom.workload.traffic import Traffic, from_process_graph, pairs
 from netloom.workload.traffic.patterns import Law, Shares, merged, weighted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Ints
-
 
 OWNER = 11
 """What the seeds of programs are spawned from."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from io import BytesIO
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Bools
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
@@ -39,14 +42,10 @@ from netloom.workload.programs.traces import (
 from netloom.workload.programs.training.rank_programs import pattern_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import polars as pl
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools
 
     _Queues: TypeAlias = dict[tuple[int, int], deque[int]]
+
     Where: TypeAlias = Callable[[int], str]
 
 

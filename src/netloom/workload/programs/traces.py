@@ -19,13 +19,16 @@ the longest chain of rows to come goes first. Ties go to the first id.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError, NoRouteError, NotAMappingError
 from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_direct
@@ -37,14 +40,6 @@ from netloom.workload.programs.messages import (
     checked,
     grouped,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-
 
 MOST_TEMPLATES = 64
 """Most trees that are kept to be moved from root to root. A torus of two dimensions has eight."""

@@ -8,12 +8,14 @@ Traffic as plain data and back, and whether a name makes the same object again.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from math import isqrt, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import parse_sides, real_number, split_spec, whole_number
@@ -21,6 +23,7 @@ from netloom.base.words import counted, or_near
 from netloom.topology import Cube, Topology
 from netloom.topology.core import HyperXShape
 from netloom.workload.graphs import generators
+from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.traffic import (
     Traffic,
     asymmetric,
@@ -32,13 +35,6 @@ from netloom.workload.traffic import (
     with_rates,
 )
 from netloom.workload.traffic.patterns import Fixed, Weighted, adversarial, first_router
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.base.arrays import Ints
-    from netloom.workload.graphs.process_graph import ProcessGraph
-
 
 # -- parse -----------------------------------------------------------------------------------------
 

@@ -20,23 +20,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.base.words import counted
+from netloom.topology import Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.topology import Topology
-    from netloom.workload.graphs.process_graph import ProcessGraph
-
+from netloom.workload.graphs.process_graph import ProcessGraph
 
 # -- targets ---------------------------------------------------------------------------------------
 

@@ -20,21 +20,17 @@ network: two routers with the same traffic, load and seed get the same packets.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import expm1, inf, log1p, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import real_number, split_spec, whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.workload.traffic import Traffic
-
+from netloom.workload.traffic import Traffic
 
 ARRIVALS = "bernoulli, poisson or on-off:BURST_CYCLES,DUTY such as on-off:100,0.25"
 

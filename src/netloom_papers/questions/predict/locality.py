@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
@@ -27,16 +28,13 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
 from netloom.questions.register import asks
 from netloom.questions.terminal import order_named, short_name
+from netloom.topology import Cube
+from netloom.workload import ProcessGraph
+from netloom_papers.models import locality as model
+from netloom_papers.models.locality import Locality
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
-
-    from netloom.topology import Cube
-    from netloom.workload import ProcessGraph
-    from netloom_papers.models import locality as model
-    from netloom_papers.models.locality import Locality
 
     Models: TypeAlias = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
 

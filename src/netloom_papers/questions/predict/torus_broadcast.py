@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
+from netloom.drawing.axes import Axis
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
@@ -26,15 +28,12 @@ from netloom.questions.predict.shared import (
     some_of,
 )
 from netloom.questions.register import asks
+from netloom.topology import Cube
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import altair as alt
 
-    from netloom.drawing.axes import Axis
-    from netloom.topology import Cube
     from netloom_papers.models.torus_broadcasts import TorusBroadcast
 
 MESSAGES = "messages/cycle"

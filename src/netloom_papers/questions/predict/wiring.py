@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -17,13 +18,10 @@ from netloom.questions.base import Numbers, Question, option, parse_positive, pa
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES
 from netloom.questions.register import asks
+from netloom_papers.models import wiring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
-
-    from netloom_papers.models import wiring
 
 DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 

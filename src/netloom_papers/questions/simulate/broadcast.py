@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from netloom.base.arrays import Floats
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
@@ -20,26 +22,23 @@ from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternT
 from netloom.questions.named import network_again, network_of, provenance_of, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import OnEngine, prepare_program
+from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import longer
 from netloom.questions.terminal import rough
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_direct
-from netloom.workload import Lengths, parse_lengths
-from netloom_papers.programs.broadcast import BroadcastTraffic, class_loads, run_broadcasts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from netloom.base.arrays import Floats
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.topology import Topology
-    from netloom.workload import Traffic
-    from netloom_papers.programs.broadcast import BroadcastRun, Latency as MessageLatency
+from netloom.workload import Lengths, Traffic, parse_lengths
+from netloom_papers.programs.broadcast import (
+    BroadcastRun,
+    BroadcastTraffic,
+    Latency as MessageLatency,
+    class_loads,
+    run_broadcasts,
+)
 
 MESSAGES = "messages/node/cycle"
 

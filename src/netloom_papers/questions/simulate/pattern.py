@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
-from netloom.machines import node_costs
+from netloom.machines import Machine, node_costs
 from netloom.mapping.layouts import cube_of_hosts
 from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import OnEngine, prepare_program
+from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.terminal import rough, subject
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.node_costs import NodeCosts
-from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern, run_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.base.arrays import Ints
-    from netloom.machines import Machine
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom_papers.programs.neighbour_patterns import Pattern, PatternTimes
+from netloom_papers.programs.neighbour_patterns import (
+    PATTERNS,
+    Pattern,
+    PatternTimes,
+    pattern,
+    run_pattern,
+)
 
 US = "µs"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,13 +15,14 @@ from netloom.base.progress import patience
 from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import ChannelUse, channel_uses
 from netloom.drawing.frame import BEST, THIS
+from netloom.drawing.timelines import Timeline
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import entering, network_again, placed, program_on, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import OnEngine, prepare_program
+from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.programs import left_out
 from netloom.questions.terminal import rough, subject
@@ -32,15 +34,9 @@ from netloom.workload import ProcessGraph
 from netloom.workload.programs.node_costs import Protocol, coherence, request_reply
 from netloom_papers.programs import transactions
 from netloom_papers.programs.transactions import (
+    TransactionRun,
     TransactionStatistics,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from netloom.drawing.timelines import Timeline
-    from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom_papers.programs.transactions import TransactionRun
 
 BUSY, IDLE = 0.8, 0.5
 """Use of the busiest link above which bandwidth is the limit, and below which latency is."""

@@ -14,15 +14,18 @@ has a scatter of up to 3 % at 80 % of saturation.
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import inf, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import real_number, whole_number
 from netloom.base.textfiles import file_kind, read_text
@@ -32,6 +35,7 @@ from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.loaded import ZERO_LOAD
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.network.run import Run
+from netloom.simulation.steady import Delivered
 from netloom.topology import Topology, topology
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom_papers.studies.booksim.networks import (
@@ -42,13 +46,6 @@ from netloom_papers.studies.booksim.networks import (
     pattern,
     routing_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from threading import Event
-
-    from netloom.base.arrays import Ints
-    from netloom.simulation.steady import Delivered
 
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""

@@ -17,13 +17,16 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from math import isqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.routing.by_hop.hosted import detour_lists
@@ -48,16 +51,11 @@ from netloom.workload import ProcessGraph, Traffic, traffic
 from netloom.workload.graphs import generators
 from netloom.workload.traffic.patterns import merged, weighted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+Steps: TypeAlias = NDArray[np.int16]
 
-    from numpy.typing import NDArray
+Making: TypeAlias = Callable[["Shape", Topology, int], "Scheme"]
 
-    from netloom.base.arrays import Ints
-
-    Steps: TypeAlias = NDArray[np.int16]
-    Making: TypeAlias = Callable[["Shape", Topology, int], "Scheme"]
-    """What makes a scheme for a network and so many VCs."""
+"""What makes a scheme for a network and so many VCs."""
 
 LOCAL_CYCLES, GLOBAL_CYCLES = 10, 100
 """Latency of a dragonfly's links within and between groups. They are compiled in."""

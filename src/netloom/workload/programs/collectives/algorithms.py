@@ -25,17 +25,22 @@ The known algorithms of each collective, by the names that users know them by.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.program import (
     COLLECTIVES,
     Blocks,
+    Carried,
+    CollectiveProgram,
     Outline,
     Steps,
     always,
@@ -52,15 +57,6 @@ from netloom.workload.programs.collectives.program import (
 )
 from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.rounds import ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Ints
-    from netloom.workload.programs.collectives.program import Carried, CollectiveProgram
-
 
 # -- makers ----------------------------------------------------------------------------------------
 

@@ -42,29 +42,24 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, gcd, lcm
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_bytes, write_text
 from netloom.base.words import counted, listed
+from netloom.workload.programs.collectives.program import CollectiveProgram
 from netloom.workload.programs.messages import Lists, lists
-from netloom.workload.programs.traces import MOST_LENGTH, message_trace
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    from netloom.base.arrays import Ints
-    from netloom.workload.programs.collectives.program import CollectiveProgram
-    from netloom.workload.programs.traces import Trace
-
+from netloom.workload.programs.traces import MOST_LENGTH, Trace, message_trace
 
 # -- msccl -----------------------------------------------------------------------------------------
 

@@ -36,36 +36,31 @@ Collectives written as GOAL schedules, which LogGOPSim and ``goal.read_timed_goa
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappush, heapreplace
 from itertools import accumulate, pairwise
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from netloom.base import units
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.base.spec import real_number
 from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
 from netloom.base.words import listed
 from netloom.workload.programs.messages import Lists
-from netloom.workload.programs.rounds import Round, ranges, round_program
-from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, message_trace
+from netloom.workload.programs.rounds import Round, RoundProgram, ranges, round_program
+from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, message_trace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+Carried: TypeAlias = "Callable[[int], Lists | Ints]"
 
-    from numpy.typing import ArrayLike
-
-    from netloom.base.arrays import Bools, Floats, Ints
-    from netloom.workload.programs.rounds import RoundProgram
-    from netloom.workload.programs.traces import Trace
-
-    Carried: TypeAlias = "Callable[[int], Lists | Ints]"
-    Pairs = tuple[Ints, Ints]
+Pairs = tuple[Ints, Ints]
 
 
 # -- sizes -----------------------------------------------------------------------------------------

@@ -18,9 +18,10 @@ from __future__ import annotations
 import json
 import struct
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from netloom.base.errors import InputError
 from netloom.base.textfiles import parse_json, read_bytes, read_text, replacing, write_text
@@ -31,6 +32,7 @@ from netloom.workload.programs.training.rank_programs import (
     RECEIVE,
     SEND,
     Builder,
+    Call,
     Ends,
     Pending,
     RankProgram,
@@ -38,12 +40,7 @@ from netloom.workload.programs.training.rank_programs import (
     rank_files,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from netloom.workload.programs.training.rank_programs import Call
-
-    Value: TypeAlias = int | float | str | list[int]
+Value: TypeAlias = int | float | str | list[int]
 
 
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5

@@ -10,9 +10,10 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
@@ -29,9 +30,6 @@ from netloom.workload.programs.training.rank_programs import (
     check_group,
     rank_files,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WANTED = 'a record of the PyTorch profiler: JSON with "traceEvents"'
 

@@ -25,16 +25,18 @@ A training step of a large language model, operation by operation, as each rank 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, real_number, whole_number
-from netloom.workload.graphs.process_graph import process_graph
+from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import (
     collective_program,
     outline,
@@ -52,12 +54,6 @@ from netloom.workload.programs.training.rank_programs import (
     RankProgram,
     parse_algorithms,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.workload.graphs.process_graph import ProcessGraph
 
 
 class Volume(NamedTuple):

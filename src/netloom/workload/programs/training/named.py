@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from netloom.base.spec import split_spec
+from netloom.workload.programs.traces import Trace
 from netloom.workload.programs.training.chakra import read_chakra
 from netloom.workload.programs.training.kineto import read_kineto
 from netloom.workload.programs.training.llm import llm_program, parse_llm
-from netloom.workload.programs.training.rank_programs import as_trace, parse_algorithms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.workload.programs.traces import Trace
-    from netloom.workload.programs.training.rank_programs import RankProgram
+from netloom.workload.programs.training.rank_programs import RankProgram, as_trace, parse_algorithms
 
 _READERS: dict[str, Callable[[str], RankProgram]] = {"chakra": read_chakra, "kineto": read_kineto}
 

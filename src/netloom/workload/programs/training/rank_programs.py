@@ -17,12 +17,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import check_file
@@ -35,23 +38,16 @@ from netloom.workload.programs.collectives.algorithms import (
 from netloom.workload.programs.collectives.program import (
     COLLECTIVES,
     LEAST_BYTES,
+    CollectiveProgram,
     sizes_in_bytes,
     waits,
 )
 from netloom.workload.programs.messages import Lists, grouped, lists
-from netloom.workload.programs.traces import MOST_LENGTH, ordered_trace
+from netloom.workload.programs.traces import MOST_LENGTH, Trace, ordered_trace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
 
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Floats, Ints
-    from netloom.workload.programs.collectives.program import CollectiveProgram
-    from netloom.workload.programs.traces import Trace
-
-    Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
-    Where = Callable[[int], str]
+Where = Callable[[int], str]
 
 
 # -- rank programs ---------------------------------------------------------------------------------
