@@ -15,12 +15,12 @@ SOURCE = Path(netloom.__file__).parent
 
 ASKED = """
 import numpy as np
-from netloom.contention.kernels import cube, stamped
-none = np.zeros(0)
-stamped.count_loads(np.zeros(0, int), np.zeros(1, int), none, none, none)
-print(stamped.count_loads._cache.cache_path)
+from netloom.contention.kernels import cube, permutations
+kernel, none, zero = permutations.permutation_figures, np.zeros(0, int), np.zeros(1, int)
+kernel(none, zero, none, none, zero, none + 1.0, 0, none, none)
+print(kernel._cache.cache_path)
 print(cube.count_dimension._cache.cache_path)
-print(sum(stamped.count_loads.stats.cache_hits.values()))
+print(sum(kernel.stats.cache_hits.values()))
 """
 
 
@@ -45,23 +45,23 @@ def compiled_in(folder):
     env.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-c", ASKED]
     run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    stamped, cube, hits = run.stdout.split()
-    return Path(stamped), Path(cube), int(hits)
+    permutations, cube, hits = run.stdout.split()
+    return Path(permutations), Path(cube), int(hits)
 
 
 def test_another_checkout_compiles_only_what_differs(checkout):
     one, other = checkout("one"), checkout("elsewhere/other")
-    stamped, cube, hits = compiled_in(one)
+    permutations, cube, hits = compiled_in(one)
     assert hits == 0
-    assert stamped.is_relative_to(one.parent / "cache")
+    assert permutations.is_relative_to(one.parent / "cache")
     shutil.copytree(one.parent / "cache", other.parent / "cache")
     again, cube_again, hits = compiled_in(other)
-    assert (again.name, cube_again.name, hits) == (stamped.name, cube.name, 1)
+    assert (again.name, cube_again.name, hits) == (permutations.name, cube.name, 1)
 
     called = other / "src/netloom/routing/kernels/dimension_order.py"
     called.write_text(called.read_text() + "# what cube.py imports\n")
     again, cube_again, hits = compiled_in(other)
-    assert (again.name, hits) == (stamped.name, 1)
+    assert (again.name, hits) == (permutations.name, 1)
     assert cube_again.name != cube.name
 
     for each in range(MOST_VERSIONS):
@@ -74,8 +74,8 @@ def test_another_checkout_compiles_only_what_differs(checkout):
 def test_installations_keep_kernels_where_numba_does(checkout):
     folder = checkout("installed")
     (folder / "pyproject.toml").unlink()
-    stamped, _, hits = compiled_in(folder)
-    assert (stamped.name, hits) == ("__pycache__", 0)
+    permutations, _, hits = compiled_in(folder)
+    assert (permutations.name, hits) == ("__pycache__", 0)
 
 
 SIZE = """
