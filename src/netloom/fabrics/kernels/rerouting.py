@@ -315,7 +315,7 @@ def choose(router, end, weight, listed, laid, target, state, rules):
         paid += weight * cost[target[channel]]
         if before[router] >= 0 and channel != before[router]:
             paid += change
-        while strength > 0 and paid < least:
+        while strength > 0 and paid <= least:
             over = load[channel] - aim * bandwidth[channel]
             more = over + weight
             if more > 0:
