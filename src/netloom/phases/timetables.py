@@ -186,7 +186,16 @@ def _shared(
         everyone = np.arange(len(phase.words))
         times = flow_times(phase, places, everyone, exclusive=False, in_turn=False)
         return times, max(busiest, _longest(phase) * slower)
-    return shared_times(phase, places, sequence), max(busiest, _least_words(phase) * slower)
+    # If a processor's next connection in sequence has to wait for its other end, the processor may
+    # wait too (its program then runs in the given sequence), or take the first connection that need
+    # not wait. In either, processors keep these times if they use their connections by order of
+    # start and wait for the other end.
+    both = [
+        flow_times(phase, places, sequence, exclusive=True, in_turn=waits)
+        for waits in (True, False)
+    ]
+    sooner = min(both, key=lambda times: float(times[1].max(initial=0.0)))
+    return sooner, max(busiest, _least_words(phase) * slower)
 
 
 def _checked(priority: ArrayLike, connections: int, kind: Kind) -> Ints:
@@ -208,7 +217,10 @@ def _longest(phase: Phase) -> int:
 
 def _least_words(phase: Phase) -> int:
     """Return the least makespan: the words of the busiest processor or of the longest chain."""
-    return max(phase.heaviest(), _longest(phase))
+    load = np.zeros(phase.num_processors, np.int64)
+    np.add.at(load, phase.one, phase.words)
+    np.add.at(load, phase.other, phase.words)
+    return max(int(load.max(initial=0)), _longest(phase))
 
 
 def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[Ints, Ints]]:
@@ -294,13 +306,6 @@ class Phase(NamedTuple):
     waits: Ints  # int64[n], how many of the phase each waits for
     rank: Ints  # int64[n], of the longest chain of connections before it
 
-    def heaviest(self) -> int:
-        """Return the most words of a processor."""
-        load = np.zeros(self.num_processors, np.int64)
-        np.add.at(load, self.one, self.words)
-        np.add.at(load, self.other, self.words)
-        return int(load.max(initial=0))
-
 
 def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
     """Yield every phase in turn. ``rank`` is that of all its connections."""
@@ -315,30 +320,24 @@ def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
     for phase, (start, end) in enumerate(pairwise(bounds)):
         members = by_phase[start:end]
         here = pair_phase == phase
-        one, other, used = _processors(plan, members, both_ways=both_ways)
+        source = given.source[members].astype(np.int64)
+        target = given.target[members] + (given.num_nodes if both_ways else 0)
+        used, both = np.unique(np.concatenate([source, target]), return_inverse=True)
+        both = both.astype(np.int64)
         former, latter = number[before[here]], number[after[here]]
         first, later = grouped(former, latter, len(members))
         waits = np.bincount(latter, minlength=len(members))
         yield Phase(
             members=members,
-            one=one,
-            other=other,
-            num_processors=used,
+            one=both[: len(members)],
+            other=both[len(members) :],
+            num_processors=len(used),
             words=given.words[members],
             first=first,
             later=later,
             waits=waits.astype(np.int64),
             rank=rank[members].astype(np.int64),
         )
-
-
-def _processors(plan: Plan, members: Ints, *, both_ways: bool) -> tuple[Ints, Ints, int]:
-    """Return the processors of the connections of a phase, and how many there are."""
-    source = plan.connections.source[members].astype(np.int64)
-    target = plan.connections.target[members] + (plan.connections.num_nodes if both_ways else 0)
-    used, both = np.unique(np.concatenate([source, target]), return_inverse=True)
-    both = both.astype(np.int64)
-    return both[: len(members)], both[len(members) :], len(used)
 
 
 class Places(NamedTuple):
@@ -376,23 +375,6 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     clocks = np.where(named < 2 * nodes, costs.clocks_per_word, costs.channel_clocks_per_word)
     uses, users = grouped(owner, place, len(members)), grouped(place, owner, len(named))
     return Places(*uses, *users, capacity=1.0 / clocks)
-
-
-def shared_times(phase: Phase, places: Places, sequence: Ints) -> tuple[Floats, Floats]:
-    """Return when connections start and end if a processor uses one at a time, as ``sequence`` has.
-
-    A connection needs both its ends free. If a processor's next connection in sequence has to wait
-    for its other end, the processor has two choices. It may wait too (its program then runs in the
-    given sequence), or take the first connection that need not wait. Both are tried, and the
-    timetable that ends sooner is returned. In either, processors keep these times if they use their
-    connections by order of start and wait for the other end.
-
-    Starts and ends are float64[n] clocks. ``sequence``: int64[n], all connections. None before
-    one that it waits for.
-    """
-    waited = flow_times(phase, places, sequence, exclusive=True, in_turn=True)
-    passed = flow_times(phase, places, sequence, exclusive=True, in_turn=False)
-    return min(waited, passed, key=lambda times: float(times[1].max(initial=0.0)))
 
 
 def flow_times(
