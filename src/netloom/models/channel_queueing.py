@@ -272,36 +272,23 @@ def host_flows(
         raise InputError(topology.name, found, f"at most {most_hops:,}, hops times VCs")
     pair = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
     part = rate[pair] if routed.probability is None else rate[pair] * routed.probability
-    share = _layered_share(topology, str(routing), routed, vcs)
+    share = np.full((len(routed.channels), vcs), 1 / vcs)
+    if circle := dependency_cycle(routed, topology.num_network_channels):
+        wanted = "routing up-down: more VCs are not looked for at routers of this size"
+        routers, needed = topology.routers, 0
+        if np.bincount(routers.channel_source).max() <= MOST_SLOTS:
+            layer = layers(routers, routed.taken(np.flatnonzero(routed.lengths > 0)))
+            needed = int(layer.max(initial=0)) + 1
+            wanted = f"at least {needed} VCs, or routing up-down"
+        if not 0 < needed <= vcs:
+            named = tuple(topology.channel_name(channel) for channel in circle)
+            found = f"{routing} on {topology.name} with {counted(vcs, 'VC')}"
+            raise DeadlockError(found, named, wanted)
+        of_layer = layer_vcs(needed, vcs)[:, None] >> np.arange(vcs) & 1
+        share[:] = (of_layer / of_layer.sum(axis=1, keepdims=True))[layer]
     ports, channels = topology.num_ports, topology.num_network_channels
     inner, (entry, leave) = Paths(routed.offsets, routed.channels), routed.ports
     return Flows(inner, entry, leave, part, share, pair, ports, channels)
-
-
-def _layered_share(topology: Topology, routing: str, inner: Paths, vcs: int) -> Floats:
-    """Return the chance of each VC on each hop: any, or of a layer's if a circle could close.
-
-    Layers are looked for where routers have few enough channels.
-    """
-    share = np.full((len(inner.channels), vcs), 1 / vcs)
-    circle = dependency_cycle(inner, topology.num_network_channels)
-    if not circle:
-        return share
-    wanted = "routing up-down: more VCs are not looked for at routers of this size"
-    routers, needed = topology.routers, 0
-    if np.bincount(routers.channel_source).max() <= MOST_SLOTS:
-        some = inner.lengths > 0
-        layer = layers(routers, inner.taken(np.flatnonzero(some)))
-        needed = int(layer.max(initial=0)) + 1
-        wanted = f"at least {needed} VCs, or routing up-down"
-    if not 0 < needed <= vcs:
-        named = tuple(topology.channel_name(channel) for channel in circle)
-        raise DeadlockError(
-            f"{routing} on {topology.name} with {counted(vcs, 'VC')}", named, wanted
-        )
-    of_layer = layer_vcs(needed, vcs)[:, None] >> np.arange(vcs) & 1
-    share[:] = (of_layer / of_layer.sum(axis=1, keepdims=True))[layer]
-    return share
 
 
 CONFLICT = 0.45
@@ -423,87 +410,63 @@ class Turns(NamedTuple):
     fits: float
 
 
-def _hops(flows: Flows) -> tuple[Ints, Ints, Ints, Ints, Floats, Ints]:
-    """Return all hops of all paths, those into and out of the network too, path after path.
+def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Floats, Ints, Ints]:
+    """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop.
 
-    Their channels and those before, -1 on the first one of a path. The patterns of VC shares used
-    there, by their numbers, and the patterns. The first hop of each path.
+    Hops into and out of the network count, too. They stand path after path.
     """
     vcs, offsets = flows.vc_share.shape[1], flows.paths.offsets
-    entry, leave = flows.num_channels, flows.num_channels + flows.num_nodes
+    leave = flows.num_channels + flows.num_nodes
     ends = offsets[1:] + np.arange(1, len(offsets))
-    channel = np.insert(flows.paths.channels.astype(np.int64), offsets[:-1], entry + flows.source)
+    entered = flows.num_channels + flows.source
+    channel = np.insert(flows.paths.channels.astype(np.int64), offsets[:-1], entered)
     channel = np.insert(channel, ends, leave + flows.target)
+    # the patterns of VC shares, and the number of that of each hop
     shares = np.concatenate([np.full((1, vcs), 1 / vcs), flows.vc_share])
     patterns, used = np.unique(shares.round(9), axis=0, return_inverse=True)
     used = used.ravel()
     any_vc = int(used[0])
     used = np.insert(np.insert(used[1:], offsets[:-1], any_vc), ends, any_vc)
-    first = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
+    first_hop = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
     before, used_before = np.roll(channel, 1), np.roll(used, 1)
-    before[first], used_before[first] = -1, any_vc
-    return channel, before, used, used_before, patterns, first
-
-
-class Times(NamedTuple):
-    """What a packet takes, in cycles.
-
-    ``inside`` and ``entry``: ``own`` of channels between routers and of the source's. ``source``:
-    for how long a source that nothing else delays sends nothing else. The others: see ``Turns``.
-    """
-
-    inside: float
-    entry: float
-    source: float
-    stretched: float
-    room: float
-    recycle: float
-
-
-def vc_times(router: ChannelRouter, flits: int) -> Times:
-    """Return what a packet of so many flits takes where nothing else is in its way."""
-    gap, loops = float(min(router.head_cycles, 1)), router.loops
-    until_room = router.hop_cycles + router.credit_cycles + flits - router.buffer_flits
-    fits = max(router.buffer_flits // flits, 1)
-    if router.switching == "virtual-cut-through":
-        own, size = max(gap, until_room / fits), float(router.buffer_flits)
-        return Times(own, own, float(flits), float(flits), size, float(until_room))
-    inside, entry = (
-        max(gap, time_between_packets(loops, loop, flits) - flits)
-        for loop in (loops.inside, loops.entry)
-    )
-    source, room = time_at_source(loops, flits), float(router.buffer_flits)
-    if router.vcs > 1:  # other VCs are sent on meanwhile
-        entry = gap
-    else:
-        source = max(source, flits + entry)
-        room = max(room - loops.inside - loops.head, 0.0)
-    return Times(inside, entry, source, stretch(loops, flits), room, float(until_room))
-
-
-def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Floats, Ints, Ints]:
-    """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop."""
-    channel, before, used, used_before, patterns, first_hop = _hops(flows)
-    leave = flows.num_channels + flows.num_nodes
+    before[first_hop], used_before[first_hop] = -1, any_vc
     pair_key = (before + 1) * (leave + flows.num_nodes) + channel
     key = (pair_key * len(patterns) + used) * len(patterns) + used_before
     _, where, hop_turn = np.unique(key, return_index=True, return_inverse=True)
-    hop_rate = np.repeat(flows.rate / flits, np.diff(flows.paths.offsets) + 2)
+    hop_rate = np.repeat(flows.rate / flits, np.diff(offsets) + 2)
     turn_rate = np.bincount(hop_turn, hop_rate).astype(np.float64)
     channel, before = channel[where], before[where]
     share, share_before = patterns[used[where]], patterns[used_before[where]]
-    flow = np.zeros((leave + flows.num_nodes, flows.vc_share.shape[1]))
+    flow = np.zeros((leave + flows.num_nodes, vcs))
     np.add.at(flow, channel, turn_rate[:, None] * share)
     all_flow = np.maximum(flow.sum(axis=1), np.finfo(np.float64).tiny)
-    whole, times = router.switching == "virtual-cut-through", vc_times(router, flits)
-    by_channel = np.full(leave + flows.num_nodes, times.inside)
-    by_channel[flows.num_channels : leave] = times.entry
+    # what a packet takes where nothing else is in its way
+    whole, loops = router.switching == "virtual-cut-through", router.loops
+    gap, room = float(min(router.head_cycles, 1)), float(router.buffer_flits)
+    fits = float(max(router.buffer_flits // flits, 1))
+    recycle = float(router.hop_cycles + router.credit_cycles + flits - router.buffer_flits)
+    if whole:
+        inside = entry = max(gap, recycle / fits)
+        source = stretched = float(flits)
+    else:
+        inside, entry = (
+            max(gap, time_between_packets(loops, loop, flits) - flits)
+            for loop in (loops.inside, loops.entry)
+        )
+        source, stretched = time_at_source(loops, flits), stretch(loops, flits)
+        if router.vcs > 1:  # other VCs are sent on meanwhile
+            entry = gap
+        else:
+            source = max(source, flits + entry)
+            room = max(room - loops.inside - loops.head, 0.0)
+    by_channel = np.full(leave + flows.num_nodes, inside)
+    by_channel[flows.num_channels : leave] = entry
     if not whole:  # nothing keeps a sink from taking flits
-        by_channel[leave:] = min(router.head_cycles, 1)
+        by_channel[leave:] = gap
     own, beside = by_channel[channel], 1 - (share_before**2).sum(axis=1)
     spaced = (own if router.vcs > 1 else by_channel[before]) * (1 - beside)
     if not whole:  # a source sends one packet after the other, whatever their VCs
-        spaced[before >= flows.num_channels] = times.source - flits
+        spaced[before >= flows.num_channels] = source - flits
     turns = Turns(
         before=before,
         channel=channel,
@@ -518,17 +481,17 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Float
         own=own,
         spaced=spaced,
         flits=float(flits),
-        stretched=times.stretched,
+        stretched=stretched,
         buffer=float(router.buffer_flits),
-        room=times.room,
+        room=room,
         whole=whole,
         single=router.vcs == 1 and not whole,
         head=float(router.head_cycles),
-        source=times.source,
-        recycle=times.recycle,
-        spread=sqrt(2 * (times.stretched / flits + 1)) - 2,
+        source=source,
+        recycle=recycle,
+        spread=sqrt(2 * (stretched / flits + 1)) - 2,
         conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
-        fits=float(max(router.buffer_flits // flits, 1)),
+        fits=fits,
     )
     return turns, turn_rate, np.asarray(hop_turn, np.int64), first_hop
 
@@ -902,7 +865,23 @@ def _source_wait(
     """
     flows, first = prepared.flows, prepared.hop_turn[prepared.first_hop]
     arrivals = flows.rate * load / prepared.flits
-    service, spread = _service(prepared, arrivals, stall[first], further)
+    turns, router, flits = prepared.turns, prepared.router, prepared.flits
+    own = turns.own[first]
+    spread: Floats | float = 0.0
+    held_up = stall[first] - own
+    # for how long the packets of each path keep their source, mean and variance
+    if turns.whole:  # only where all other VCs are taken
+        times = arrivals * (flits + stall[first]) / router.vcs
+        taken = np.minimum(np.bincount(flows.source, times, flows.num_nodes), 1.0)
+        hidden = (router.vcs - 1) * flits  # by sending in the others
+        held_up = held_up * taken[flows.source] ** (router.vcs - 1)
+        service = flits + held_up + np.maximum(own - hidden, 0.0)
+    else:
+        service = turns.source + held_up
+        if flits > router.buffer_flits:
+            delay = (turns.share[first] * further[turns.channel[first]]).sum(axis=1)
+            scale = turns.stretched / 3 + delay
+            spread = 2 * delay * scale * np.exp(-turns.room / scale) - held_up**2
 
     def of_nodes(weights: Floats) -> Floats:
         return np.bincount(flows.source, weights, flows.num_nodes).astype(np.float64)
@@ -914,28 +893,6 @@ def _source_wait(
     wait[of_nodes(flows.rate) == 0] = 0.0
     node = int(np.argmax(busy))
     return wait[flows.source], Busy(LIMITS[3], flows.num_channels + node, float(busy[node]))
-
-
-def _service(
-    prepared: PreparedChannels, arrivals: Floats, stall: Floats, further: Floats
-) -> tuple[Floats, Floats | float]:
-    """Return for how long the packets of each path keep their source, mean and variance."""
-    flows, turns, router = prepared.flows, prepared.turns, prepared.router
-    first = prepared.hop_turn[prepared.first_hop]
-    own, flits = turns.own[first], prepared.flits
-    held_up = stall - own
-    if turns.whole:  # only where all other VCs are taken
-        times = arrivals * (flits + stall) / router.vcs
-        taken = np.minimum(np.bincount(flows.source, times, flows.num_nodes), 1.0)
-        hidden = (router.vcs - 1) * flits  # by sending in the others
-        held_up = held_up * taken[flows.source] ** (router.vcs - 1)
-        return flits + held_up + np.maximum(own - hidden, 0.0), 0.0
-    if flits <= router.buffer_flits:
-        return turns.source + held_up, 0.0
-    delay = (turns.share[first] * further[turns.channel[first]]).sum(axis=1)
-    scale = turns.stretched / 3 + delay
-    squares = 2 * delay * scale * np.exp(-turns.room / scale)
-    return turns.source + held_up, squares - held_up**2
 
 
 def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) -> str:
