@@ -231,6 +231,7 @@ def _overfull(
 def _executed(schedule: Schedule) -> int:
     """Execute the messages on data in time. Return the longest way that data takes, in messages.
 
+    Refuses ranks that end without a chunk, or without contributions to it.
     A rank has of each chunk whose contributions are in it, a bit each, above how often it was sent.
     """
     program = schedule.program
@@ -265,13 +266,7 @@ def _executed(schedule: Schedule) -> int:
                 raise broken("data", _message(schedule, number), found, "every one once")
             hops = max(old & MOST_HOPS, (new & MOST_HOPS) + 1)
             at[chunk] = (old | new) >> HOPS << HOPS | hops
-    return _depth(schedule, have)
-
-
-def _depth(schedule: Schedule, have: list[dict[int, int]]) -> int:
-    """Refuse ranks that end without a chunk, or contributions to it. Return the most hops."""
-    program, depth = schedule.program, 0
-    everybody = (1 << program.num_ranks) - 1
+    depth, everybody = 0, (1 << program.num_ranks) - 1
     owners = zip(program.first_owner.tolist(), program.final_owner.tolist(), strict=True)
     for chunk, (first, final) in enumerate(owners):
         goal = everybody if first < 0 else 1 << first
@@ -306,7 +301,15 @@ def step_seconds(schedule: Schedule) -> Fraction:
     """
     few = schedule.few
     assert few is not None
-    _check_steps(schedule, few.proof.steps)
+    known, step = np.unique(schedule.start, return_inverse=True)
+    if len(known) > few.proof.steps:
+        wanted = f"at most {few.proof.steps}"
+        raise broken("timetable", "few_steps", f"{len(known)} steps", wanted)
+    until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
+    if (late := first_wrong(schedule.end > until)) is not None:
+        found = f"an end at {seconds(float(schedule.end[late]), 6)}"
+        wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
+        raise broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)
     try:
         proven = steps_seconds(schedule, few.proof)
     except InputError as error:
@@ -315,15 +318,3 @@ def step_seconds(schedule: Schedule) -> Fraction:
         found, wanted = (f"{float(each):.12g} s" for each in (few.seconds, proven))
         raise broken("bound", "few_steps", found, f"{wanted}, which the prices prove")
     return proven
-
-
-def _check_steps(schedule: Schedule, most: int) -> None:
-    """Refuse more steps than that, and steps that begin before those before them have ended."""
-    known, step = np.unique(schedule.start, return_inverse=True)
-    if len(known) > most:
-        raise broken("timetable", "few_steps", f"{len(known)} steps", f"at most {most}")
-    until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
-    if (late := first_wrong(schedule.end > until)) is not None:
-        found = f"an end at {seconds(float(schedule.end[late]), 6)}"
-        wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
-        raise broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)

@@ -531,9 +531,7 @@ def proven_rounds(
 def _check_root(
     steps: int,
     root: int,
-    prices: tuple[
-        Mapping[tuple[int, ...], int], Mapping[tuple[int, ...], int], Mapping[tuple[int, ...], int]
-    ],
+    prices: Sequence[Mapping[tuple[int, ...], int]],
     links: Sequence[Ends],
 ) -> None:
     """Refuse prices at which a send of this root's data is worth more than it costs."""

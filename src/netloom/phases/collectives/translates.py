@@ -9,13 +9,13 @@ sent when is a timetable of as many machines as there are directions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import ceil
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, Timed, listed
@@ -239,6 +239,8 @@ def translated(
     >>> round(translated(net, "all-gather", 64e6).efficiency, 3)
     0.997
     """
+    if collective not in ("all-gather", "reduce-scatter"):
+        raise InputError("collective", f"'{collective}'", "all-gather or reduce-scatter")
     if not translatable(network):
         wanted = "a whole torus or hypercube, all links alike"
         raise InputError(network.topology.name, "vertices that are not alike", wanted)
@@ -262,16 +264,33 @@ def translated(
                 finish, best = times[1].max(), (many, times)
     assert best is not None
     many, (start, end) = best
-    rank_of = np.argsort(network.vertices)
-    if collective == "reduce-scatter":
+    rank_of, sums = np.argsort(network.vertices), collective == "reduce-scatter"
+    if len(start) * ranks > MOST_MESSAGES:
+        wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
+        raise InputError("schedule", f"{len(start) * ranks:,} messages", wanted)
+    if sums:
         start, end = end.max() - end, end.max() - start
-    program, start, row = _everywhere(found, collective, many, start, rank_of)
+    row = np.argsort(start, kind="stable")
+    tree, vertex = np.nonzero(found.parent >= 0)
+    moved = found.moved()
+    job, number = row // many, row % many
+    target = rank_of[moved[:, vertex[job]].T].ravel()
+    source = rank_of[moved[:, found.parent[tree, vertex][job]].T].ravel()
+    chunk = (rank_of[None, :] * found.num_trees + tree[job][:, None]) * many + number[:, None]
+    if sums:
+        source, target = target, source
+    size, first, final = owners(collective, ranks, found.num_trees * many)
+    row = np.repeat(row, ranks)
+    start, end = start[row], end[row]
     _, step = np.unique(start, return_inverse=True)
-    channels = _channels(network, program)
-    return Timed(
-        replace(program, step=step.astype(np.int32)), network, size_bytes, start, end[row],
-        single(channels), bound,
+    program = CollectiveProgram(
+        collective, "synthesised", ranks, size, 0, source.astype(np.int32), target.astype(np.int32),
+        step.astype(np.int32), single(chunk.ravel()), np.full(len(row), sums), first, final,
     )  # fmt: skip
+    keys = network.source.astype(np.int64) * ranks + network.target
+    link = np.searchsorted(keys, source.astype(np.int64) * ranks + target)
+    channels = network.channels.values[network.channels.offsets[link]]
+    return Timed(program, network, size_bytes, start, end, single(channels), bound)
 
 
 def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs, Servers]:
@@ -294,45 +313,3 @@ def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs,
     room = np.ones(ways)
     latency = np.full(ways, network.latency[0])
     return jobs, Servers(room, latency, single(range(ways)), room, float(network.rate[0]))
-
-
-def _everywhere(
-    found: Translates, collective: str, many: int, start: Floats, rank_of: Ints
-) -> tuple[CollectiveProgram, Floats, Ints]:
-    """Return the messages of all roots in the order of their starts, and which of one root's.
-
-    ``start``: of each message of root 0. Steps are left 0.
-    """
-    if collective not in ("all-gather", "reduce-scatter"):
-        raise InputError("collective", f"'{collective}'", "all-gather or reduce-scatter")
-    trees, vertices = found.direction.shape
-    if len(start) * vertices > MOST_MESSAGES:
-        wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
-        raise InputError("schedule", f"{len(start) * vertices:,} messages", wanted)
-    sums = collective == "reduce-scatter"
-    row = np.argsort(start, kind="stable")
-    tree, vertex = np.nonzero(found.parent >= 0)
-    moved = found.moved()
-    job, number = row // many, row % many
-    target = rank_of[moved[:, vertex[job]].T]
-    source = rank_of[moved[:, found.parent[tree, vertex][job]].T]
-    chunk = (rank_of[None, :] * trees + tree[job][:, None]) * many + number[:, None]
-    if sums:
-        source, target = target, source
-    size, first, final = owners(collective, vertices, trees * many)
-    rows = np.repeat(row, vertices)
-    program = CollectiveProgram(
-        collective, "synthesised", vertices, size, 0, source.ravel().astype(np.int32),
-        target.ravel().astype(np.int32), np.zeros(len(rows), np.int32), single(chunk.ravel()),
-        np.full(len(rows), sums), first, final,
-    )  # fmt: skip
-    return program, start[rows], rows
-
-
-def _channels(network: RankNetwork, program: CollectiveProgram) -> Ints:
-    """Return the channel of each message between neighbours."""
-    ranks = network.num_ranks
-    keys = network.source.astype(np.int64) * ranks + network.target
-    link = np.searchsorted(keys, program.source.astype(np.int64) * ranks + program.target)
-    found: Ints = network.channels.values[network.channels.offsets[link]]
-    return found
