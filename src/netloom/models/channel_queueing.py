@@ -32,11 +32,13 @@ What a head that has come to the front of its buffer waits for is, with packets 
 - *The source*: Geo/G/1 (Takagi, Queueing Analysis vol. 3, 1993) in front of the injection channel.
   What its own packets do to each other behind that is no service of its.
 
-Short buffers (``Loops``): a lone packet that none of them holds waits for credits, exactly.
-Its source sends nothing else meanwhile. A VC needs a buffer's slots for a loop each, between
-packets that follow at once. A packet that can only use 1 / m of a channel disturbs others less, by
-the ratio of waits in M/M/m and M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC
-there is nothing to send meanwhile: packets queue for all of that, first come first served.
+Short buffers: a flit cannot be sent before the one B flits ahead of it has left the buffer that
+both go to, and its credit has come back. This *loop* takes a flit's way there and a credit's way
+back. A lone packet that no buffer holds waits for credits, exactly. Its source sends nothing else
+meanwhile. A VC needs a buffer's slots for a loop each, between packets that follow at once. A
+packet that can only use 1 / m of a channel disturbs others less, by the ratio of waits in M/M/m and
+M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC there is nothing to send meanwhile:
+packets queue for all of that, first come first served.
 
 These depend on one another along the paths, and are iterated to a fixed point, from an idle network
 on. If there is none, or a channel, a VC, a front or a source is busy all the time, it is saturated.
@@ -359,10 +361,9 @@ class ChannelRouter:
             raise InputError("switching", f"'{self.switching}'", wanted)
 
     @property
-    def loops(self) -> Loops:
-        """What buffers cost that are shorter than the way of a flit and its credit."""
-        inside = self.hop_cycles - self.head_cycles + self.credit_cycles
-        return Loops(self.buffer_flits, inside, self.entry_loop_cycles, self.head_cycles)
+    def loop_cycles(self) -> int:
+        """Cycles between two routers from a flit's sending to the next use of its buffer slot."""
+        return self.hop_cycles - self.head_cycles + self.credit_cycles
 
 
 class Turns(NamedTuple):
@@ -441,7 +442,7 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Float
     np.add.at(flow, channel, turn_rate[:, None] * share)
     all_flow = np.maximum(flow.sum(axis=1), np.finfo(np.float64).tiny)
     # what a packet takes where nothing else is in its way
-    whole, loops = router.switching == "virtual-cut-through", router.loops
+    whole = router.switching == "virtual-cut-through"
     gap, room = float(min(router.head_cycles, 1)), float(router.buffer_flits)
     fits = float(max(router.buffer_flits // flits, 1))
     recycle = float(router.hop_cycles + router.credit_cycles + flits - router.buffer_flits)
@@ -450,15 +451,15 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Float
         source = stretched = float(flits)
     else:
         inside, entry = (
-            max(gap, time_between_packets(loops, loop, flits) - flits)
-            for loop in (loops.inside, loops.entry)
+            max(gap, time_between_packets(router, loop, flits) - flits)
+            for loop in (router.loop_cycles, router.entry_loop_cycles)
         )
-        source, stretched = time_at_source(loops, flits), stretch(loops, flits)
+        source, stretched = time_at_source(router, flits), stretch(router, flits)
         if router.vcs > 1:  # other VCs are sent on meanwhile
             entry = gap
         else:
             source = max(source, flits + entry)
-            room = max(room - loops.inside - loops.head, 0.0)
+            room = max(room - router.loop_cycles - router.head_cycles, 0.0)
     by_channel = np.full(leave + flows.num_nodes, inside)
     by_channel[flows.num_channels : leave] = entry
     if not whole:  # nothing keeps a sink from taking flits
@@ -496,22 +497,7 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Float
     return turns, turn_rate, np.asarray(hop_turn, np.int64), first_hop
 
 
-class Loops(NamedTuple):
-    """Buffers of ``buffer`` flits and their loops, in cycles.
-
-    A flit cannot be sent before the one B flits ahead of it has left the buffer that both go to,
-    and its credit has come back. This *loop* takes a flit's way there and a credit's way back.
-    ``inside``: between two routers. ``entry``: between the source and its router. ``head``: for how
-    long a head waits at every router, which delays the flits behind it once.
-    """
-
-    buffer: int
-    inside: int
-    entry: int
-    head: int
-
-
-def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> Floats:
+def credit_wait(router: ChannelRouter, hops: ArrayLike, flits: int) -> Floats:
     """Return for how long lone packets of this many flits wait for credits, over so many hops.
 
     The tail is delayed by the longest chain of waits. It goes round q = ⌊(P − 1) / B⌋ loops, each
@@ -521,42 +507,43 @@ def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> Floats:
 
     Examples
     --------
-    >>> credit_wait(Loops(buffer=4, inside=6, entry=4, head=1), [0, 1, 3], flits=13)
+    >>> credit_wait(ChannelRouter(buffer_flits=4, credit_cycles=3), [0, 1, 3], flits=13)
     array([0., 6., 6.])
     """
     crossed = np.asarray(hops)
-    rounds = (flits - 1) // loops.buffer
+    rounds = (flits - 1) // router.buffer_flits
     if not rounds:
         return np.zeros(crossed.shape)
-    inside, entry = loops.inside - loops.buffer, loops.entry - loops.buffer
+    inside = router.loop_cycles - router.buffer_flits
+    entry = router.entry_loop_cycles - router.buffer_flits
     behind = np.where(crossed > 0, rounds * inside, 0)
-    at_source = rounds * entry - crossed * loops.head
+    at_source = rounds * entry - crossed * router.head_cycles
     reach = np.minimum(rounds, crossed + 1)
     both = (reach - 1) * inside + (rounds - reach + 1) * entry
-    both -= (crossed + 1 - reach) * loops.head
+    both -= (crossed + 1 - reach) * router.head_cycles
     return np.asarray(np.maximum(np.maximum(behind, 0), np.maximum(at_source, both)), np.float64)
 
 
-def time_at_source(loops: Loops, flits: int) -> float:
+def time_at_source(router: ChannelRouter, flits: int) -> float:
     """Return for how long the source of a packet of this many flits sends nothing else.
 
     Examples
     --------
-    >>> time_at_source(Loops(buffer=8, inside=6, entry=4, head=1), flits=5)
+    >>> time_at_source(ChannelRouter(credit_cycles=3), flits=5)
     5.0
-    >>> time_at_source(Loops(buffer=4, inside=6, entry=4, head=1), flits=13)  # 4 at 0, 5, 11; 1
+    >>> time_at_source(ChannelRouter(buffer_flits=4, credit_cycles=3), flits=13)  # 4 at 0, 5, 11; 1
     18.0
     """
-    rounds = (flits - 1) // loops.buffer
+    rounds = (flits - 1) // router.buffer_flits
     last = flits - 1
     if rounds:
-        first = max(loops.entry + loops.head, loops.buffer)
-        later = max(loops.inside, loops.entry, loops.buffer)
-        last = first + (rounds - 1) * later + last % loops.buffer
+        first = max(router.entry_loop_cycles + router.head_cycles, router.buffer_flits)
+        later = max(router.loop_cycles, router.entry_loop_cycles, router.buffer_flits)
+        last = first + (rounds - 1) * later + last % router.buffer_flits
     return float(1 + last)
 
 
-def time_between_packets(loops: Loops, loop: int, flits: int) -> float:
+def time_between_packets(router: ChannelRouter, loop: int, flits: int) -> float:
     """Return how many cycles, at least, a VC takes a packet where they follow one another.
 
     Every flit has a slot of the buffer for one loop, those that arrive before their head goes on
@@ -564,22 +551,23 @@ def time_between_packets(loops: Loops, loop: int, flits: int) -> float:
 
     Examples
     --------
-    >>> time_between_packets(Loops(buffer=4, inside=6, entry=4, head=1), 6, flits=2)  # 14 / 4
+    >>> time_between_packets(ChannelRouter(buffer_flits=4, credit_cycles=3), 6, flits=2)  # 14 / 4
     3.5
     """
-    return max(flits, (flits * loop + min(flits, loops.buffer) * loops.head) / loops.buffer)
+    deep = router.buffer_flits
+    return max(flits, (flits * loop + min(flits, deep) * router.head_cycles) / deep)
 
 
-def stretch(loops: Loops, flits: int) -> float:
+def stretch(router: ChannelRouter, flits: int) -> float:
     """Return for how long a lone packet is on its way over a channel, from head to tail.
 
     Examples
     --------
-    >>> stretch(Loops(buffer=4, inside=6, entry=4, head=1), flits=13)
+    >>> stretch(ChannelRouter(buffer_flits=4, credit_cycles=3), flits=13)
     19.0
     """
-    longer = max(loops.inside, loops.entry) - loops.buffer
-    return float(flits + (flits - 1) // loops.buffer * max(longer, 0))
+    longer = max(router.loop_cycles, router.entry_loop_cycles) - router.buffer_flits
+    return float(flits + (flits - 1) // router.buffer_flits * max(longer, 0))
 
 
 CLOSE = 1e-4
@@ -664,7 +652,7 @@ def prepare_channels(
     load = np.bincount(turns.channel, rate * flits)
     return PreparedChannels(
         flows, routers, flits, turns, rate, hop_turn, first_hop,
-        zero_load_cycles=idle + credit_wait(routers.loops, flows.paths.lengths, flits),
+        zero_load_cycles=idle + credit_wait(routers, flows.paths.lengths, flits),
         utilisation=np.asarray(load[: flows.num_channels], np.float64),
         full_load=float(1 / load.max()),
     )  # fmt: skip
@@ -971,7 +959,7 @@ def router_kind(router: ChannelRouter, flits: int) -> str:
         return CUT_THROUGH
     if router.vcs == 1:
         return ONE_VC
-    scarce = router.buffer_flits < router.loops.inside + router.head_cycles
+    scarce = router.buffer_flits < router.loop_cycles + router.head_cycles
     return KINDS[2 + 2 * scarce + (flits > router.buffer_flits)]
 
 
