@@ -592,16 +592,14 @@ class Machine:
 
     def _in_cycles(self, network: Topology, delays: Floats) -> Floats:
         """Return latencies in cycles, without those of the router that each channel leaves."""
-        own = self.router or Router()
-        channel, many = np.arange(network.num_channels), network.num_network_channels
-        inside, injects = channel < many, (channel >= many) & (channel < many + network.num_ports)
+        own, inside = self.router or Router(), network.num_network_channels
         cycles = np.rint(delays / self.cycle_us)
         if cycles.max(initial=0) > MOST_CYCLES:
             found = f"a latency of {cycles.max():.0f} cycles, flits of {self.flit_bytes:g} bytes"
             wanted = f"at most {MOST_CYCLES} cycles: larger flit_bytes"
             raise InputError(f"machine '{self.name}'", found, wanted)
-        cycles -= np.where(injects, 0, own.router_cycles)
-        cycles[inside] = np.rint(cycles[inside] / max(own.channel_cycles, 1))
+        cycles -= cycles_of_routers(network, own)
+        cycles[:inside] = np.rint(cycles[:inside] / max(own.channel_cycles, 1))
         return cycles
 
     def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> Floats:
@@ -691,17 +689,12 @@ def machine(spec: str) -> Machine:
     <symult2010: mesh:8x8, 20 MB/s per channel (half duplex)>
     """
     name, argument = split_spec(spec)
-    if name == OF_FILE:
-        return _of_file(argument, spec)
-    if name not in machine_names():
+    if name in machine_names():
+        found = _read(name)
+        return _with_sides(found, argument, spec) if ":" in spec else found
+    if name != OF_FILE:
         wanted = f"one of {', '.join(machine_names())}, or {OF_FILE}:FILE"
         raise InputError(f"machine '{spec}'", f"'{name}'", wanted)
-    found = _read(name)
-    return _with_sides(found, argument, spec) if ":" in spec else found
-
-
-def _of_file(argument: str, spec: str) -> Machine:
-    """Return the machine of a file, checked against its network."""
     path, sides = argument, ""
     behind = re.fullmatch(r"(.+):([\dx]+)", argument, re.ASCII)
     if behind and not isfile(argument):  # noqa: PTH113
@@ -718,7 +711,7 @@ def _of_file(argument: str, spec: str) -> Machine:
         channels_between(network, each.between, read.where("links", place, "between"))
     found = _described(read, f"{OF_FILE}:{path}", network)
     found = _with_sides(found, sides, spec) if sides else found
-    found.network()
+    found.network()  # refuses what does not fit with its links
     return found
 
 
@@ -781,7 +774,23 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
         if each.bandwidth_bytes_per_us is each.latency_us is None:
             where, wanted = read.where("links", place), "a bandwidth, a latency or both"
             raise InputError(where, f"nothing of the links between {each.words}", wanted)
-    reference = _reference(read, links, network)
+    # bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports
+    where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
+    if said.bandwidth is not None:
+        reference = said.bandwidth
+    elif network is None:
+        raise InputError(where, "none", wanted)
+    elif network.reference_gbps is not None:
+        reference = network.reference_gbps * 125
+    else:
+        rates = said_of_channels(network, links, "bandwidth_bytes_per_us", np.nan, where)
+        unsaid = np.isnan(rates)
+        if unsaid.any():
+            channel = network.channel_name(int(unsaid.argmax()))
+            raise InputError(where, f"none, for {channel} for example", wanted)
+        of_ports = rates[network.num_network_channels :] if network.ports_listed else rates
+        known, counts = np.unique(of_ports, return_counts=True)
+        reference = float(known[np.argmax(counts)])
     simulated = None
     if said.router is not None:  # fields, and perhaps the preset that they change
         fields = dict(said.router)
@@ -811,25 +820,6 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
         overhead_us=said.overhead,
         links=links,
     )
-
-
-def _reference(read: MachineText, links: tuple[LinkClass, ...], network: Topology | None) -> float:
-    """Return the bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports."""
-    if read.said.bandwidth is not None:
-        return read.said.bandwidth
-    where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
-    if network is None:
-        raise InputError(where, "none", wanted)
-    if network.reference_gbps is not None:
-        return network.reference_gbps * 125
-    rates = said_of_channels(network, links, "bandwidth_bytes_per_us", np.nan, where)
-    unsaid = np.isnan(rates)
-    if unsaid.any():
-        channel = network.channel_name(int(unsaid.argmax()))
-        raise InputError(where, f"none, for {channel} for example", wanted)
-    of_ports = rates[network.num_network_channels :] if network.ports_listed else rates
-    known, counts = np.unique(of_ports, return_counts=True)
-    return float(known[np.argmax(counts)])
 
 
 # -- bytes and seconds -----------------------------------------------------------------------------
