@@ -164,38 +164,28 @@ def schedule(
             times = first * costs.clocks_per_word, (first + phase.words) * costs.clocks_per_word
             bound[number] = _least_words(phase) * costs.clocks_per_word
         else:
-            sequence = filled[number][0] if kind == "shared" else None
-            times, bound[number] = _shared(plan, phase, costs, sequence)
+            # A connection takes at least the clocks of its slowest part, and the processor that
+            # uses no other meanwhile as long. If a processor's next connection in sequence has to
+            # wait for its other end, the processor may wait too (its program then runs in the given
+            # sequence), or take the first connection that need not wait. In either, processors keep
+            # these times if they use their connections by order of start and wait for the other
+            # end.
+            places, alone = places_of(plan, phase, costs), kind == "shared"
+            sequence = filled[number][0] if alone else np.arange(len(phase.words))
+            tried = [
+                flow_times(phase, places, sequence, exclusive=alone, in_turn=waits)
+                for waits in ((True, False) if alone else (False,))
+            ]
+            times = min(tried, key=lambda each: float(each[1].max(initial=0.0)))
+            slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
+            least = _least_words(phase) if alone else _longest(phase)
+            owner = np.repeat(np.arange(len(phase.words)), np.diff(places.first_use))
+            load = np.bincount(places.uses, phase.words[owner].astype(np.float64))
+            busiest = float((load / places.capacity).max(initial=0.0))
+            bound[number] = max(busiest, least * slower)
         start[phase.members], end[phase.members] = times
         makespan[number] = times[1].max(initial=0.0)
     return Timetable(start, end, makespan, bound, kind)
-
-
-def _shared(
-    plan: Plan, phase: Phase, costs: ConSetCosts, sequence: Ints | None
-) -> tuple[tuple[Floats, Floats], float]:
-    """Return the times of a phase with shared channels, and their lower bound.
-
-    ``sequence``: None where connections are used all at once. A connection takes at least the
-    clocks of its slowest part, and the processor that uses no other meanwhile as long.
-    """
-    places = places_of(plan, phase, costs)
-    slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
-    busiest = places.least_clocks(phase.words)
-    if sequence is None:
-        everyone = np.arange(len(phase.words))
-        times = flow_times(phase, places, everyone, exclusive=False, in_turn=False)
-        return times, max(busiest, _longest(phase) * slower)
-    # If a processor's next connection in sequence has to wait for its other end, the processor may
-    # wait too (its program then runs in the given sequence), or take the first connection that need
-    # not wait. In either, processors keep these times if they use their connections by order of
-    # start and wait for the other end.
-    both = [
-        flow_times(phase, places, sequence, exclusive=True, in_turn=waits)
-        for waits in (True, False)
-    ]
-    sooner = min(both, key=lambda times: float(times[1].max(initial=0.0)))
-    return sooner, max(busiest, _least_words(phase) * slower)
 
 
 def _checked(priority: ArrayLike, connections: int, kind: Kind) -> Ints:
@@ -350,12 +340,6 @@ class Places(NamedTuple):
     first_user: Ints
     users: Ints
     capacity: Floats  # float64[places], words per clock
-
-    def least_clocks(self, words: Ints) -> float:
-        """Return the clocks that the busiest place takes for all its words."""
-        owner = np.repeat(np.arange(len(words)), np.diff(self.first_use))
-        load = np.bincount(self.uses, words[owner].astype(np.float64))
-        return float((load / self.capacity).max(initial=0.0))
 
 
 def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:

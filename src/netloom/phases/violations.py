@@ -319,13 +319,25 @@ def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violati
     works = [_Work(*both, "sends and receives")]
     if costs.both_ways:
         works = [_Work(sent, every, "sends"), _Work(received, every, "receives")]
-    for work in works:
-        if timetable.kind == "streaming":
-            found = _overwork(plan, timetable, work, clocks, "node")
-        else:
-            found = _overlap(plan, timetable, work)
-        if found:
-            return found
+    if timetable.kind == "streaming":
+        found = (_overwork(plan, timetable, work, clocks, "node") for work in works)
+        return next(filter(None, found), None)
+    busy = timetable.end > timetable.start  # others take no time
+    for work in works:  # is a processor at two connections at once?
+        at_work = busy[work.connection]
+        place, connection = work.place[at_work], work.connection[at_work]
+        phase = plan.phase[connection]
+        order = np.lexsort((timetable.start[connection], place, phase))
+        place, connection, phase = place[order], connection[order], phase[order]
+        same = (place[1:] == place[:-1]) & (phase[1:] == phase[:-1])
+        early = timetable.end[connection[:-1]] - timetable.start[connection[1:]]
+        if (at := first_wrong(same & (early > _slack(timetable)))) is not None:
+            first, second = (given.describe(int(connection[each])) for each in (at, at + 1))
+            where = f"phase {phase[at]}, node {plan.topology.name_of(int(place[at]))}"
+            start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
+            begun = f"connection {second} from clock {_clocks(start)} on"
+            lasting = f"{begun}, while {first} lasts until {_clocks(end)}"
+            return Violation("timetable", where, lasting, f"one at a time of its {work.what}")
     return None
 
 
@@ -336,27 +348,6 @@ def _channels(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation
     work = _Work(plan.routes.channels.astype(np.int64), connection, "words")
     clocks = plan.connections.words * costs.channel_clocks_per_word
     return _overwork(plan, timetable, work, clocks, "channel")
-
-
-def _overlap(plan: Plan, timetable: Timetable, work: _Work) -> Violation | None:
-    """Return where a processor is at two connections at once."""
-    busy = timetable.end > timetable.start  # others take no time
-    place, connection = work.place[busy[work.connection]], work.connection[busy[work.connection]]
-    phase = plan.phase[connection]
-    order = np.lexsort((timetable.start[connection], place, phase))
-    place, connection, phase = place[order], connection[order], phase[order]
-    same = (place[1:] == place[:-1]) & (phase[1:] == phase[:-1])
-    early = timetable.end[connection[:-1]] - timetable.start[connection[1:]]
-    if (at := first_wrong(same & (early > _slack(timetable)))) is None:
-        return None
-    first, second = (plan.connections.describe(int(connection[each])) for each in (at, at + 1))
-    where = f"phase {phase[at]}, node {plan.topology.name_of(int(place[at]))}"
-    start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
-    found = (
-        f"connection {second} from clock {_clocks(start)} on, while {first} lasts until"
-        f" {_clocks(end)}"
-    )
-    return Violation("timetable", where, found, f"one at a time of its {work.what}")
 
 
 def _overwork(
