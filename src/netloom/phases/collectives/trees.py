@@ -1,9 +1,10 @@
 """The least time of a collective, and trees that reach it.
 
-What the ranks of a set S have must leave S for the others: M/N · |S| bytes through the links that
-leave it. The set for which this takes longest is the bottleneck, and no schedule is faster. Zhao et
-al., *ForestColl: efficient collective communications on heterogeneous network fabrics*, 2024. Here
-without a binary search, by Newton's steps from cut to cut in exact fractions.
+In an all-gather, what the ranks of a set S have must leave S for the others: M/N · |S| bytes
+through the links that leave it. Reduce-scatter, broadcast and reduce have like cuts. The set for
+which this takes longest is the bottleneck, and no schedule is faster. Zhao et al., *ForestColl:
+efficient collective communications on heterogeneous network fabrics*, 2024. Here without a binary
+search, by Newton's steps from cut to cut in exact fractions.
 
 Switches are split off: a network of ranks alone can do as much. Capacity of a way u → w → t through
 a switch w becomes a link u → t, as much as no rank misses. After that the switch has no links. If
@@ -18,15 +19,15 @@ a link is used. Trees of the same root that are alike are one *batch* with a mul
 
 The least time of any collective follows from the cuts and ways of a network. Any routing, any order
 of ranks on these hosts and any algorithm are allowed. Routers do not add. If ranks form k groups, 2
-(k − 1) sizes leave the groups of an all-reduce together. Patarasuk & Yuan, *Bandwidth optimal all-
-reduce algorithms for clusters of workstations*, 2009, prove it for single ranks. The groups for
+(k − 1) sizes leave the groups of an all-reduce together. Patarasuk & Yuan, *Bandwidth optimal
+all-reduce algorithms for clusters of workstations*, 2009, prove it for single ranks. The groups for
 which this takes longest are those of least bandwidth out of them per group less one. If every link
-is as fast both ways and only ranks forward, that many trees can be packed (Tutte 1961, Nash-
-Williams 1961). Used up one way and down the other, they are an all-reduce at this bound. The least
-is found by Newton's steps from groups to groups. A step is a greedy algorithm over a submodular
-function, a minimum cut per rank (Cunningham, *Optimal attack and reinforcement of a network*, J.
-ACM 32, 1985, and Barahona, *Separating from the dominant of the spanning tree polytope*, Oper. Res.
-Lett. 12, 1992).
+is as fast both ways and only ranks forward, that many trees can be packed (Tutte 1961,
+Nash-Williams 1961). Used up one way and down the other, they are an all-reduce at this bound. The
+least is found by Newton's steps from groups to groups. A step is a greedy algorithm over a
+submodular function, a minimum cut per rank (Cunningham, *Optimal attack and reinforcement of a
+network*, J. ACM 32, 1985, and Barahona, *Separating from the dominant of the spanning tree
+polytope*, Oper. Res. Lett. 12, 1992).
 """
 
 from __future__ import annotations
@@ -374,49 +375,17 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
 
     Every rank must be able to receive all trees at once, which an optimum ensures.
     """
+    from netloom.phases.collectives.kernels.trees import grow
+
     room, ways = split_off(network, capacity, trees)
     source, target = (each.astype(np.int32) for each in np.nonzero(room))
     offsets = np.append(0, np.cumsum(np.bincount(source, minlength=network.num_ranks)))
-    left = room[source, target].copy()
-    batches = _grown((offsets.astype(np.int64), source, target), left, trees)
-    # batches are cut where one way of a link is full and the next begins
-    numbers: dict[tuple[int, ...], int] = {}
-    ends = zip(source.tolist(), target.tolist(), strict=True)
-    rest = {pair: list(ways[pair]) for pair in ends}
-    root, many, parents, routes = [], [], [], []
-    for of_root, multiplicity, order, entered in batches:
-        above = np.where(entered >= 0, source[entered], -1).astype(np.int32)
-        while multiplicity:
-            pairs = {v: (int(above[v]), v) for v in order.tolist() if above[v] >= 0}
-            most = min([multiplicity, *(rest[pair][-1][0] for pair in pairs.values())])
-            route = np.full(len(above), -1, np.int32)
-            for vertex, pair in pairs.items():
-                amount, links = rest[pair].pop()
-                if amount > most:
-                    rest[pair].append((amount - most, links))
-                route[vertex] = numbers.setdefault(links, len(numbers))
-            root.append(of_root)
-            many.append(most)
-            parents.append(above)
-            routes.append(route)
-            multiplicity -= most
-    return Forest(
-        network, trees, np.array(root, np.int32), np.array(many, np.int64), np.array(parents),
-        np.array(routes), lists(numbers, np.int32), rate,
-    )  # fmt: skip
-
-
-def _grown(
-    links: tuple[Ints, Ints, Ints], left: Ints, trees: Ints
-) -> list[tuple[int, int, Ints, Ints]]:
-    """Return batches: root, multiplicity, order of joining, and the link by which each joined."""
-    from netloom.phases.collectives.kernels.trees import grow
-
-    ranks, waiting = len(trees), trees.copy()
-    found = []
+    links, left = (offsets.astype(np.int64), source, target), room[source, target].copy()
+    ranks, waiting, batches = network.num_ranks, trees.copy(), list[tuple[int, int, Ints, Ints]]()
     slots = 2 * ranks + 8
     stack = _stack(slots, ranks)
     graph = graph_of(ranks + 1 + slots, len(left) + ranks + slots * (ranks + 1) + 8, 5)
+    # a batch: root, multiplicity, order of joining, and the link by which each joined
     for root in np.flatnonzero(trees).tolist():
         waiting[root] = 0
         many, order, covered, parent = stack
@@ -435,8 +404,32 @@ def _grown(
                 many, order, covered, parent = stack
             depth = int(grow(links, left, waiting, stack, depth, graph))
             assert depth >= 0, "a tree that cannot grow"
-            found.append((root, int(many[depth]), order[depth].copy(), parent[depth].copy()))
-    return found
+            batches.append((root, int(many[depth]), order[depth].copy(), parent[depth].copy()))
+    # batches are cut where one way of a link is full and the next begins
+    numbers: dict[tuple[int, ...], int] = {}
+    ends = zip(source.tolist(), target.tolist(), strict=True)
+    rest = {pair: list(ways[pair]) for pair in ends}
+    roots, sizes, parents, routes = [], [], [], []
+    for root, multiplicity, order, entered in batches:
+        above = np.where(entered >= 0, source[entered], -1).astype(np.int32)
+        while multiplicity:
+            pairs = {v: (int(above[v]), v) for v in order.tolist() if above[v] >= 0}
+            most = min([multiplicity, *(rest[pair][-1][0] for pair in pairs.values())])
+            route = np.full(len(above), -1, np.int32)
+            for vertex, pair in pairs.items():
+                amount, way = rest[pair].pop()
+                if amount > most:
+                    rest[pair].append((amount - most, way))
+                route[vertex] = numbers.setdefault(way, len(numbers))
+            roots.append(root)
+            sizes.append(most)
+            parents.append(above)
+            routes.append(route)
+            multiplicity -= most
+    return Forest(
+        network, trees, np.array(roots, np.int32), np.array(sizes, np.int64), np.array(parents),
+        np.array(routes), lists(numbers, np.int32), rate,
+    )  # fmt: skip
 
 
 def _stack(slots: int, ranks: int) -> tuple[NDArray[Any], ...]:
