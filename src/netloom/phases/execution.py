@@ -88,8 +88,7 @@ class Execution:
     def channel_load(self) -> Floats:
         """The part of its phase for which the busiest channel is busy (float64[num_phases])."""
         most = self.channel_words.max(axis=1, initial=0)
-        load: Floats = most / np.maximum(self.phase_cycles, 1)
-        return load
+        return np.asarray(most / np.maximum(self.phase_cycles, 1))
 
     def __repr__(self) -> str:
         how = "interleaved" if self.streaming else "in the order of a timetable"

@@ -81,28 +81,22 @@ def prices_of(tables: Floats, level: Floats) -> Prices:
     (array([2, 1, 3]), array([0, 1], dtype=int32), array([2], dtype=int32))
     """
     given = np.append(np.maximum(tables, 0.0).ravel(), level.ravel())
-    found = _whole(given)
+    most = float(np.abs(given).max(initial=0.0)) or 1.0
+    known, place = np.unique(np.round(given / most, 12), return_inverse=True)
+    near = [Fraction(each).limit_denominator(FINEST_PRICES) for each in known.tolist()]
+    scale = lcm(*(each.denominator for each in near))
+    off = np.abs([float(each) for each in near] - known).max(initial=0.0)
+    if scale > FINEST_PRICES or off > EXACT:  # as fine as fits
+        found = np.rint(given * (MOST_EXACT / float(np.abs(given).sum()))).astype(np.int64)
+    else:
+        parts = np.array([int(each * scale) for each in near], np.int64)
+        found = parts[place] // max(int(np.gcd.reduce(parts)), 1)
     table, levels = found[: tables.size].reshape(tables.shape), found[tables.size :]
     row, link = np.nonzero(table)
     offsets = np.append(0, np.cumsum((table > 0).sum(axis=1), dtype=np.int64))
     return Prices(
         Lists(offsets, link.astype(np.int32)), table[row, link], levels.reshape(level.shape)
     )
-
-
-def _whole(values: Floats) -> Ints:
-    """Return numbers in the ratios of some: exactly if these are small, else as fine as fits."""
-    most = float(np.abs(values).max(initial=0.0))
-    if not most:
-        return np.zeros(len(values), np.int64)
-    known, place = np.unique(np.round(values / most, 12), return_inverse=True)
-    near = [Fraction(each).limit_denominator(FINEST_PRICES) for each in known.tolist()]
-    scale = lcm(*(each.denominator for each in near))
-    if scale > FINEST_PRICES or np.abs([float(each) for each in near] - known).max() > EXACT:
-        found = np.rint(values * (MOST_EXACT / float(np.abs(values).sum())))
-        return found.astype(np.int64)
-    parts = np.array([int(each * scale) for each in near], np.int64)
-    return parts[place] // max(int(np.gcd.reduce(parts)), 1)
 
 
 def on_channels(prices: Prices, link: Ints, num_links: int) -> Prices:

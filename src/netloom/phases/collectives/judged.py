@@ -88,29 +88,20 @@ def judge(schedule: Schedule) -> Judged:
     busiest = _check_rates(schedule)
     depth = _executed(schedule)
     few = None if schedule.few is None else step_seconds(schedule)
-    return Judged(schedule.finish_seconds, _proven(schedule), depth, busiest, few)
-
-
-def _proven(schedule: Schedule) -> float:
-    """Refuse a bound that its cut or prices do not prove. Return what they do, 0 if there are none.
-
-    Prices are exact, so the bound is not a digit above what they prove.
-    """
     network, program, stated = schedule.network, schedule.program, schedule.bound
-    if stated.prices is not None:
+    collective, size = program.collective, schedule.size_bytes
+    proven, what, over = 0.0, "", SLACK
+    if stated.prices is not None:  # exact, so the bound is not a digit above what they prove
+        proven = priced_seconds(network, collective, size, stated.prices)
         what, over = "the prices prove", 0.0
-        bound = priced_seconds(network, program.collective, schedule.size_bytes, stated.prices)
     elif len(stated.inside):
-        what, over = "the cut proves", SLACK
-        bound = cut_seconds(
-            network, program.collective, program.root, schedule.size_bytes, stated.inside
-        )
-    else:
-        return 0.0
-    if not -SLACK * bound <= stated.seconds - bound <= over * bound or not bound:
-        found, wanted = (f"{each:.17g} s" for each in (stated.seconds, bound))
+        proven = cut_seconds(network, collective, program.root, size, stated.inside)
+        what = "the cut proves"
+    off = stated.seconds - proven
+    if what and (not -SLACK * proven <= off <= over * proven or not proven):
+        found, wanted = (f"{each:.17g} s" for each in (stated.seconds, proven))
         raise broken("bound", "bound", found, f"{wanted}, which {what}")
-    return bound
+    return Judged(schedule.finish_seconds, proven, depth, busiest, few)
 
 
 def _message(schedule: Schedule, number: int) -> str:

@@ -176,8 +176,7 @@ class Servers(NamedTuple):
 
     def seconds(self, jobs: Jobs, size_bytes: float) -> Floats:
         """Return how long each message is sent, float64[num_messages]."""
-        found: Floats = jobs.part * size_bytes / (self.rate * self.unit)[jobs.route]
-        return found
+        return np.asarray(jobs.part * size_bytes / (self.rate * self.unit)[jobs.route])
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,26 +338,6 @@ def priorities(
     return [share * per_block - way, share * least - 2 * seconds, -seconds]
 
 
-def _channels(network: RankNetwork, links: Lists, start: Floats, end: Floats) -> Ints:
-    """Return the channel for each link that messages take: of parallel ones the least busy."""
-    first = network.channels.offsets[:-1]
-    found: Ints = network.channels.values[first][links.values]
-    several = network.channels.lengths > 1
-    if not several.any():
-        return found
-    message = np.repeat(np.arange(len(start)), links.lengths)
-    places = np.flatnonzero(several[links.values])
-    places = places[np.lexsort((start[message[places]], links.values[places]))]
-    free: dict[int, list[float]] = {}
-    for place in places.tolist():
-        link, row = int(links.values[place]), int(message[place])
-        ends = free.setdefault(link, [0.0] * int(network.channels.lengths[link]))
-        which = min(range(len(ends)), key=ends.__getitem__)
-        ends[which] = float(end[row])
-        found[place] = network.channels.of(link)[which]
-    return found
-
-
 BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
 """Collectives that are others with time reversed, on the reversed network."""
 
@@ -498,7 +477,18 @@ def pipelined(
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
     sums, links = jobs.sums, routes.taken(jobs.route)
-    taken = Lists(links.offsets, _channels(network, links, start, end))
+    way: Ints = network.channels.values[network.channels.offsets[:-1]][links.values]
+    # of parallel channels that are a link, a message takes the least busy
+    message, several = links.owners(), network.channels.lengths > 1
+    places = np.flatnonzero(several[links.values])
+    free: dict[int, list[float]] = {}
+    for place in places[np.lexsort((start[message[places]], links.values[places]))].tolist():
+        link = int(links.values[place])
+        ends = free.setdefault(link, [0.0] * int(network.channels.lengths[link]))
+        which = min(range(len(ends)), key=ends.__getitem__)
+        ends[which] = float(end[message[place]])
+        way[place] = network.channels.of(link)[which]
+    taken = Lists(links.offsets, way)
     if backwards:
         start, end = end.max() - end, end.max() - start
         source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
@@ -584,8 +574,7 @@ def slices_of(trees: Forest) -> Floats:
     taken = trees.route >= 0
     np.add.at(used, trees.route[taken], np.broadcast_to(trees.many[:, None], taken.shape)[taken])
     each = trees.rate / (float(trees.network.unit) * trees.network.bytes_per_second)
-    found: Floats = used.astype(np.float64) * each
-    return found
+    return np.asarray(used.astype(np.float64) * each)
 
 
 def below_roots(trees: Forest) -> tuple[Ints, Ints]:

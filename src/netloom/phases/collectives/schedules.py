@@ -200,8 +200,7 @@ class Schedule:
     def sending(self) -> Floats:
         """float64[num_messages], seconds for which each message is sent: its latency left out."""
         way = np.add.reduceat(self.network.latency[self.routes.values], self.routes.offsets[:-1])
-        found: Floats = self.end - self.start - way
-        return found
+        return np.asarray(self.end - self.start - way)
 
     def __repr__(self) -> str:
         part = self.bound.seconds / self.finish_seconds

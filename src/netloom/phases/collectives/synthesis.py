@@ -16,7 +16,6 @@ from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, Timed
 from netloom.phases.collectives.schedules import (
     INTO,
     Bound,
-    Prices,
     Schedule,
     ScheduleNetwork,
     cut_seconds,
@@ -187,7 +186,12 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     if timed.prices is not None:
         prices = on_channels(timed.prices, link, network.num_links)
         seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
-        bound = Bound(seconds, f"{why} {_price_words(kept, prices)}", nothing, prices)
+        # the channels that cost something are full in every schedule at the bound
+        channels = np.unique(prices.channels.values).tolist()
+        many, names = counted(len(channels), "channel"), map(kept.channel_name, channels)
+        named = f"{many} set{'s' * (len(channels) == 1)} it: {listed(list(names), MOST_NAMED)}."
+        said = f"All {many} set it." if len(channels) == len(kept.rate) else named
+        bound = Bound(seconds, f"{why} {said}", nothing, prices)
     if best is not None:
         # the vertices of a bottleneck cut: what its ranks reach without the links that leave. In a
         # network that is reversed this reads backwards, and the cut is the same
@@ -201,16 +205,6 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
         seconds = cut_seconds(kept, *of, inside)
         bound = Bound(seconds, _cut_words(kept, *of, inside), inside)
     return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
-
-
-def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
-    """Return the channels that cost something: they are full in every schedule at the bound."""
-    channels = np.unique(prices.channels.values).tolist()
-    if len(channels) == len(network.rate):
-        return f"All {counted(len(channels), 'channel')} set it."
-    many = counted(len(channels), "channel")
-    names = listed([network.channel_name(channel) for channel in channels], MOST_NAMED)
-    return f"{many} set{'s' * (len(channels) == 1)} it: {names}."
 
 
 def _cut_words(

@@ -72,8 +72,7 @@ class Translates:
         """int32[num_vertices, num_vertices], where the vertex v is from root r: row r, column v."""
         at = np.array(np.unravel_index(np.arange(self.direction.shape[1]), self.sides))
         moved = (at[:, :, None] + at[:, None, :]) % np.array(self.sides)[:, None, None]
-        found: Ints = np.ravel_multi_index(tuple(moved), self.sides).astype(np.int32)
-        return found
+        return np.asarray(np.ravel_multi_index(tuple(moved), self.sides), np.int32)
 
     def __repr__(self) -> str:
         depth = int(self.depth.max())
@@ -102,6 +101,9 @@ def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
     >>> translates((2, 2, 2)), translates((8, 8), trees=1)
     (<3 trees, depth 3, 7 rounds of 7>, <1 trees, depth 8, 16 rounds of 16>)
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
     sides = tuple(int(side) for side in sides)
     vertices = int(np.prod(sides))
     if vertices < 2 or min(sides) < 1:
@@ -114,29 +116,13 @@ def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
     many = len(steps) if trees is None else trees
     if many < 1:
         raise InputError("trees", f"{many}", "at least 1")
-    direction, depth = _directions(sides, steps, many)
+    # Vertices choose among the directions that lead there on shortest paths, such that none is
+    # chosen more often than others need be: a flow from vertices to directions.
+    ways, width = len(steps), np.array(sides)
     at = np.array(np.unravel_index(np.arange(vertices), sides)).T
-    before = (at[None, :, :] - steps[direction]) % np.array(sides)
-    parent = np.ravel_multi_index(tuple(np.moveaxis(before, -1, 0)), sides).astype(np.int32)
-    direction[:, 0] = parent[:, 0] = -1
-    return Translates(sides, steps, direction, parent, depth, _rounds(direction, parent, depth))
-
-
-def _directions(sides: tuple[int, ...], steps: Ints, many: int) -> tuple[Ints, Ints]:
-    """Return by which direction each vertex receives in each tree, and its distance.
-
-    Vertices choose among the directions that lead there on shortest paths, such that none is
-    chosen more often than others need be: a flow from vertices to directions.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import maximum_flow
-
-    vertices, ways = int(np.prod(sides)), len(steps)
-    at = np.array(np.unravel_index(np.arange(vertices), sides)).T
-    width = np.array(sides)
     ahead = (at @ steps.T) % (np.abs(steps) @ width)  # how far along each direction it lies
     toward = (ahead > 0) & (2 * ahead <= np.abs(steps) @ width)
-    depth = np.minimum(at, width - at).sum(axis=1)
+    depth = np.minimum(at, width - at).sum(axis=1).astype(np.int32)
     vertex, way = np.nonzero(toward)
     source, sink = vertices + ways, vertices + ways + 1
     others = np.arange(1, vertices)
@@ -159,7 +145,11 @@ def _directions(sides: tuple[int, ...], steps: Ints, many: int) -> tuple[Ints, I
     taken[vertex, way] = np.asarray(flow[vertex, vertices + way]).ravel()
     taken[0, 0] = many
     chosen = np.repeat(np.tile(np.arange(ways), vertices), taken.ravel())
-    return chosen.reshape(vertices, many).T.astype(np.int32).copy(), depth.astype(np.int32)
+    direction = chosen.reshape(vertices, many).T.astype(np.int32).copy()
+    before = (at[None, :, :] - steps[direction]) % np.array(sides)
+    parent = np.ravel_multi_index(tuple(np.moveaxis(before, -1, 0)), sides).astype(np.int32)
+    direction[:, 0] = parent[:, 0] = -1
+    return Translates(sides, steps, direction, parent, depth, _rounds(direction, parent, depth))
 
 
 def _rounds(direction: Ints, parent: Ints, depth: Ints) -> Ints:

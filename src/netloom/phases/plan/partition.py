@@ -378,7 +378,7 @@ class State(NamedTuple):
 class Task:
     """What kernels know: the network, who is to be joined, and in which order."""
 
-    # Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
+    # Ends and outgoing channels, places, and distances; see ``routing.kernels.priced_paths``.
     net: tuple[NDArray[np.generic], ...]
     ends: tuple[Ints, Ints]  # sources and targets
     # before, after: for each connection those that come before and after it, as ragged arrays.
@@ -563,8 +563,7 @@ def phase_clocks(plan: Plan, costs: ConSetCosts) -> Floats:
 
     No timetable of the phase can be shorter. Words of many connections interleaved come close.
     """
-    longest: Floats = _busy(plan, costs)[0].max(axis=1, initial=0.0)
-    return longest
+    return np.asarray(_busy(plan, costs)[0].max(axis=1, initial=0.0))
 
 
 def balanced(
@@ -594,7 +593,7 @@ def balanced(
     work = np.zeros(topology.num_channels), np.zeros((3, task.hops), np.int32)
     balance(
         task.net, scratch_of(task), task.ends,
-        (receivers - arrivals(topology), _processors(topology, costs)),
+        (receivers - arrivals(topology), receivers + topology.num_hosts),
         (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), tuple(state),
         task.before, task.after, load, work,
         min(most_moves, max(LEAST_MOVES, MOVES * len(given))),
@@ -604,16 +603,11 @@ def balanced(
     return after if heights.sum() < before else plan
 
 
-def _processors(topology: Topology, costs: ConSetCosts) -> int:
-    """Return how many processors, or halves of them, work side by side."""
-    return topology.num_hosts * (2 if costs.both_ways else 1)
-
-
 def _busy(plan: Plan, costs: ConSetCosts) -> tuple[Floats, int]:
     """Return float64[phases, processors + channels] in clocks, and where receivers begin."""
     given, topology = plan.connections, plan.topology
-    processors = _processors(topology, costs)
-    receivers = processors - topology.num_hosts
+    receivers = topology.num_hosts if costs.both_ways else 0
+    processors = receivers + topology.num_hosts  # or halves of them
     clocks = given.words * costs.clocks_per_word
     hops, width = plan.routes.lengths, processors + topology.num_channels
     start = plan.phase.astype(np.int64) * width

@@ -245,26 +245,23 @@ def connection_order(given: Any, graph: ProcessGraph) -> list[tuple[Edge, Edge]]
             (a, b), (c, d) = ([whole_number(task, where=place) for task in side] for side in sides)
             pairs[place] = (a, b), (c, d)
     else:
-        pairs = {f"order[{place}]": edges for place, edges in enumerate(_array(given))}
+        wanted = "pairs of edges, such as [((0, 1), (2, 3))]"
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            raise InputError("order", "lists of unequal lengths", wanted) from None
+        if not array.size:
+            return []
+        if array.shape[1:] != (2, 2) or array.dtype.kind not in "iu":
+            raise InputError("order", f"{array.dtype} of shape {array.shape}", wanted)
+        for number, ((a, b), (c, d)) in enumerate(array.tolist()):
+            pairs[f"order[{number}]"] = (a, b), (c, d)
     known = set(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
     for place, edges in pairs.items():
         for start, end in edges:
             if (start, end) not in known:
                 raise InputError(place, f"{start} -> {end}", f"edges of {graph.name}")
     return list(pairs.values())
-
-
-def _array(given: Any) -> list[tuple[Edge, Edge]]:
-    wanted = "pairs of edges, such as [((0, 1), (2, 3))]"
-    try:
-        pairs = np.asarray(given)
-    except ValueError:
-        raise InputError("order", "lists of unequal lengths", wanted) from None
-    if not pairs.size:
-        return []
-    if pairs.shape[1:] != (2, 2) or pairs.dtype.kind not in "iu":
-        raise InputError("order", f"{pairs.dtype} of shape {pairs.shape}", wanted)
-    return [((a, b), (c, d)) for (a, b), (c, d) in pairs.tolist()]
 
 
 MOST_CHANNELS = 2**15
