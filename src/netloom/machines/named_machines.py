@@ -1,12 +1,9 @@
 """Machines by name and from files: networks, classes of links, and units in bytes and seconds.
 
-Classes of a network's links, by rate and latency: which channels a machine's words mean.
-
-Machine files: a network, its links and its messages in TOML, checked key by key.
-
-Named machines: a network, the speed of its channels and, where published, of its messages.
-
-How many bytes and seconds the units of a network are: as asked, else as a machine or file says.
+A machine is a network, the speed of its channels and, where published, of its messages. It is one
+that netloom names, or one that a user describes in TOML, which is checked key by key. Classes of
+links say which channels a machine's words mean. A ``Clock`` says how many bytes and seconds the
+units of a network are: as asked, else as a machine or file says.
 
 A bandwidth is that of channels of bandwidth 1, the reference: where a file says of cables that some
 are slower, they keep their share of it. A latency is that of a cycle, of which channels have one
@@ -19,7 +16,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -50,7 +47,7 @@ from netloom.workload.programs.node_costs import NodeCosts
 Late: TypeAlias = float | Floats
 
 
-# -- links -----------------------------------------------------------------------------------------
+# -- classes of links ------------------------------------------------------------------------------
 
 
 PATTERNS = 'two patterns of names such as ["leaf*", "spine*"]'
@@ -101,27 +98,19 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     found = {"routers": np.arange(whole.num_channels) < inside}
     if whole.ports_listed:
         found["hosts"] = ~found["routers"]
-    for word, members in _of_family(whole):
-        found[word] = np.zeros(whole.num_channels, np.bool_)
-        found[word][:inside] = members
-    return found
-
-
-def _of_family(network: Topology) -> Iterator[tuple[str, Bools]]:
-    """Yield the words of a family, and which channels between routers they mean."""
-    routers, family = network.routers, network.family or network.routers.family
+    routers, family = whole.routers, whole.family or whole.routers.family
     source, target = routers.channel_source, routers.channel_target
+    inner: dict[str, Bools] = {}  # the family's, of channels between routers
     if isinstance(routers, Cube):
         axis = np.repeat(np.arange(len(routers.sides)), 2 * routers.direction_channels)
-        for dimension in range(len(routers.sides)):
-            yield f"dimension {dimension}", axis == dimension
+        inner = {f"dimension {each}": axis == each for each in range(len(routers.sides))}
     elif isinstance(family, HyperXShape):
         ends = (np.unravel_index(end, family.sides) for end in (source, target))
         for dimension, (one, other) in enumerate(zip(*ends, strict=True)):
-            yield f"dimension {dimension}", one != other
+            inner[f"dimension {dimension}"] = one != other
     elif isinstance(family, DragonflyShape):
         local = source // family.routers == target // family.routers
-        yield from (("local", local), ("global", ~local))
+        inner = {"local": local, "global": ~local}
     elif isinstance(family, TreeShape):
         level = np.repeat(
             np.arange(1, family.levels + 1),
@@ -130,8 +119,10 @@ def _of_family(network: Topology) -> Iterator[tuple[str, Bools]]:
         if family.router_at is not None:
             level[family.router_at] = level.copy()
         lower = np.minimum(level[source], level[target])
-        for each in range(1, family.levels):
-            yield f"levels {each}-{each + 1}", lower == each
+        inner = {f"levels {each}-{each + 1}": lower == each for each in range(1, family.levels)}
+    for word, members in inner.items():
+        found[word] = np.append(members, np.zeros(whole.num_channels - inside, np.bool_))
+    return found
 
 
 def channels_between(network: Topology, between: str | tuple[str, str], where: str) -> Bools:
@@ -601,16 +592,14 @@ class Machine:
 
     def _in_cycles(self, network: Topology, delays: Floats) -> Floats:
         """Return latencies in cycles, without those of the router that each channel leaves."""
-        own = self.router or Router()
-        channel, many = np.arange(network.num_channels), network.num_network_channels
-        inside, injects = channel < many, (channel >= many) & (channel < many + network.num_ports)
+        own, inside = self.router or Router(), network.num_network_channels
         cycles = np.rint(delays / self.cycle_us)
         if cycles.max(initial=0) > MOST_CYCLES:
             found = f"a latency of {cycles.max():.0f} cycles, flits of {self.flit_bytes:g} bytes"
             wanted = f"at most {MOST_CYCLES} cycles: larger flit_bytes"
             raise InputError(f"machine '{self.name}'", found, wanted)
-        cycles -= np.where(injects, 0, own.router_cycles)
-        cycles[inside] = np.rint(cycles[inside] / max(own.channel_cycles, 1))
+        cycles -= cycles_of_routers(network, own)
+        cycles[:inside] = np.rint(cycles[:inside] / max(own.channel_cycles, 1))
         return cycles
 
     def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> Floats:
@@ -700,17 +689,12 @@ def machine(spec: str) -> Machine:
     <symult2010: mesh:8x8, 20 MB/s per channel (half duplex)>
     """
     name, argument = split_spec(spec)
-    if name == OF_FILE:
-        return _of_file(argument, spec)
-    if name not in machine_names():
+    if name in machine_names():
+        found = _read(name)
+        return _with_sides(found, argument, spec) if ":" in spec else found
+    if name != OF_FILE:
         wanted = f"one of {', '.join(machine_names())}, or {OF_FILE}:FILE"
         raise InputError(f"machine '{spec}'", f"'{name}'", wanted)
-    found = _read(name)
-    return _with_sides(found, argument, spec) if ":" in spec else found
-
-
-def _of_file(argument: str, spec: str) -> Machine:
-    """Return the machine of a file, checked against its network."""
     path, sides = argument, ""
     behind = re.fullmatch(r"(.+):([\dx]+)", argument, re.ASCII)
     if behind and not isfile(argument):  # noqa: PTH113
@@ -727,7 +711,7 @@ def _of_file(argument: str, spec: str) -> Machine:
         channels_between(network, each.between, read.where("links", place, "between"))
     found = _described(read, f"{OF_FILE}:{path}", network)
     found = _with_sides(found, sides, spec) if sides else found
-    found.network()
+    found.network()  # refuses what does not fit with its links
     return found
 
 
@@ -760,8 +744,6 @@ def node_costs(machine: Machine | None) -> NodeCosts:
     >>> round(float(node_costs(machine("symult2010")).message_us(4096)), 1)
     839.3
     """
-    from netloom.workload.programs.node_costs import NodeCosts
-
     if machine is None or not machine.message_costs or machine.packet_bytes is None:
         found = "a network" if machine is None else f"machine '{machine.name}'"
         wanted = "a machine with start-up times and packets, such as symult2010:12x12; or costs"
@@ -779,7 +761,6 @@ def node_costs(machine: Machine | None) -> NodeCosts:
 
 @cache
 def _read(name: str) -> Machine:
-
     text = Path(DATA, f"{name}.toml").read_text(encoding="utf-8")
     return _described(MachineText(f"{name}.toml", text), name)
 
@@ -793,11 +774,40 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
         if each.bandwidth_bytes_per_us is each.latency_us is None:
             where, wanted = read.where("links", place), "a bandwidth, a latency or both"
             raise InputError(where, f"nothing of the links between {each.words}", wanted)
+    # bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports
+    where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
+    if said.bandwidth is not None:
+        reference = said.bandwidth
+    elif network is None:
+        raise InputError(where, "none", wanted)
+    elif network.reference_gbps is not None:
+        reference = network.reference_gbps * 125
+    else:
+        rates = said_of_channels(network, links, "bandwidth_bytes_per_us", np.nan, where)
+        unsaid = np.isnan(rates)
+        if unsaid.any():
+            channel = network.channel_name(int(unsaid.argmax()))
+            raise InputError(where, f"none, for {channel} for example", wanted)
+        of_ports = rates[network.num_network_channels :] if network.ports_listed else rates
+        known, counts = np.unique(of_ports, return_counts=True)
+        reference = float(known[np.argmax(counts)])
+    simulated = None
+    if said.router is not None:  # fields, and perhaps the preset that they change
+        fields = dict(said.router)
+        preset = fields.pop("preset", "three-stage")
+        try:
+            simulated = router(str(preset), **fields)
+        except InputError as error:
+            where = f"{read.where('router')} {error.where}"
+            raise InputError(where, error.found, error.wanted) from None
+        except TypeError:
+            found = ", ".join(f"{key} = {value!r}" for key, value in fields.items())
+            raise InputError(read.where("router"), found, "numbers and words") from None
     return Machine(
         name=name,
         full_name=said.name or name,
         topology=said.topology,
-        bandwidth_bytes_per_us=whole(_reference(read, links, network)),
+        bandwidth_bytes_per_us=whole(reference),
         duplex=said.duplex,
         ties=said.ties,
         source=said.source,
@@ -806,47 +816,13 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
         hop_us=said.latency,
         packet_bytes=said.packet_bytes,
         message_costs=tuple(costs),
-        router=None if said.router is None else _router(read),
+        router=simulated,
         overhead_us=said.overhead,
         links=links,
     )
 
 
-def _router(read: MachineText) -> Router:
-    """Return the router of a file: fields, and perhaps the preset that they change."""
-    fields = dict(read.said.router or {})
-    preset = fields.pop("preset", "three-stage")
-    try:
-        return router(str(preset), **fields)
-    except InputError as error:
-        raise InputError(
-            f"{read.where('router')} {error.where}", error.found, error.wanted
-        ) from None
-    except TypeError:
-        found = ", ".join(f"{key} = {value!r}" for key, value in fields.items())
-        raise InputError(read.where("router"), found, "numbers and words") from None
-
-
-def _reference(read: MachineText, links: tuple[LinkClass, ...], network: Topology | None) -> float:
-    """Return the bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports."""
-    if read.said.bandwidth is not None:
-        return read.said.bandwidth
-    where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
-    if network is None:
-        raise InputError(where, "none", wanted)
-    if network.reference_gbps is not None:
-        return network.reference_gbps * 125
-    rates = said_of_channels(network, links, "bandwidth_bytes_per_us", np.nan, where)
-    unsaid = np.isnan(rates)
-    if unsaid.any():
-        channel = network.channel_name(int(unsaid.argmax()))
-        raise InputError(where, f"none, for {channel} for example", wanted)
-    of_ports = rates[network.num_network_channels :] if network.ports_listed else rates
-    known, counts = np.unique(of_ports, return_counts=True)
-    return float(known[np.argmax(counts)])
-
-
-# -- clocks ----------------------------------------------------------------------------------------
+# -- bytes and seconds -----------------------------------------------------------------------------
 
 
 RATES = "a rate such as 200Gb/s, a machine, or a file of the network that says rates"
@@ -1028,9 +1004,32 @@ def known_clock(
     InputError
         If an option is no rate or time, or one of time is given and no bandwidth is known.
     """
-    bandwidth = _bandwidth(asked, network, machine)
-    latency = _latency(asked, network, machine)
-    overhead = _overhead(asked, machine)
+    known = None if network.reference_gbps is None else network.reference_gbps * 1e9 / 8
+    whose = "the network's file"
+    if machine is not None:
+        known, whose = machine.bandwidth_bytes_per_us * 1e6, machine.name
+    bandwidth = None if known is None else (known, whose)
+    if asked.bandwidth is not None:
+        wanted = parse_rate(asked.bandwidth, where="bandwidth")
+        instead = "" if known in (None, wanted) else f", instead of {rate(known)} of {whose}"
+        bandwidth = wanted, f"--bandwidth{instead}"
+    latency: tuple[Late, str] = (0.0, "")
+    if asked.latency is not None:
+        late = parse_seconds(asked.latency, where="latency")
+        times = network.cycle_ns is not None
+        latency = _per_cycle(late, network) if times else late, "--latency"
+    elif machine is not None and machine.latencies_us(network).any():
+        latency = _per_cycle(machine.latencies_us(network) * 1e-6, network), machine.name
+    elif network.cycle_ns is not None:
+        latency = network.cycle_ns * 1e-9, "the network's file"
+    overhead = 0.0, ""
+    if asked.overhead is not None:
+        overhead = parse_seconds(asked.overhead, where="overhead"), "--overhead"
+    elif machine is not None and machine.overhead_us is not None:
+        overhead = machine.overhead_us * 1e-6, machine.name
+    elif machine is not None and machine.message_costs:
+        startup = machine.message_costs[-1].startup_us
+        overhead = startup * 0.5e-6, f"half of the start-up time of {machine.name}"
     if assume:
         bandwidth = bandwidth or (ASSUMED_RATE, ASSUMED)
         latency = latency if latency[1] else (ASSUMED_LATENCY, ASSUMED)
@@ -1039,41 +1038,6 @@ def known_clock(
     if asked.latency is None and asked.overhead is None:
         return None
     raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
-
-
-def _bandwidth(asked: Any, network: Topology, machine: Machine | None) -> tuple[float, str] | None:
-    gbps = network.reference_gbps
-    own = None if machine is None else machine.bandwidth_bytes_per_us * 1e6
-    known = own if own is not None else None if gbps is None else gbps * 1e9 / 8
-    whose = "the network's file" if machine is None else machine.name
-    if asked.bandwidth is None:
-        return None if known is None else (known, whose)
-    wanted = parse_rate(asked.bandwidth, where="bandwidth")
-    instead = "" if known is None or known == wanted else f", instead of {rate(known)}"
-    return wanted, f"--bandwidth{instead}{f' of {whose}' if instead else ''}"
-
-
-def _latency(asked: Any, network: Topology, machine: Machine | None) -> tuple[Late, str]:
-    if asked.latency is not None:
-        late = parse_seconds(asked.latency, where="latency")
-        times = network.cycle_ns is not None
-        return _per_cycle(late, network) if times else late, "--latency"
-    if machine is not None and machine.latencies_us(network).any():
-        return _per_cycle(machine.latencies_us(network) * 1e-6, network), machine.name
-    if network.cycle_ns is not None:
-        return network.cycle_ns * 1e-9, "the network's file"
-    return 0.0, ""
-
-
-def _overhead(asked: Any, machine: Machine | None) -> tuple[float, str]:
-    if asked.overhead is not None:
-        return parse_seconds(asked.overhead, where="overhead"), "--overhead"
-    if machine is not None and machine.overhead_us is not None:
-        return machine.overhead_us * 1e-6, machine.name
-    if machine is not None and machine.message_costs:
-        startup = machine.message_costs[-1].startup_us
-        return startup * 0.5e-6, f"half of the start-up time of {machine.name}"
-    return 0.0, ""
 
 
 def _per_cycle(each: ArrayLike, network: Topology) -> Late:

@@ -32,11 +32,13 @@ What a head that has come to the front of its buffer waits for is, with packets 
 - *The source*: Geo/G/1 (Takagi, Queueing Analysis vol. 3, 1993) in front of the injection channel.
   What its own packets do to each other behind that is no service of its.
 
-Short buffers (``Loops``): a lone packet that none of them holds waits for credits, exactly.
-Its source sends nothing else meanwhile. A VC needs a buffer's slots for a loop each, between
-packets that follow at once. A packet that can only use 1 / m of a channel disturbs others less, by
-the ratio of waits in M/M/m and M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC
-there is nothing to send meanwhile: packets queue for all of that, first come first served.
+Short buffers: a flit cannot be sent before the one B flits ahead of it has left the buffer that
+both go to, and its credit has come back. This *loop* takes a flit's way there and a credit's way
+back. A lone packet that no buffer holds waits for credits, exactly. Its source sends nothing else
+meanwhile. A VC needs a buffer's slots for a loop each, between packets that follow at once. A
+packet that can only use 1 / m of a channel disturbs others less, by the ratio of waits in M/M/m and
+M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC there is nothing to send meanwhile:
+packets queue for all of that, first come first served.
 
 These depend on one another along the paths, and are iterated to a fixed point, from an idle network
 on. If there is none, or a channel, a VC, a front or a source is busy all the time, it is saturated.
@@ -272,36 +274,23 @@ def host_flows(
         raise InputError(topology.name, found, f"at most {most_hops:,}, hops times VCs")
     pair = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
     part = rate[pair] if routed.probability is None else rate[pair] * routed.probability
-    share = _layered_share(topology, str(routing), routed, vcs)
+    share = np.full((len(routed.channels), vcs), 1 / vcs)
+    if circle := dependency_cycle(routed, topology.num_network_channels):
+        wanted = "routing up-down: more VCs are not looked for at routers of this size"
+        routers, needed = topology.routers, 0
+        if np.bincount(routers.channel_source).max() <= MOST_SLOTS:
+            layer = layers(routers, routed.taken(np.flatnonzero(routed.lengths > 0)))
+            needed = int(layer.max(initial=0)) + 1
+            wanted = f"at least {needed} VCs, or routing up-down"
+        if not 0 < needed <= vcs:
+            named = tuple(topology.channel_name(channel) for channel in circle)
+            found = f"{routing} on {topology.name} with {counted(vcs, 'VC')}"
+            raise DeadlockError(found, named, wanted)
+        of_layer = layer_vcs(needed, vcs)[:, None] >> np.arange(vcs) & 1
+        share[:] = (of_layer / of_layer.sum(axis=1, keepdims=True))[layer]
     ports, channels = topology.num_ports, topology.num_network_channels
     inner, (entry, leave) = Paths(routed.offsets, routed.channels), routed.ports
     return Flows(inner, entry, leave, part, share, pair, ports, channels)
-
-
-def _layered_share(topology: Topology, routing: str, inner: Paths, vcs: int) -> Floats:
-    """Return the chance of each VC on each hop: any, or of a layer's if a circle could close.
-
-    Layers are looked for where routers have few enough channels.
-    """
-    share = np.full((len(inner.channels), vcs), 1 / vcs)
-    circle = dependency_cycle(inner, topology.num_network_channels)
-    if not circle:
-        return share
-    wanted = "routing up-down: more VCs are not looked for at routers of this size"
-    routers, needed = topology.routers, 0
-    if np.bincount(routers.channel_source).max() <= MOST_SLOTS:
-        some = inner.lengths > 0
-        layer = layers(routers, inner.taken(np.flatnonzero(some)))
-        needed = int(layer.max(initial=0)) + 1
-        wanted = f"at least {needed} VCs, or routing up-down"
-    if not 0 < needed <= vcs:
-        named = tuple(topology.channel_name(channel) for channel in circle)
-        raise DeadlockError(
-            f"{routing} on {topology.name} with {counted(vcs, 'VC')}", named, wanted
-        )
-    of_layer = layer_vcs(needed, vcs)[:, None] >> np.arange(vcs) & 1
-    share[:] = (of_layer / of_layer.sum(axis=1, keepdims=True))[layer]
-    return share
 
 
 CONFLICT = 0.45
@@ -372,10 +361,9 @@ class ChannelRouter:
             raise InputError("switching", f"'{self.switching}'", wanted)
 
     @property
-    def loops(self) -> Loops:
-        """What buffers cost that are shorter than the way of a flit and its credit."""
-        inside = self.hop_cycles - self.head_cycles + self.credit_cycles
-        return Loops(self.buffer_flits, inside, self.entry_loop_cycles, self.head_cycles)
+    def loop_cycles(self) -> int:
+        """Cycles between two routers from a flit's sending to the next use of its buffer slot."""
+        return self.hop_cycles - self.head_cycles + self.credit_cycles
 
 
 class Turns(NamedTuple):
@@ -423,87 +411,63 @@ class Turns(NamedTuple):
     fits: float
 
 
-def _hops(flows: Flows) -> tuple[Ints, Ints, Ints, Ints, Floats, Ints]:
-    """Return all hops of all paths, those into and out of the network too, path after path.
+def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Floats, Ints, Ints]:
+    """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop.
 
-    Their channels and those before, -1 on the first one of a path. The patterns of VC shares used
-    there, by their numbers, and the patterns. The first hop of each path.
+    Hops into and out of the network count, too. They stand path after path.
     """
     vcs, offsets = flows.vc_share.shape[1], flows.paths.offsets
-    entry, leave = flows.num_channels, flows.num_channels + flows.num_nodes
+    leave = flows.num_channels + flows.num_nodes
     ends = offsets[1:] + np.arange(1, len(offsets))
-    channel = np.insert(flows.paths.channels.astype(np.int64), offsets[:-1], entry + flows.source)
+    entered = flows.num_channels + flows.source
+    channel = np.insert(flows.paths.channels.astype(np.int64), offsets[:-1], entered)
     channel = np.insert(channel, ends, leave + flows.target)
+    # the patterns of VC shares, and the number of that of each hop
     shares = np.concatenate([np.full((1, vcs), 1 / vcs), flows.vc_share])
     patterns, used = np.unique(shares.round(9), axis=0, return_inverse=True)
     used = used.ravel()
     any_vc = int(used[0])
     used = np.insert(np.insert(used[1:], offsets[:-1], any_vc), ends, any_vc)
-    first = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
+    first_hop = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
     before, used_before = np.roll(channel, 1), np.roll(used, 1)
-    before[first], used_before[first] = -1, any_vc
-    return channel, before, used, used_before, patterns, first
-
-
-class Times(NamedTuple):
-    """What a packet takes, in cycles.
-
-    ``inside`` and ``entry``: ``own`` of channels between routers and of the source's. ``source``:
-    for how long a source that nothing else delays sends nothing else. The others: see ``Turns``.
-    """
-
-    inside: float
-    entry: float
-    source: float
-    stretched: float
-    room: float
-    recycle: float
-
-
-def vc_times(router: ChannelRouter, flits: int) -> Times:
-    """Return what a packet of so many flits takes where nothing else is in its way."""
-    gap, loops = float(min(router.head_cycles, 1)), router.loops
-    until_room = router.hop_cycles + router.credit_cycles + flits - router.buffer_flits
-    fits = max(router.buffer_flits // flits, 1)
-    if router.switching == "virtual-cut-through":
-        own, size = max(gap, until_room / fits), float(router.buffer_flits)
-        return Times(own, own, float(flits), float(flits), size, float(until_room))
-    inside, entry = (
-        max(gap, time_between_packets(loops, loop, flits) - flits)
-        for loop in (loops.inside, loops.entry)
-    )
-    source, room = time_at_source(loops, flits), float(router.buffer_flits)
-    if router.vcs > 1:  # other VCs are sent on meanwhile
-        entry = gap
-    else:
-        source = max(source, flits + entry)
-        room = max(room - loops.inside - loops.head, 0.0)
-    return Times(inside, entry, source, stretch(loops, flits), room, float(until_room))
-
-
-def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Floats, Ints, Ints]:
-    """Return the turns, packets per cycle of each, the turn of every hop, each path's first hop."""
-    channel, before, used, used_before, patterns, first_hop = _hops(flows)
-    leave = flows.num_channels + flows.num_nodes
+    before[first_hop], used_before[first_hop] = -1, any_vc
     pair_key = (before + 1) * (leave + flows.num_nodes) + channel
     key = (pair_key * len(patterns) + used) * len(patterns) + used_before
     _, where, hop_turn = np.unique(key, return_index=True, return_inverse=True)
-    hop_rate = np.repeat(flows.rate / flits, np.diff(flows.paths.offsets) + 2)
+    hop_rate = np.repeat(flows.rate / flits, np.diff(offsets) + 2)
     turn_rate = np.bincount(hop_turn, hop_rate).astype(np.float64)
     channel, before = channel[where], before[where]
     share, share_before = patterns[used[where]], patterns[used_before[where]]
-    flow = np.zeros((leave + flows.num_nodes, flows.vc_share.shape[1]))
+    flow = np.zeros((leave + flows.num_nodes, vcs))
     np.add.at(flow, channel, turn_rate[:, None] * share)
     all_flow = np.maximum(flow.sum(axis=1), np.finfo(np.float64).tiny)
-    whole, times = router.switching == "virtual-cut-through", vc_times(router, flits)
-    by_channel = np.full(leave + flows.num_nodes, times.inside)
-    by_channel[flows.num_channels : leave] = times.entry
+    # what a packet takes where nothing else is in its way
+    whole = router.switching == "virtual-cut-through"
+    gap, room = float(min(router.head_cycles, 1)), float(router.buffer_flits)
+    fits = float(max(router.buffer_flits // flits, 1))
+    recycle = float(router.hop_cycles + router.credit_cycles + flits - router.buffer_flits)
+    if whole:
+        inside = entry = max(gap, recycle / fits)
+        source = stretched = float(flits)
+    else:
+        inside, entry = (
+            max(gap, time_between_packets(router, loop, flits) - flits)
+            for loop in (router.loop_cycles, router.entry_loop_cycles)
+        )
+        source, stretched = time_at_source(router, flits), stretch(router, flits)
+        if router.vcs > 1:  # other VCs are sent on meanwhile
+            entry = gap
+        else:
+            source = max(source, flits + entry)
+            room = max(room - router.loop_cycles - router.head_cycles, 0.0)
+    by_channel = np.full(leave + flows.num_nodes, inside)
+    by_channel[flows.num_channels : leave] = entry
     if not whole:  # nothing keeps a sink from taking flits
-        by_channel[leave:] = min(router.head_cycles, 1)
+        by_channel[leave:] = gap
     own, beside = by_channel[channel], 1 - (share_before**2).sum(axis=1)
     spaced = (own if router.vcs > 1 else by_channel[before]) * (1 - beside)
     if not whole:  # a source sends one packet after the other, whatever their VCs
-        spaced[before >= flows.num_channels] = times.source - flits
+        spaced[before >= flows.num_channels] = source - flits
     turns = Turns(
         before=before,
         channel=channel,
@@ -518,37 +482,22 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> tuple[Turns, Float
         own=own,
         spaced=spaced,
         flits=float(flits),
-        stretched=times.stretched,
+        stretched=stretched,
         buffer=float(router.buffer_flits),
-        room=times.room,
+        room=room,
         whole=whole,
         single=router.vcs == 1 and not whole,
         head=float(router.head_cycles),
-        source=times.source,
-        recycle=times.recycle,
-        spread=sqrt(2 * (times.stretched / flits + 1)) - 2,
+        source=source,
+        recycle=recycle,
+        spread=sqrt(2 * (stretched / flits + 1)) - 2,
         conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
-        fits=float(max(router.buffer_flits // flits, 1)),
+        fits=fits,
     )
     return turns, turn_rate, np.asarray(hop_turn, np.int64), first_hop
 
 
-class Loops(NamedTuple):
-    """Buffers of ``buffer`` flits and their loops, in cycles.
-
-    A flit cannot be sent before the one B flits ahead of it has left the buffer that both go to,
-    and its credit has come back. This *loop* takes a flit's way there and a credit's way back.
-    ``inside``: between two routers. ``entry``: between the source and its router. ``head``: for how
-    long a head waits at every router, which delays the flits behind it once.
-    """
-
-    buffer: int
-    inside: int
-    entry: int
-    head: int
-
-
-def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> Floats:
+def credit_wait(router: ChannelRouter, hops: ArrayLike, flits: int) -> Floats:
     """Return for how long lone packets of this many flits wait for credits, over so many hops.
 
     The tail is delayed by the longest chain of waits. It goes round q = ⌊(P − 1) / B⌋ loops, each
@@ -558,42 +507,43 @@ def credit_wait(loops: Loops, hops: ArrayLike, flits: int) -> Floats:
 
     Examples
     --------
-    >>> credit_wait(Loops(buffer=4, inside=6, entry=4, head=1), [0, 1, 3], flits=13)
+    >>> credit_wait(ChannelRouter(buffer_flits=4, credit_cycles=3), [0, 1, 3], flits=13)
     array([0., 6., 6.])
     """
     crossed = np.asarray(hops)
-    rounds = (flits - 1) // loops.buffer
+    rounds = (flits - 1) // router.buffer_flits
     if not rounds:
         return np.zeros(crossed.shape)
-    inside, entry = loops.inside - loops.buffer, loops.entry - loops.buffer
+    inside = router.loop_cycles - router.buffer_flits
+    entry = router.entry_loop_cycles - router.buffer_flits
     behind = np.where(crossed > 0, rounds * inside, 0)
-    at_source = rounds * entry - crossed * loops.head
+    at_source = rounds * entry - crossed * router.head_cycles
     reach = np.minimum(rounds, crossed + 1)
     both = (reach - 1) * inside + (rounds - reach + 1) * entry
-    both -= (crossed + 1 - reach) * loops.head
+    both -= (crossed + 1 - reach) * router.head_cycles
     return np.asarray(np.maximum(np.maximum(behind, 0), np.maximum(at_source, both)), np.float64)
 
 
-def time_at_source(loops: Loops, flits: int) -> float:
+def time_at_source(router: ChannelRouter, flits: int) -> float:
     """Return for how long the source of a packet of this many flits sends nothing else.
 
     Examples
     --------
-    >>> time_at_source(Loops(buffer=8, inside=6, entry=4, head=1), flits=5)
+    >>> time_at_source(ChannelRouter(credit_cycles=3), flits=5)
     5.0
-    >>> time_at_source(Loops(buffer=4, inside=6, entry=4, head=1), flits=13)  # 4 at 0, 5, 11; 1
+    >>> time_at_source(ChannelRouter(buffer_flits=4, credit_cycles=3), flits=13)  # 4 at 0, 5, 11; 1
     18.0
     """
-    rounds = (flits - 1) // loops.buffer
+    rounds = (flits - 1) // router.buffer_flits
     last = flits - 1
     if rounds:
-        first = max(loops.entry + loops.head, loops.buffer)
-        later = max(loops.inside, loops.entry, loops.buffer)
-        last = first + (rounds - 1) * later + last % loops.buffer
+        first = max(router.entry_loop_cycles + router.head_cycles, router.buffer_flits)
+        later = max(router.loop_cycles, router.entry_loop_cycles, router.buffer_flits)
+        last = first + (rounds - 1) * later + last % router.buffer_flits
     return float(1 + last)
 
 
-def time_between_packets(loops: Loops, loop: int, flits: int) -> float:
+def time_between_packets(router: ChannelRouter, loop: int, flits: int) -> float:
     """Return how many cycles, at least, a VC takes a packet where they follow one another.
 
     Every flit has a slot of the buffer for one loop, those that arrive before their head goes on
@@ -601,22 +551,23 @@ def time_between_packets(loops: Loops, loop: int, flits: int) -> float:
 
     Examples
     --------
-    >>> time_between_packets(Loops(buffer=4, inside=6, entry=4, head=1), 6, flits=2)  # 14 / 4
+    >>> time_between_packets(ChannelRouter(buffer_flits=4, credit_cycles=3), 6, flits=2)  # 14 / 4
     3.5
     """
-    return max(flits, (flits * loop + min(flits, loops.buffer) * loops.head) / loops.buffer)
+    deep = router.buffer_flits
+    return max(flits, (flits * loop + min(flits, deep) * router.head_cycles) / deep)
 
 
-def stretch(loops: Loops, flits: int) -> float:
+def stretch(router: ChannelRouter, flits: int) -> float:
     """Return for how long a lone packet is on its way over a channel, from head to tail.
 
     Examples
     --------
-    >>> stretch(Loops(buffer=4, inside=6, entry=4, head=1), flits=13)
+    >>> stretch(ChannelRouter(buffer_flits=4, credit_cycles=3), flits=13)
     19.0
     """
-    longer = max(loops.inside, loops.entry) - loops.buffer
-    return float(flits + (flits - 1) // loops.buffer * max(longer, 0))
+    longer = max(router.loop_cycles, router.entry_loop_cycles) - router.buffer_flits
+    return float(flits + (flits - 1) // router.buffer_flits * max(longer, 0))
 
 
 CLOSE = 1e-4
@@ -701,7 +652,7 @@ def prepare_channels(
     load = np.bincount(turns.channel, rate * flits)
     return PreparedChannels(
         flows, routers, flits, turns, rate, hop_turn, first_hop,
-        zero_load_cycles=idle + credit_wait(routers.loops, flows.paths.lengths, flits),
+        zero_load_cycles=idle + credit_wait(routers, flows.paths.lengths, flits),
         utilisation=np.asarray(load[: flows.num_channels], np.float64),
         full_load=float(1 / load.max()),
     )  # fmt: skip
@@ -902,7 +853,23 @@ def _source_wait(
     """
     flows, first = prepared.flows, prepared.hop_turn[prepared.first_hop]
     arrivals = flows.rate * load / prepared.flits
-    service, spread = _service(prepared, arrivals, stall[first], further)
+    turns, router, flits = prepared.turns, prepared.router, prepared.flits
+    own = turns.own[first]
+    spread: Floats | float = 0.0
+    held_up = stall[first] - own
+    # for how long the packets of each path keep their source, mean and variance
+    if turns.whole:  # only where all other VCs are taken
+        times = arrivals * (flits + stall[first]) / router.vcs
+        taken = np.minimum(np.bincount(flows.source, times, flows.num_nodes), 1.0)
+        hidden = (router.vcs - 1) * flits  # by sending in the others
+        held_up = held_up * taken[flows.source] ** (router.vcs - 1)
+        service = flits + held_up + np.maximum(own - hidden, 0.0)
+    else:
+        service = turns.source + held_up
+        if flits > router.buffer_flits:
+            delay = (turns.share[first] * further[turns.channel[first]]).sum(axis=1)
+            scale = turns.stretched / 3 + delay
+            spread = 2 * delay * scale * np.exp(-turns.room / scale) - held_up**2
 
     def of_nodes(weights: Floats) -> Floats:
         return np.bincount(flows.source, weights, flows.num_nodes).astype(np.float64)
@@ -914,28 +881,6 @@ def _source_wait(
     wait[of_nodes(flows.rate) == 0] = 0.0
     node = int(np.argmax(busy))
     return wait[flows.source], Busy(LIMITS[3], flows.num_channels + node, float(busy[node]))
-
-
-def _service(
-    prepared: PreparedChannels, arrivals: Floats, stall: Floats, further: Floats
-) -> tuple[Floats, Floats | float]:
-    """Return for how long the packets of each path keep their source, mean and variance."""
-    flows, turns, router = prepared.flows, prepared.turns, prepared.router
-    first = prepared.hop_turn[prepared.first_hop]
-    own, flits = turns.own[first], prepared.flits
-    held_up = stall - own
-    if turns.whole:  # only where all other VCs are taken
-        times = arrivals * (flits + stall) / router.vcs
-        taken = np.minimum(np.bincount(flows.source, times, flows.num_nodes), 1.0)
-        hidden = (router.vcs - 1) * flits  # by sending in the others
-        held_up = held_up * taken[flows.source] ** (router.vcs - 1)
-        return flits + held_up + np.maximum(own - hidden, 0.0), 0.0
-    if flits <= router.buffer_flits:
-        return turns.source + held_up, 0.0
-    delay = (turns.share[first] * further[turns.channel[first]]).sum(axis=1)
-    scale = turns.stretched / 3 + delay
-    squares = 2 * delay * scale * np.exp(-turns.room / scale)
-    return turns.source + held_up, squares - held_up**2
 
 
 def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) -> str:
@@ -1014,7 +959,7 @@ def router_kind(router: ChannelRouter, flits: int) -> str:
         return CUT_THROUGH
     if router.vcs == 1:
         return ONE_VC
-    scarce = router.buffer_flits < router.loops.inside + router.head_cycles
+    scarce = router.buffer_flits < router.loop_cycles + router.head_cycles
     return KINDS[2 + 2 * scarce + (flits > router.buffer_flits)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted
-from netloom.phases import Connections, Plan, Timetable
+from netloom.phases import Connections, Plan, Timetable, connections
 from netloom.simulation.collectives import Timed
 from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_alike
@@ -73,8 +73,7 @@ class PhasePlan:
         """float64[n], seconds of each connection's route."""
         routes = self.plan.routes
         total = np.append(0.0, np.cumsum(self.latency[routes.channels]))
-        found: Floats = total[routes.offsets[1:]] - total[routes.offsets[:-1]]
-        return found
+        return np.asarray(total[routes.offsets[1:]] - total[routes.offsets[:-1]])
 
     def seconds(self, size: float) -> float:
         """Return the time of all phases and switches, until the last byte is there."""
@@ -120,8 +119,6 @@ def exchange_of(
     >>> found.source.tolist(), found.target.tolist(), found.words.tolist()
     ([1, 1, 1], [0, 2, 3], [1000000, 1000000, 1000000])
     """
-    from netloom.phases import connections
-
     if collective not in OF_PHASES:
         wanted = f"one of {', '.join(OF_PHASES)}, which are one exchange"
         raise InputError("algorithm", f"{PHASES} of {collective}", wanted)

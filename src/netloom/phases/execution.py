@@ -1,17 +1,14 @@
 """Plans at work: the program of each node, and a run on simulated hardware.
 
-Run a plan on simulated hardware, flit by flit: phase after phase, each on VCs of its own.
+Simulated hardware runs a plan flit by flit, phase after phase, each on VCs of its own. A flit is a
+word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every connection owns
+one VC of each channel of its path. Connections that share a channel take turns on it, word by word.
+This includes the one channel from a node to its router, and the one back. The same connections by
+message passing are one message each, on wormhole routers.
 
-A flit is a word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every
-connection owns one VC of each channel of its path. Connections that share a channel take turns on
-it, word by word. This includes the one channel from a node to its router, and the one back.
-
-The same connections by message passing: each is one message, on wormhole routers.
-
-The program of each node: which primitives it calls, phase by phase, in which order.
-
-The primitives are those of Feldmann et al. 1993, section 2: ``instantiate_phase``, ``send_element``
-and ``receive_element``. Within a phase a node has streams of them that go on side by side.
+The program of a node says which primitives it calls, phase by phase, in which order. They are those
+of Feldmann et al. 1993, section 2: ``instantiate_phase``, ``send_element`` and ``receive_element``.
+Within a phase a node has streams of them that go on side by side.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ from netloom.topology import Topology
 from netloom.workload.programs.messages import Messages, lists, messages
 from netloom.workload.traffic.stream import LONGEST
 
-# -- execution -------------------------------------------------------------------------------------
+# -- phases on simulated hardware ------------------------------------------------------------------
 
 
 Answer = TypeVar("Answer")
@@ -91,8 +88,7 @@ class Execution:
     def channel_load(self) -> Floats:
         """The part of its phase for which the busiest channel is busy (float64[num_phases])."""
         most = self.channel_words.max(axis=1, initial=0)
-        load: Floats = most / np.maximum(self.phase_cycles, 1)
-        return load
+        return np.asarray(most / np.maximum(self.phase_cycles, 1))
 
     def __repr__(self) -> str:
         how = "interleaved" if self.streaming else "in the order of a timetable"
@@ -154,7 +150,20 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
     940.0
     """
     streaming = timetable is None or timetable.kind == "streaming"
-    _check(plan, costs, streaming=streaming)
+    pace, channel = costs.clocks_per_word, costs.channel_clocks_per_word
+    if not channel > 0:
+        raise InputError("channel_clocks_per_word", f"{channel}", "more than 0")
+    if pace < channel:
+        wanted = f"at least the {channel:g} clocks of a channel, to simulate it"
+        raise InputError("clocks_per_word", f"{pace:g}", wanted)
+    if streaming and (pace > channel or not costs.both_ways):
+        slow = f"processors of {pace:g} clocks per word" if pace > channel else "both_ways = False"
+        wanted = "a timetable; only processors as fast as a channel both ways interleave"
+        raise InputError("simulation", f"{slow}, and connections interleaved", wanted)
+    most = np.bincount(plan.phase, plan.connections.words * (pace / channel)).max(initial=0)
+    if most > MOST_WORDS:
+        wanted = f"at most {MOST_WORDS}, to simulate it"
+        raise InputError("words", f"{most:.3g} words' time in a phase", wanted)
     start = None if streaming or timetable is None else timetable.start
     rank = ranks(plan.connections)
     runs = [
@@ -169,7 +178,7 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
         words[each.members] = each.words
     assert np.array_equal(words, plan.connections.words), "words were lost or made"
     crossed = [each.channel_words for each in found]
-    clocks = float(costs.channel_clocks_per_word)
+    clocks = float(channel)
     return Execution(
         plan=plan,
         streaming=streaming,
@@ -196,23 +205,6 @@ class _Phase:
     channel_words: Ints
 
 
-def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
-    pace, channel = costs.clocks_per_word, costs.channel_clocks_per_word
-    if not channel > 0:
-        raise InputError("channel_clocks_per_word", f"{channel}", "more than 0")
-    if pace < channel:
-        wanted = f"at least the {channel:g} clocks of a channel, to simulate it"
-        raise InputError("clocks_per_word", f"{pace:g}", wanted)
-    if streaming and (pace > channel or not costs.both_ways):
-        found = f"processors of {pace:g} clocks per word" if pace > channel else "both_ways = False"
-        wanted = "a timetable; only processors as fast as a channel both ways interleave"
-        raise InputError("simulation", f"{found}, and connections interleaved", wanted)
-    words = np.bincount(plan.phase, plan.connections.words * (pace / channel))
-    if words.max(initial=0) > MOST_WORDS:
-        found = f"{words.max():.3g} words' time in a phase"
-        raise InputError("words", found, f"at most {MOST_WORDS}, to simulate it")
-
-
 def _router(plan: Plan, phase: int) -> Router:
     """Return the router of iWarp's latency, with as many VCs as the phase needs.
 
@@ -221,15 +213,14 @@ def _router(plan: Plan, phase: int) -> Router:
     InputError
         If these are more than the simulator's routers have.
     """
-    members = np.flatnonzero(plan.phase == phase)
-    given, network = plan.connections, plan.topology
-    hops = plan.routes.channels[np.repeat(plan.phase == phase, plan.routes.lengths)]
+    here, given, network = plan.phase == phase, plan.connections, plan.topology
+    hops = plan.routes.channels[np.repeat(here, plan.routes.lengths)]
     busiest = [
-        (int(counts.max()), _busiest(network, what, int(counts.argmax())))
-        for what, places in (
-            ("channel", hops),
-            ("source", given.source[members]),
-            ("target", given.target[members]),
+        (int(counts.max()), f"{at} {name(int(counts.argmax()))}")
+        for at, name, places in (
+            ("on channel", network.channel_name, hops),
+            ("from node", network.name_of, given.source[here]),
+            ("to node", network.name_of, given.target[here]),
         )
         if len(counts := np.bincount(places))
     ]
@@ -242,12 +233,6 @@ def _router(plan: Plan, phase: int) -> Router:
     return router("single-cycle", vcs=needed, switching="reserved")
 
 
-def _busiest(network: Topology, what: str, place: int) -> str:
-    if what == "channel":
-        return f"on channel {network.channel_name(place)}"
-    return f"{'from' if what == 'source' else 'to'} node {network.name_of(place)}"
-
-
 def _run(
     plan: Plan,
     costs: ConSetCosts,
@@ -257,50 +242,13 @@ def _run(
     kind: Router,
     stopped: Callable[[], bool],
 ) -> _Phase | None:
-    """Run a phase. Return None if it was to stop."""
-    members, table, owner = phase_rows(plan, costs, start, rank, phase)
-    given, by_owner = plan.connections, np.argsort(owner, kind="stable")
-    routed = parted(plan.topology, plan.routes.taken(members))
-    owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
-    engine = NetworkProgram(
-        plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
-    )
-    engine.append(table, owner)
-    if not completed(engine, f"phase {phase}", "fewer, to simulate it", stopped):
-        return None
-    engine.network.flits()  # balances
-    found = engine.rows
-    words = np.bincount(owner, found["flits"], minlength=len(members)).astype(np.int64)
-    first = np.searchsorted(owner[by_owner], np.arange(len(members)))
-    last = np.append(first[1:], len(owner)) - 1
-    sent, complete = found["ready"][by_owner[first]], found["complete"][by_owner[last]]
-    cycles = int(found["complete"].max(initial=0))
-    return _Phase(members, cycles, sent, complete, words, engine.channel_flits())
-
-
-def phase_rows(
-    plan: Plan,
-    costs: ConSetCosts,
-    start: Floats | None,
-    rank: Ints,
-    phase: int,
-) -> tuple[Ints, Messages, Ints]:
-    """Return the connections of a phase, the rows that they send, and the connection of each row.
-
-    Connections are int64[m], by number. The third is int32[rows], places among them. A connection's
-    rows are in the order of its words. See ``execute`` for what they wait for.
+    """Run a phase. Return None if it was to stop. See ``execute`` for what connections wait for.
 
     ``start``: float64[n], when the timetable has each connection start. None: all at once.
     ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
     order.
-
-    Raises
-    ------
-    InputError
-        If there are too many words that are sent one by one.
     """
-    members = np.flatnonzero(plan.phase == phase)
-    given = plan.connections
+    members, given = np.flatnonzero(plan.phase == phase), plan.connections
     begin = np.zeros(len(members)) if start is None else start[members]
     sequence = members[np.lexsort((members, rank[members], begin))]
     waits = order_within(given, members)
@@ -308,12 +256,12 @@ def phase_rows(
         for met, earlier in meetings(given, sequence, both_ways=costs.both_ways).items():
             waits[met] |= earlier
     pace = costs.clocks_per_word / costs.channel_clocks_per_word
-    words = given.words[sequence]
-    single = pace == 1
+    words, single = given.words[sequence], pace == 1
     count = np.ones(len(sequence), np.int64) if single else np.maximum(words, 1)
     if count.sum() > MOST_ROWS:
         found = f"{count.sum()} words in phase {phase}, sent one by one"
         raise InputError("words", found, f"at most {MOST_ROWS}, to simulate it")
+    # the rows of a connection are in the order of its words
     connection, ends = np.repeat(sequence, count), np.cumsum(count)
     word = np.arange(len(connection)) - np.repeat(ends - count, count)
     last_row = dict(zip(sequence.tolist(), (ends - 1).tolist(), strict=True))
@@ -329,7 +277,23 @@ def phase_rows(
         receive=np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0),
         after=awaited.taken(np.repeat(np.arange(len(sequence)), count)),
     )
-    return members, table, np.searchsorted(members, connection).astype(np.int32)
+    owner = np.searchsorted(members, connection).astype(np.int32)  # of each row, among members
+    routed = parted(plan.topology, plan.routes.taken(members))
+    owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
+    engine = NetworkProgram(
+        plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
+    )
+    engine.append(table, owner)
+    if not completed(engine, f"phase {phase}", "fewer, to simulate it", stopped):
+        return None
+    engine.network.flits()  # balances
+    rows, by_owner = engine.rows, np.argsort(owner, kind="stable")
+    sent = np.bincount(owner, rows["flits"], minlength=len(members)).astype(np.int64)
+    first = np.searchsorted(owner[by_owner], np.arange(len(members)))
+    last = np.append(first[1:], len(owner)) - 1
+    ready, complete = rows["ready"][by_owner[first]], rows["complete"][by_owner[last]]
+    cycles = int(rows["complete"].max(initial=0))
+    return _Phase(members, cycles, ready, complete, sent, engine.channel_flits())
 
 
 def order_within(given: Connections, members: Ints) -> dict[int, set[int]]:
@@ -407,6 +371,9 @@ def completed(engine: NetworkProgram, where: str, wanted: str, stopped: Callable
             raise InputError(where, f"{LAST_CYCLE} cycles", wanted)
         engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
     return True
+
+
+# -- message passing -------------------------------------------------------------------------------
 
 
 POOLS = 3
@@ -487,22 +454,6 @@ def message_passing(
         found = f"{words.max():.3g} words from a node"
         raise InputError("words", found, f"at most {MOST_WORDS}, to simulate it")
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
-    table, sequence = _table(given, topology, costs, order, rng)
-    run = partial(_pass, topology, table, int(rng.integers(2**31)))
-    ((complete, crossed),) = side_by_side([run], "simulating messages")
-    end = np.empty(len(given))
-    end[sequence] = complete * costs.clocks_per_word
-    return MessagePassing(float(end.max(initial=0)), order, crossed, end)
-
-
-def _table(
-    given: Connections,
-    topology: Topology,
-    costs: MessageCosts,
-    order: str,
-    rng: np.random.Generator,
-) -> tuple[Messages, Ints]:
-    """Return the messages, each after the one before it, and their connections."""
     place = rng.permutation(len(given)) if order == "random" else np.arange(len(given))
     sequence = np.lexsort((place, ranks(given)))
     row_of = np.empty(len(given), np.int64)
@@ -515,7 +466,8 @@ def _table(
         if source in last:
             after[row].append(last[source])
         last[source] = row
-    times = _usual_router().timing()
+    kind = router("single-cycle", vcs=POOLS)
+    times = kind.timing()
     table = messages(
         topology.num_hosts,
         source=given.source[sequence],
@@ -525,11 +477,11 @@ def _table(
         receive=_cycles(costs, costs.receive_clocks, times.ejection),
         after=after,
     )
-    return table, sequence
-
-
-def _usual_router() -> Router:
-    return router("single-cycle", vcs=POOLS)
+    run = partial(_pass, topology, kind, table, int(rng.integers(2**31)))
+    ((complete, crossed),) = side_by_side([run], "simulating messages")
+    end = np.empty(len(given))
+    end[sequence] = complete * costs.clocks_per_word
+    return MessagePassing(float(end.max(initial=0)), order, crossed, end)
 
 
 def _cycles(costs: MessageCosts, clocks: float, within: int) -> int:
@@ -538,10 +490,9 @@ def _cycles(costs: MessageCosts, clocks: float, within: int) -> int:
 
 
 def _pass(
-    topology: Topology, table: Messages, seed: int, stopped: Callable[[], bool]
+    topology: Topology, kind: Router, table: Messages, seed: int, stopped: Callable[[], bool]
 ) -> tuple[Ints, Ints] | None:
     """Return when each message was received, and what crossed each channel. None to stop."""
-    kind = _usual_router()
     routing = virtual_channel_routing(topology, "default", num_vcs=kind.vcs)
     engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=seed)
     engine.append(table)
@@ -638,15 +589,21 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     """
     given, kind = plan.connections, timetable.kind
     sequence = np.lexsort((np.arange(len(given)), ranks(given), timetable.start, plan.phase))
-    after, tell = _announcements(plan)
+    # only within a phase: what comes before in an earlier one has been delivered
+    after, tell = ([set[int]() for _ in range(len(given))] for _ in range(2))
+    for first, second in zip(given.before.tolist(), given.after.tolist(), strict=True):
+        if plan.phase[first] == plan.phase[second]:
+            after[second].add(first)
+            if given.target[first] != given.source[second]:
+                tell[first].add(int(given.source[second]))
     streams: list[list[dict[int, list[Action]]]] = [
         [{} for _ in range(plan.num_phases)] for _ in range(given.num_nodes)
     ]
     for number in sequence.tolist():
         start, end = int(given.source[number]), int(given.target[number])
         words, phase = int(given.words[number]), int(plan.phase[number])
-        send = Action(SEND, number, end, words, after=after[number])
-        receive = Action(RECEIVE, number, start, words, tell=tell[number])
+        send = Action(SEND, number, end, words, after=tuple(sorted(after[number])))
+        receive = Action(RECEIVE, number, start, words, tell=tuple(sorted(tell[number])))
         for node, action in ((start, send), (end, receive)):
             if kind == "streaming":
                 stream = len(streams[node][phase])
@@ -702,22 +659,6 @@ def _action(data: dict[str, Any]) -> Action:
         after=tuple(map(int, data.get("after", ()))),
         tell=tuple(map(int, data.get("tell", ()))),
     )
-
-
-def _announcements(plan: Plan) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """Return what each connection's send waits for, and which nodes its receive tells.
-
-    Only within a phase: what comes before in an earlier one has been delivered.
-    """
-    given = plan.connections
-    after: list[set[int]] = [set() for _ in range(len(given))]
-    tell: list[set[int]] = [set() for _ in range(len(given))]
-    for first, second in zip(given.before.tolist(), given.after.tolist(), strict=True):
-        if plan.phase[first] == plan.phase[second]:
-            after[second].add(first)
-            if given.target[first] != given.source[second]:
-                tell[first].add(int(given.source[second]))
-    return [tuple(sorted(each)) for each in after], [tuple(sorted(each)) for each in tell]
 
 
 def _ordered(streams: dict[int, list[Action]]) -> tuple[tuple[Action, ...], ...]:

@@ -1,11 +1,9 @@
-"""Plans as files and as tables.
+"""Plans as tables, and as files that people edit and other programs read.
 
-Plans as tables: a row per connection, per phase, per channel that is used, and per node.
+Tables have a row per connection, per phase, per channel that is used, and per node.
 
-Plan files: what the compiler decided, as JSON that people edit and other programs read.
-
-``docs/plan-file.md`` describes the format. A file may hold a wrong plan. Reading refuses only what
-a ``Plan`` cannot represent, and ``verify`` checks the plan itself.
+A plan file is JSON: ``docs/plan-file.md`` describes the format. It may hold a wrong plan. Reading
+refuses only what a ``Plan`` cannot represent, and ``verify`` checks the plan itself.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.phases.execution import Execution
 
 
-# -- plan tables -----------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 CLOCKS = "clocks"
@@ -151,7 +149,7 @@ def sums_of_nodes(plan: Plan, costs: ConSetCosts) -> dict[str, Any]:
     return {"node": np.arange(len(moved)), "words": moved}
 
 
-# -- plan files ------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 FORMAT = "netloom-plan"
@@ -241,11 +239,21 @@ def write_plan(
         "lower_bound_phases": json.dumps(int(lower_bound_phases)),
         "num_connections": json.dumps(len(given)),
         "order": json.dumps(np.stack([given.before, given.after], axis=1).tolist()),
-        "phases": _block(_phase_texts(plan, timetable), indent=1),
     }
+    lines, phases = _connection_texts(plan, timetable), list[str]()
+    sequence = np.lexsort((timetable.start, plan.phase))
+    ends = np.cumsum(np.bincount(plan.phase, minlength=plan.num_phases))
+    for phase, members in enumerate(np.split(sequence, ends[:-1])[: plan.num_phases]):
+        makespan = _plain(float(timetable.makespan[phase]))
+        bound = _plain(float(timetable.lower_bound[phase]))
+        inside = _block((lines[connection] for connection in members.tolist()), indent=2)
+        phases.append(
+            f'{{"makespan": {makespan}, "lower_bound": {bound}, "connections": {inside}}}'
+        )
+    fields["phases"] = _block(phases, indent=1)
     if programs is not None:
-        lines = map(json.dumps, programs) if isinstance(programs, list) else None
-        fields["programs"] = json.dumps(programs) if lines is None else _block(lines, indent=1)
+        each = map(json.dumps, programs) if isinstance(programs, list) else None
+        fields["programs"] = json.dumps(programs) if each is None else _block(each, indent=1)
     text = ",\n".join(f' "{name}": {value}' for name, value in fields.items())
     write_text(path, f"{{\n{text}\n}}\n")
 
@@ -348,18 +356,6 @@ def _block(lines: Iterable[str], indent: int) -> str:
     return f"[\n{' ' * (indent + 1)}{inside}\n{' ' * indent}]" if inside else "[]"
 
 
-def _phase_texts(plan: Plan, timetable: Timetable) -> Iterable[str]:
-    """Yield each phase, its connections in the order in which they start."""
-    lines = _connection_texts(plan, timetable)
-    sequence = np.lexsort((timetable.start, plan.phase))
-    ends = np.cumsum(np.bincount(plan.phase, minlength=plan.num_phases))
-    for phase, members in enumerate(np.split(sequence, ends[:-1])[: plan.num_phases]):
-        makespan = _plain(float(timetable.makespan[phase]))
-        bound = _plain(float(timetable.lower_bound[phase]))
-        inside = _block((lines[connection] for connection in members.tolist()), indent=2)
-        yield f'{{"makespan": {makespan}, "lower_bound": {bound}, "connections": {inside}}}'
-
-
 def _connection_texts(plan: Plan, timetable: Timetable) -> list[str]:
     given, routes, network = plan.connections, plan.routes, plan.topology
     left = network.source_end[routes.channels]
@@ -422,7 +418,8 @@ def mistake(path: str | Path, error: ValidationError) -> InputError:
 
 
 def _contents(record: _File) -> PlanFile:
-    network = _topology(record)
+    known = record.network
+    network = topology(record.topology) if known is None else _network(record.topology, known)
     sizes = [len(phase.connections) for phase in record.phases]
     lines = [line for phase in record.phases for line in phase.connections]
     places = [f"phases[{p}].connections[{i}]" for p, size in enumerate(sizes) for i in range(size)]
@@ -455,27 +452,21 @@ def _contents(record: _File) -> PlanFile:
     )
 
 
-def _topology(record: _File) -> Topology:
-    if record.network is None:
-        return topology(record.topology)
-    ends = np.array(record.network.channels, np.int32).reshape(-1, 2)
-    strange = first_wrong((ends >= record.network.num_nodes).any(axis=1))
+def _network(name: str, given: _Network) -> Topology:
+    """Return the network of a file.
+
+    If hosts, which come first, hang on routers: channels between routers come first, then those
+    that leave a host, then those that enter one, by the same ports.
+    """
+    ends = np.array(given.channels, np.int32).reshape(-1, 2)
+    strange = first_wrong((ends >= given.num_nodes).any(axis=1))
     if strange is not None:
         where, found = f"network.channels[{strange}]", str(ends[strange].tolist())
-        raise InputError(where, found, f"nodes below {record.network.num_nodes}")
+        raise InputError(where, found, f"nodes below {given.num_nodes}")
     source, target = np.ascontiguousarray(ends.T)
-    if record.network.num_hosts is not None:
-        return _with_hosts(record.topology, record.network, source, target)
-    return Topology(record.topology, record.network.num_nodes, source, target)
-
-
-def _with_hosts(name: str, network: _Network, source: Ints, target: Ints) -> Topology:
-    """Return a network whose hosts, which come first, hang on routers.
-
-    Channels between routers come first, then those that leave a host, then those that enter one,
-    by the same ports.
-    """
-    hosts, labels = network.num_hosts or 0, tuple(network.labels or ())
+    if given.num_hosts is None:
+        return Topology(name, given.num_nodes, source, target)
+    hosts, labels = given.num_hosts, tuple(given.labels or ())
     ports = np.flatnonzero(source < hosts)
     inside, count = len(source) - 2 * len(ports), len(ports)
     out_of, into = slice(inside, inside + count), slice(inside + count, None)
@@ -490,10 +481,10 @@ def _with_hosts(name: str, network: _Network, source: Ints, target: Ints) -> Top
     if not lasting:
         wanted = "those between routers, then those from hosts in their order, then those to hosts"
         raise InputError("network.channels", f"channels of {hosts} hosts in another order", wanted)
-    if labels and len(labels) != network.num_nodes:
-        raise InputError("network.labels", f"{len(labels)}", f"{network.num_nodes}, one per node")
+    if labels and len(labels) != given.num_nodes:
+        raise InputError("network.labels", f"{len(labels)}", f"{given.num_nodes}, one per node")
     routers = Topology(
-        name, network.num_nodes - hosts, source[:inside] - hosts, target[:inside] - hosts,
+        name, given.num_nodes - hosts, source[:inside] - hosts, target[:inside] - hosts,
         labels[hosts:],
     )  # fmt: skip
     return attach_hosts(

@@ -164,29 +164,28 @@ def schedule(
             times = first * costs.clocks_per_word, (first + phase.words) * costs.clocks_per_word
             bound[number] = _least_words(phase) * costs.clocks_per_word
         else:
-            sequence = filled[number][0] if kind == "shared" else None
-            times, bound[number] = _shared(plan, phase, costs, sequence)
+            # A connection takes at least the clocks of its slowest part, and the processor that
+            # uses no other meanwhile as long. If a processor's next connection in sequence has to
+            # wait for its other end, the processor may wait too (its program then runs in the given
+            # sequence), or take the first connection that need not wait. In either, processors keep
+            # these times if they use their connections by order of start and wait for the other
+            # end.
+            places, alone = places_of(plan, phase, costs), kind == "shared"
+            sequence = filled[number][0] if alone else np.arange(len(phase.words))
+            tried = [
+                flow_times(phase, places, sequence, exclusive=alone, in_turn=waits)
+                for waits in ((True, False) if alone else (False,))
+            ]
+            times = min(tried, key=lambda each: float(each[1].max(initial=0.0)))
+            slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
+            least = _least_words(phase) if alone else _longest(phase)
+            owner = np.repeat(np.arange(len(phase.words)), np.diff(places.first_use))
+            load = np.bincount(places.uses, phase.words[owner].astype(np.float64))
+            busiest = float((load / places.capacity).max(initial=0.0))
+            bound[number] = max(busiest, least * slower)
         start[phase.members], end[phase.members] = times
         makespan[number] = times[1].max(initial=0.0)
     return Timetable(start, end, makespan, bound, kind)
-
-
-def _shared(
-    plan: Plan, phase: Phase, costs: ConSetCosts, sequence: Ints | None
-) -> tuple[tuple[Floats, Floats], float]:
-    """Return the times of a phase with shared channels, and their lower bound.
-
-    ``sequence``: None where connections are used all at once. A connection takes at least the
-    clocks of its slowest part, and the processor that uses no other meanwhile as long.
-    """
-    places = places_of(plan, phase, costs)
-    slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
-    busiest = places.least_clocks(phase.words)
-    if sequence is None:
-        everyone = np.arange(len(phase.words))
-        times = flow_times(phase, places, everyone, exclusive=False, in_turn=False)
-        return times, max(busiest, _longest(phase) * slower)
-    return shared_times(phase, places, sequence), max(busiest, _least_words(phase) * slower)
 
 
 def _checked(priority: ArrayLike, connections: int, kind: Kind) -> Ints:
@@ -208,7 +207,10 @@ def _longest(phase: Phase) -> int:
 
 def _least_words(phase: Phase) -> int:
     """Return the least makespan: the words of the busiest processor or of the longest chain."""
-    return max(phase.heaviest(), _longest(phase))
+    load = np.zeros(phase.num_processors, np.int64)
+    np.add.at(load, phase.one, phase.words)
+    np.add.at(load, phase.other, phase.words)
+    return max(int(load.max(initial=0)), _longest(phase))
 
 
 def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[Ints, Ints]]:
@@ -294,13 +296,6 @@ class Phase(NamedTuple):
     waits: Ints  # int64[n], how many of the phase each waits for
     rank: Ints  # int64[n], of the longest chain of connections before it
 
-    def heaviest(self) -> int:
-        """Return the most words of a processor."""
-        load = np.zeros(self.num_processors, np.int64)
-        np.add.at(load, self.one, self.words)
-        np.add.at(load, self.other, self.words)
-        return int(load.max(initial=0))
-
 
 def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
     """Yield every phase in turn. ``rank`` is that of all its connections."""
@@ -315,30 +310,24 @@ def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
     for phase, (start, end) in enumerate(pairwise(bounds)):
         members = by_phase[start:end]
         here = pair_phase == phase
-        one, other, used = _processors(plan, members, both_ways=both_ways)
+        source = given.source[members].astype(np.int64)
+        target = given.target[members] + (given.num_nodes if both_ways else 0)
+        used, both = np.unique(np.concatenate([source, target]), return_inverse=True)
+        both = both.astype(np.int64)
         former, latter = number[before[here]], number[after[here]]
         first, later = grouped(former, latter, len(members))
         waits = np.bincount(latter, minlength=len(members))
         yield Phase(
             members=members,
-            one=one,
-            other=other,
-            num_processors=used,
+            one=both[: len(members)],
+            other=both[len(members) :],
+            num_processors=len(used),
             words=given.words[members],
             first=first,
             later=later,
             waits=waits.astype(np.int64),
             rank=rank[members].astype(np.int64),
         )
-
-
-def _processors(plan: Plan, members: Ints, *, both_ways: bool) -> tuple[Ints, Ints, int]:
-    """Return the processors of the connections of a phase, and how many there are."""
-    source = plan.connections.source[members].astype(np.int64)
-    target = plan.connections.target[members] + (plan.connections.num_nodes if both_ways else 0)
-    used, both = np.unique(np.concatenate([source, target]), return_inverse=True)
-    both = both.astype(np.int64)
-    return both[: len(members)], both[len(members) :], len(used)
 
 
 class Places(NamedTuple):
@@ -351,12 +340,6 @@ class Places(NamedTuple):
     first_user: Ints
     users: Ints
     capacity: Floats  # float64[places], words per clock
-
-    def least_clocks(self, words: Ints) -> float:
-        """Return the clocks that the busiest place takes for all its words."""
-        owner = np.repeat(np.arange(len(words)), np.diff(self.first_use))
-        load = np.bincount(self.uses, words[owner].astype(np.float64))
-        return float((load / self.capacity).max(initial=0.0))
 
 
 def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
@@ -376,23 +359,6 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     clocks = np.where(named < 2 * nodes, costs.clocks_per_word, costs.channel_clocks_per_word)
     uses, users = grouped(owner, place, len(members)), grouped(place, owner, len(named))
     return Places(*uses, *users, capacity=1.0 / clocks)
-
-
-def shared_times(phase: Phase, places: Places, sequence: Ints) -> tuple[Floats, Floats]:
-    """Return when connections start and end if a processor uses one at a time, as ``sequence`` has.
-
-    A connection needs both its ends free. If a processor's next connection in sequence has to wait
-    for its other end, the processor has two choices. It may wait too (its program then runs in the
-    given sequence), or take the first connection that need not wait. Both are tried, and the
-    timetable that ends sooner is returned. In either, processors keep these times if they use their
-    connections by order of start and wait for the other end.
-
-    Starts and ends are float64[n] clocks. ``sequence``: int64[n], all connections. None before
-    one that it waits for.
-    """
-    waited = flow_times(phase, places, sequence, exclusive=True, in_turn=True)
-    passed = flow_times(phase, places, sequence, exclusive=True, in_turn=False)
-    return min(waited, passed, key=lambda times: float(times[1].max(initial=0.0)))
 
 
 def flow_times(

@@ -162,7 +162,7 @@ def _once(plan: Plan) -> Violation | None:
 
 
 def _route(plan: Plan) -> Violation | None:
-    network, routes = plan.topology, plan.routes
+    network, routes, given = plan.topology, plan.routes, plan.connections
     strange = first_wrong((routes.channels < 0) | (routes.channels >= network.num_channels))
     if strange is not None:
         connection, hop = _hop(plan, strange)
@@ -172,7 +172,37 @@ def _route(plan: Plan) -> Violation | None:
     if (empty := first_wrong(routes.lengths == 0)) is not None:
         wanted = "at least one channel"
         return Violation("route", _connection(plan, empty), "no route", wanted)
-    return _broken_route(plan) or _repeated_node(plan) or _forwarding_host(plan)
+    come_to = np.empty(len(routes.channels) + 1, np.int32)
+    come_to[1:] = network.target_end[routes.channels]
+    last = come_to[routes.offsets[1:]]  # copied: the next line starts the next route there
+    come_to[routes.offsets[:-1]] = given.source
+    torn = first_wrong(network.source_end[routes.channels] != come_to[:-1])
+    if torn is not None:
+        connection, hop = _hop(plan, torn)
+        taken = network.channel_name(int(routes.channels[torn]))
+        role = "its source" if hop == 1 else f"where hop {hop - 1} ends"
+        wanted = f"a channel that leaves node {network.name_of(int(come_to[torn]))}, {role}"
+        found = f"channel {taken} as hop {hop}"
+        return Violation("route", _connection(plan, connection), found, wanted)
+    if (astray := first_wrong(last != given.target)) is not None:
+        found = f"a route that ends in node {network.name_of(int(last[astray]))}"
+        wanted = f"node {network.name_of(int(given.target[astray]))}, its target"
+        return Violation("route", _connection(plan, astray), found, wanted)
+    node, of = _visits(plan)
+    visits = np.sort(of * network.num_ends + node)
+    if (again := first_wrong(visits[1:] == visits[:-1])) is not None:
+        connection, twice = divmod(int(visits[again]), network.num_ends)
+        found = f"a route that visits node {network.name_of(twice)} twice"
+        return Violation("route", _connection(plan, connection), found, "each node once")
+    port = routes.channels - (network.num_network_channels + network.num_ports)
+    inner = np.ones(len(port), np.bool_)
+    inner[routes.offsets[1:] - 1] = False
+    if (through := first_wrong((port >= 0) & inner)) is not None:
+        connection, hop = _hop(plan, through)
+        host = network.name_of(int(network.port_host[port[through]]))
+        found, wanted = f"host {host} where hop {hop} ends", "a router: hosts do not forward"
+        return Violation("route", _connection(plan, connection), found, wanted)
+    return None
 
 
 def _hop(plan: Plan, index: int) -> tuple[int, int]:
@@ -181,59 +211,12 @@ def _hop(plan: Plan, index: int) -> tuple[int, int]:
     return connection, index - int(plan.routes.offsets[connection]) + 1
 
 
-def _broken_route(plan: Plan) -> Violation | None:
-    """Return where a route does not go on where it has come to."""
-    network, routes, given = plan.topology, plan.routes, plan.connections
-    come_to = np.empty(len(routes.channels) + 1, np.int32)
-    come_to[1:] = network.target_end[routes.channels]
-    last = come_to[routes.offsets[1:]]  # copied: the next line starts the next route there
-    come_to[routes.offsets[:-1]] = given.source
-    broken = first_wrong(network.source_end[routes.channels] != come_to[:-1])
-    if broken is not None:
-        connection, hop = _hop(plan, broken)
-        taken = network.channel_name(int(routes.channels[broken]))
-        role = "its source" if hop == 1 else f"where hop {hop - 1} ends"
-        wanted = f"a channel that leaves node {network.name_of(int(come_to[broken]))}, {role}"
-        found = f"channel {taken} as hop {hop}"
-        return Violation("route", _connection(plan, connection), found, wanted)
-    if (astray := first_wrong(last != given.target)) is not None:
-        found = f"a route that ends in node {network.name_of(int(last[astray]))}"
-        wanted = f"node {network.name_of(int(given.target[astray]))}, its target"
-        return Violation("route", _connection(plan, astray), found, wanted)
-    return None
-
-
 def _visits(plan: Plan) -> tuple[Ints, Ints]:
     """Return every node that a connection visits, both ends included, and the connection."""
     every = np.arange(len(plan.connections))
     entered = plan.topology.target_end[plan.routes.channels]
     node = np.concatenate([plan.connections.source, entered]).astype(np.int64)
     return node, np.concatenate([every, np.repeat(every, plan.routes.lengths)])
-
-
-def _repeated_node(plan: Plan) -> Violation | None:
-    node, connection = _visits(plan)
-    visits = np.sort(connection * plan.topology.num_ends + node)
-    if (again := first_wrong(visits[1:] == visits[:-1])) is not None:
-        where, twice = divmod(int(visits[again]), plan.topology.num_ends)
-        found = f"a route that visits node {plan.topology.name_of(twice)} twice"
-        return Violation("route", _connection(plan, where), found, "each node once")
-    return None
-
-
-def _forwarding_host(plan: Plan) -> Violation | None:
-    """Return where a route leads through a host, if hosts hang on routers."""
-    network = plan.topology
-    port = plan.routes.channels - (network.num_network_channels + network.num_ports)
-    last = np.zeros(len(port), np.bool_)
-    last[plan.routes.offsets[1:] - 1] = True
-    if (through := first_wrong((port >= 0) & ~last)) is None:
-        return None
-    connection, hop = _hop(plan, through)
-    found = f"host {network.name_of(int(network.port_host[port[through]]))} where hop {hop} ends"
-    return Violation(
-        "route", _connection(plan, connection), found, "a router: hosts do not forward"
-    )
 
 
 def _capacity(plan: Plan) -> Violation | None:
@@ -336,13 +319,25 @@ def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violati
     works = [_Work(*both, "sends and receives")]
     if costs.both_ways:
         works = [_Work(sent, every, "sends"), _Work(received, every, "receives")]
-    for work in works:
-        if timetable.kind == "streaming":
-            found = _overwork(plan, timetable, work, clocks, "node")
-        else:
-            found = _overlap(plan, timetable, work)
-        if found:
-            return found
+    if timetable.kind == "streaming":
+        found = (_overwork(plan, timetable, work, clocks, "node") for work in works)
+        return next(filter(None, found), None)
+    busy = timetable.end > timetable.start  # others take no time
+    for work in works:  # is a processor at two connections at once?
+        at_work = busy[work.connection]
+        place, connection = work.place[at_work], work.connection[at_work]
+        phase = plan.phase[connection]
+        order = np.lexsort((timetable.start[connection], place, phase))
+        place, connection, phase = place[order], connection[order], phase[order]
+        same = (place[1:] == place[:-1]) & (phase[1:] == phase[:-1])
+        early = timetable.end[connection[:-1]] - timetable.start[connection[1:]]
+        if (at := first_wrong(same & (early > _slack(timetable)))) is not None:
+            first, second = (given.describe(int(connection[each])) for each in (at, at + 1))
+            where = f"phase {phase[at]}, node {plan.topology.name_of(int(place[at]))}"
+            start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
+            begun = f"connection {second} from clock {_clocks(start)} on"
+            lasting = f"{begun}, while {first} lasts until {_clocks(end)}"
+            return Violation("timetable", where, lasting, f"one at a time of its {work.what}")
     return None
 
 
@@ -353,27 +348,6 @@ def _channels(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation
     work = _Work(plan.routes.channels.astype(np.int64), connection, "words")
     clocks = plan.connections.words * costs.channel_clocks_per_word
     return _overwork(plan, timetable, work, clocks, "channel")
-
-
-def _overlap(plan: Plan, timetable: Timetable, work: _Work) -> Violation | None:
-    """Return where a processor is at two connections at once."""
-    busy = timetable.end > timetable.start  # others take no time
-    place, connection = work.place[busy[work.connection]], work.connection[busy[work.connection]]
-    phase = plan.phase[connection]
-    order = np.lexsort((timetable.start[connection], place, phase))
-    place, connection, phase = place[order], connection[order], phase[order]
-    same = (place[1:] == place[:-1]) & (phase[1:] == phase[:-1])
-    early = timetable.end[connection[:-1]] - timetable.start[connection[1:]]
-    if (at := first_wrong(same & (early > _slack(timetable)))) is None:
-        return None
-    first, second = (plan.connections.describe(int(connection[each])) for each in (at, at + 1))
-    where = f"phase {phase[at]}, node {plan.topology.name_of(int(place[at]))}"
-    start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
-    found = (
-        f"connection {second} from clock {_clocks(start)} on, while {first} lasts until"
-        f" {_clocks(end)}"
-    )
-    return Violation("timetable", where, found, f"one at a time of its {work.what}")
 
 
 def _overwork(

@@ -100,7 +100,7 @@ def test_paths_make_up_the_flows_of_any_network(net):
             within = np.append(inside, side)
             leaving = net.capacity[within[net.source] & ~within[net.target]].sum()
             assert found.rate * inside.sum() * (~inside).sum() <= leaving * (1 + 1e-6)
-    check(all_to_all(net, 1.0, parts=(1, 2)).program)
+    check(all_to_all(net, 1.0, chunks=(1, 2)).program)
 
 
 def test_what_is_refused():

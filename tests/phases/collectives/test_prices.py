@@ -26,8 +26,7 @@ from tests.phases.collectives.test_judged import made
 
 def scheduled(net, collective, size=1.0):
     make = {"all-reduce": all_reduce, "all-to-all": all_to_all}[collective]
-    cut = {"all-reduce": {"chunks": (1,)}, "all-to-all": {"parts": (1,)}}[collective]
-    found = make(net, size, **cut)
+    found = make(net, size, chunks=(1,))
     return found, proven(found)
 
 

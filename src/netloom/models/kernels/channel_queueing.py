@@ -1,15 +1,10 @@
-"""The fixed point of the waits in a network of virtual channels, over flat arrays.
+"""Packets on virtual channels, followed along their paths, and the fixed point of their waits.
 
-Packets followed along their paths, with the chance of each virtual channel.
+Paths come with the chance of each virtual channel. ``tables`` is the ``RouteTables`` of
+``virtual_channel_tables``. ``wiring``: the channel at each output port [node, port], the target and
+the input port of each channel.
 
-``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. ``wiring``: the channel at each
-output port [node, port], the target and the input port of each channel.
-
-Twin: ``tests/reference/channel_queueing.py``.
-
-The fixed point of the waits in a network of virtual channels.
-
-``net`` is ``channel_queueing.Turns``. Rates are packets per cycle, times are cycles.
+Of waits, ``net`` is ``channel_queueing.Turns``. Rates are packets per cycle, times are cycles.
 
 Twin: ``tests/reference/channel_queueing.py``.
 """
@@ -21,7 +16,7 @@ import numpy as np
 from netloom.base.compilation import njit
 from netloom.routing.kernels.virtual_channels import allowed, heading
 
-# -- channel flows ---------------------------------------------------------------------------------
+# -- paths -----------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -113,7 +108,7 @@ def follow_all(tables, wiring, source, target, aux, most_hops):
     return which[:ways], weight[:ways], hops_of[:ways], routes
 
 
-# -- channel queueing ------------------------------------------------------------------------------
+# -- waits -----------------------------------------------------------------------------------------
 
 
 CLOSE = 1e-3  # cycles

@@ -501,7 +501,12 @@ def frontier(
         for wanted in dict.fromkeys((1, most_chunks)):
             most = Fraction(steps * network.num_ranks + 1)  # all at once in every step is less
             before = points[-1].rounds_per_chunk if points else most
-            for rounds, chunks in _tried(steps, least, wanted, before):
+            tried = [  # what may be better than before
+                (rounds, chunks)
+                for chunks in range(1, wanted + 1)
+                for rounds in range(max(steps, ceil(least * chunks)), ceil(before * chunks))
+            ]
+            for rounds, chunks in sorted(tried, key=lambda each: (Fraction(*each), each)):
                 left = (end - perf_counter()) / 2
                 asked = (steps, rounds, chunks)
                 found = searched(network, root, asked, least, max(left, seconds / 100))
@@ -515,18 +520,6 @@ def frontier(
         if points and points[-1].rounds_per_chunk == 1 / cut.rate:
             break
     return Frontier(tuple(points), tuple(bounds), tuple(undecided))
-
-
-def _tried(
-    steps: int, least: Fraction, most_chunks: int, before: Fraction
-) -> list[tuple[int, int]]:
-    """Return the rounds and chunks that may be better than before, the best first."""
-    found = [
-        (rounds, chunks)
-        for chunks in range(1, most_chunks + 1)
-        for rounds in range(max(steps, ceil(least * chunks)), ceil(before * chunks))
-    ]
-    return sorted(found, key=lambda each: (Fraction(*each), each))
 
 
 def searched(
@@ -598,25 +591,20 @@ def searched(
         return FewSteps(*asked, "undecided", f"none found in {seconds:g} s", nothing, None)
     chosen = np.flatnonzero(found.x[:sent] > 0.5)
     lengths = np.rint(found.x[sent:]).astype(np.int64)
-    return FewSteps(*asked, "schedule", "", lengths, _program(network, sends, chosen, root))
-
-
-def _program(
-    network: RankNetwork, sends: Sends, chosen: Ints, root: int | None
-) -> CollectiveProgram:
-    """Return the schedule of these sends: one message per link and step that is used."""
+    # one message per link and step that is used
     order = chosen[np.lexsort((sends.chunk[chosen], sends.link[chosen], sends.step[chosen]))]
     key = sends.step[order].astype(np.int64) * network.num_links + sends.link[order]
     known, first = np.unique(key, return_index=True)
     link = known % network.num_links
     collective = "all-gather" if root is None else "broadcast"
     many = len(sends.origin)
-    return CollectiveProgram(
+    program = CollectiveProgram(
         collective, "synthesised", network.num_ranks, np.full(many, 1 / many), root or 0,
         network.source[link], network.target[link], (known // network.num_links).astype(np.int32),
         lists([part.tolist() for part in np.split(sends.chunk[order], first[1:])], np.int32),
         np.zeros(len(known), np.bool_), sends.origin, np.full(many, EVERYBODY, np.int32),
     )  # fmt: skip
+    return FewSteps(*asked, "schedule", "", lengths, program)
 
 
 GATHERING = ("all-gather", "reduce-scatter", "broadcast", "reduce")
@@ -766,8 +754,25 @@ def _timed(
     network: RankNetwork, used: RankNetwork, point: FewSteps, collective: str, size_bytes: float
 ) -> Timed:
     """Return a point as a schedule in time. Backwards, copies become sums."""
-    assert point.program is not None
-    program, channels = _by_channel(used, point.program)
+    program = point.program
+    assert program is not None
+    # messages that take one channel each: a link that is several divides its chunks among them
+    link = np.searchsorted(
+        used.source.astype(np.int64) * used.num_vertices + used.target,
+        program.source.astype(np.int64) * used.num_vertices + program.target,
+    )
+    messages, taken, carried = [], [], []
+    for message, where in enumerate(link.tolist()):
+        ways, chunks = used.channels.of(where), program.chunks.of(message)
+        for place, way in enumerate(ways[: len(chunks)].tolist()):
+            messages.append(message)
+            taken.append(way)
+            carried.append(chunks[place :: len(ways)].tolist())
+    rows, channels = np.array(messages, np.int64), np.array(taken, np.int32)
+    program = replace(
+        program, source=program.source[rows], target=program.target[rows], step=program.step[rows],
+        chunks=lists(carried, np.int32), sums=program.sums[rows],
+    )  # fmt: skip
     if collective in BACKWARDS:
         order = np.argsort(-program.step, kind="stable")
         program = replace(
@@ -789,27 +794,3 @@ def _timed(
         replace(program, step=step.astype(np.int32)), network, size_bytes, start, start + lasting,
         single(channels), 0.0,
     )  # fmt: skip
-
-
-def _by_channel(network: RankNetwork, program: CollectiveProgram) -> tuple[CollectiveProgram, Ints]:
-    """Return a program whose messages take one channel each, and those channels.
-
-    A link that is several channels divides its chunks among them.
-    """
-    link = np.searchsorted(
-        network.source.astype(np.int64) * network.num_vertices + network.target,
-        program.source.astype(np.int64) * network.num_vertices + program.target,
-    )
-    messages, channels, carried = [], [], []
-    for message, where in enumerate(link.tolist()):
-        ways, chunks = network.channels.of(where), program.chunks.of(message)
-        for place, way in enumerate(ways[: len(chunks)].tolist()):
-            messages.append(message)
-            channels.append(way)
-            carried.append(chunks[place :: len(ways)].tolist())
-    rows = np.array(messages, np.int64)
-    found = replace(
-        program, source=program.source[rows], target=program.target[rows], step=program.step[rows],
-        chunks=lists(carried, np.int32), sums=program.sums[rows],
-    )  # fmt: skip
-    return found, np.array(channels, np.int32)

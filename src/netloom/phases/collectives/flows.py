@@ -81,28 +81,22 @@ def prices_of(tables: Floats, level: Floats) -> Prices:
     (array([2, 1, 3]), array([0, 1], dtype=int32), array([2], dtype=int32))
     """
     given = np.append(np.maximum(tables, 0.0).ravel(), level.ravel())
-    found = _whole(given)
+    most = float(np.abs(given).max(initial=0.0)) or 1.0
+    known, place = np.unique(np.round(given / most, 12), return_inverse=True)
+    near = [Fraction(each).limit_denominator(FINEST_PRICES) for each in known.tolist()]
+    scale = lcm(*(each.denominator for each in near))
+    off = np.abs([float(each) for each in near] - known).max(initial=0.0)
+    if scale > FINEST_PRICES or off > EXACT:  # as fine as fits
+        found = np.rint(given * (MOST_EXACT / float(np.abs(given).sum()))).astype(np.int64)
+    else:
+        parts = np.array([int(each * scale) for each in near], np.int64)
+        found = parts[place] // max(int(np.gcd.reduce(parts)), 1)
     table, levels = found[: tables.size].reshape(tables.shape), found[tables.size :]
     row, link = np.nonzero(table)
     offsets = np.append(0, np.cumsum((table > 0).sum(axis=1), dtype=np.int64))
     return Prices(
         Lists(offsets, link.astype(np.int32)), table[row, link], levels.reshape(level.shape)
     )
-
-
-def _whole(values: Floats) -> Ints:
-    """Return numbers in the ratios of some: exactly if these are small, else as fine as fits."""
-    most = float(np.abs(values).max(initial=0.0))
-    if not most:
-        return np.zeros(len(values), np.int64)
-    known, place = np.unique(np.round(values / most, 12), return_inverse=True)
-    near = [Fraction(each).limit_denominator(FINEST_PRICES) for each in known.tolist()]
-    scale = lcm(*(each.denominator for each in near))
-    if scale > FINEST_PRICES or np.abs([float(each) for each in near] - known).max() > EXACT:
-        found = np.rint(values * (MOST_EXACT / float(np.abs(values).sum())))
-        return found.astype(np.int64)
-    parts = np.array([int(each * scale) for each in near], np.int64)
-    return parts[place] // max(int(np.gcd.reduce(parts)), 1)
 
 
 def on_channels(prices: Prices, link: Ints, num_links: int) -> Prices:
@@ -125,8 +119,8 @@ def on_channels(prices: Prices, link: Ints, num_links: int) -> Prices:
     return Prices(Lists(offsets, np.concatenate(channels)), np.concatenate(price), prices.level)
 
 
-MOST_VARIABLES = 400_000
-"""A linear program of more is refused."""
+MOST_FLOWS = 400_000
+"""A linear program of more variables is refused."""
 
 SMOOTH = 5040
 """Largest denominator of weights and shares that is looked for, before they are rounded."""
@@ -254,9 +248,9 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
 
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
     flows = 2 * ranks * links
-    if flows > MOST_VARIABLES:
+    if flows > MOST_FLOWS:
         found = f"{ranks} ranks and {links} links"
-        raise InputError(network.topology.name, found, f"at most {MOST_VARIABLES:,} flows in all")
+        raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
     columns = ranks + 2 * links + flows  # weights, out, into, and the flows of each rank
     leaving = _leaving(network)
     # what leaves a vertex less what enters it is its weight; the rank receives them all
@@ -404,10 +398,6 @@ def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
     return lists(routes, np.int32), lists(firsts), lists(seconds), np.array(many, np.int64)
 
 
-MOST_FLOWS = 400_000
-"""A linear program of more variables is refused."""
-
-
 @dataclass(frozen=True, eq=False)
 class Exchange:
     """The optimum of an all-to-all: the rate of each pair, and flows that reach it.
@@ -548,7 +538,7 @@ def all_to_all(
     network: RankNetwork,
     size_bytes: float,
     *,
-    parts: Sequence[int] = (1, 2, 4, 8, 16),
+    chunks: Sequence[int] = (1, 2, 4, 8, 16),
     until: float = np.inf,
 ) -> Timed:
     """Return a schedule of an all-to-all of equal blocks, and the bound of the linear program.
@@ -557,8 +547,8 @@ def all_to_all(
     ----------
     size_bytes
         The whole buffer of a rank, what it keeps for itself included.
-    parts
-        Into how many parts each path's data is cut, to try.
+    chunks
+        Into how many chunks each path's data is cut, to try.
     until
         As ``fastest`` has it.
 
@@ -582,9 +572,16 @@ def all_to_all(
     peeled, ranks = paths_of(found), network.num_ranks
     moves = np.append(np.ones(len(peeled)), np.zeros(ranks))
     peeled += [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, last
-    hops = [_hops(network, links) for _, _, _, links in peeled]
     numbers: dict[tuple[int, ...], int] = {}
-    route = [[numbers.setdefault(hop, len(numbers)) for hop in each] for each in hops]
+    route: list[list[int]] = []  # parts that lead from rank to rank: ranks pass on what they have
+    for _, _, _, links in peeled:
+        hops, since = list[int](), list[int]()
+        for link in links:
+            since.append(link)
+            if network.target[link] < ranks:
+                hops.append(numbers.setdefault(tuple(since), len(numbers)))
+                since = []
+        route.append(hops)
     used = np.zeros(len(numbers))
     for (_, _, part, _), along in zip(peeled, route, strict=True):
         used[along] += part * found.rate
@@ -597,17 +594,5 @@ def all_to_all(
         before, before._replace(values=before.values + 1), np.zeros(len(numbers), np.bool_),
         np.array(weight), ranks, (np.array(source, np.int32), np.array(target, np.int32)),
     )  # fmt: skip
-    made = pipelined(tracks, lambda many: many * moves, parts, size_bytes, bound, until)
+    made = pipelined(tracks, lambda many: many * moves, chunks, size_bytes, bound, until)
     return replace(made, prices=found.prices)
-
-
-def _hops(network: RankNetwork, links: list[int]) -> list[tuple[int, ...]]:
-    """Return a way in parts that lead from rank to rank: ranks pass on what they have received."""
-    found: list[tuple[int, ...]] = []
-    since: list[int] = []
-    for link in links:
-        since.append(link)
-        if network.target[link] < network.num_ranks:
-            found.append(tuple(since))
-            since = []
-    return found

@@ -88,29 +88,20 @@ def judge(schedule: Schedule) -> Judged:
     busiest = _check_rates(schedule)
     depth = _executed(schedule)
     few = None if schedule.few is None else step_seconds(schedule)
-    return Judged(schedule.finish_seconds, _proven(schedule), depth, busiest, few)
-
-
-def _proven(schedule: Schedule) -> float:
-    """Refuse a bound that its cut or prices do not prove. Return what they do, 0 if there are none.
-
-    Prices are exact, so the bound is not a digit above what they prove.
-    """
     network, program, stated = schedule.network, schedule.program, schedule.bound
-    if stated.prices is not None:
+    collective, size = program.collective, schedule.size_bytes
+    proven, what, over = 0.0, "", SLACK
+    if stated.prices is not None:  # exact, so the bound is not a digit above what they prove
+        proven = priced_seconds(network, collective, size, stated.prices)
         what, over = "the prices prove", 0.0
-        bound = priced_seconds(network, program.collective, schedule.size_bytes, stated.prices)
     elif len(stated.inside):
-        what, over = "the cut proves", SLACK
-        bound = cut_seconds(
-            network, program.collective, program.root, schedule.size_bytes, stated.inside
-        )
-    else:
-        return 0.0
-    if not -SLACK * bound <= stated.seconds - bound <= over * bound or not bound:
-        found, wanted = (f"{each:.17g} s" for each in (stated.seconds, bound))
+        proven = cut_seconds(network, collective, program.root, size, stated.inside)
+        what = "the cut proves"
+    off = stated.seconds - proven
+    if what and (not -SLACK * proven <= off <= over * proven or not proven):
+        found, wanted = (f"{each:.17g} s" for each in (stated.seconds, proven))
         raise broken("bound", "bound", found, f"{wanted}, which {what}")
-    return bound
+    return Judged(schedule.finish_seconds, proven, depth, busiest, few)
 
 
 def _message(schedule: Schedule, number: int) -> str:
@@ -231,6 +222,7 @@ def _overfull(
 def _executed(schedule: Schedule) -> int:
     """Execute the messages on data in time. Return the longest way that data takes, in messages.
 
+    Refuses ranks that end without a chunk, or without contributions to it.
     A rank has of each chunk whose contributions are in it, a bit each, above how often it was sent.
     """
     program = schedule.program
@@ -265,13 +257,7 @@ def _executed(schedule: Schedule) -> int:
                 raise broken("data", _message(schedule, number), found, "every one once")
             hops = max(old & MOST_HOPS, (new & MOST_HOPS) + 1)
             at[chunk] = (old | new) >> HOPS << HOPS | hops
-    return _depth(schedule, have)
-
-
-def _depth(schedule: Schedule, have: list[dict[int, int]]) -> int:
-    """Refuse ranks that end without a chunk, or contributions to it. Return the most hops."""
-    program, depth = schedule.program, 0
-    everybody = (1 << program.num_ranks) - 1
+    depth, everybody = 0, (1 << program.num_ranks) - 1
     owners = zip(program.first_owner.tolist(), program.final_owner.tolist(), strict=True)
     for chunk, (first, final) in enumerate(owners):
         goal = everybody if first < 0 else 1 << first
@@ -306,7 +292,15 @@ def step_seconds(schedule: Schedule) -> Fraction:
     """
     few = schedule.few
     assert few is not None
-    _check_steps(schedule, few.proof.steps)
+    known, step = np.unique(schedule.start, return_inverse=True)
+    if len(known) > few.proof.steps:
+        wanted = f"at most {few.proof.steps}"
+        raise broken("timetable", "few_steps", f"{len(known)} steps", wanted)
+    until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
+    if (late := first_wrong(schedule.end > until)) is not None:
+        found = f"an end at {seconds(float(schedule.end[late]), 6)}"
+        wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
+        raise broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)
     try:
         proven = steps_seconds(schedule, few.proof)
     except InputError as error:
@@ -315,15 +309,3 @@ def step_seconds(schedule: Schedule) -> Fraction:
         found, wanted = (f"{float(each):.12g} s" for each in (few.seconds, proven))
         raise broken("bound", "few_steps", found, f"{wanted}, which the prices prove")
     return proven
-
-
-def _check_steps(schedule: Schedule, most: int) -> None:
-    """Refuse more steps than that, and steps that begin before those before them have ended."""
-    known, step = np.unique(schedule.start, return_inverse=True)
-    if len(known) > most:
-        raise broken("timetable", "few_steps", f"{len(known)} steps", f"at most {most}")
-    until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
-    if (late := first_wrong(schedule.end > until)) is not None:
-        found = f"an end at {seconds(float(schedule.end[late]), 6)}"
-        wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
-        raise broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)

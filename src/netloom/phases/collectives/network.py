@@ -101,8 +101,7 @@ class RankNetwork:
     def rate(self) -> Floats:
         """float64[num_links], bytes/s."""
         each = float(self.unit) * self.bytes_per_second
-        found: Floats = self.capacity.astype(np.float64) * each
-        return found
+        return np.asarray(self.capacity.astype(np.float64) * each)
 
     def name_of(self, vertex: int) -> str:
         """Return what a vertex is called."""
@@ -173,7 +172,21 @@ def rank_network(
     """
     working = np.setdiff1d(working_nodes(topology), topology.switches)
     ranks = (working if hosts is None else np.asarray(hosts)).astype(np.int64)
-    _check_ranks(topology, ranks)
+    if len(ranks) < 2:
+        raise InputError("ranks", f"{len(ranks)}", f"at least 2 hosts of {topology.name}")
+    if ranks.min() < 0 or ranks.max() >= topology.num_hosts:
+        odd = int(ranks[(ranks < 0) | (ranks >= topology.num_hosts)][0])
+        wanted = f"0 to {topology.num_hosts - 1}, as {topology.name} has {topology.num_hosts} hosts"
+        raise InputError("ranks", f"host {odd}", wanted)
+    known, times = np.unique(ranks, return_counts=True)
+    if len(known) < len(ranks):
+        twice = topology.name_of(int(known[np.argmax(times)]))
+        raise InputError("ranks", f"host {twice} twice", "one rank per host")
+    for those, why in ((topology.failed_nodes, "has failed"), (topology.switches, "is a switch")):
+        unfit = np.intersect1d(ranks, np.array(those, np.int64))
+        if len(unfit):
+            odd_one = f"{topology.name_of(int(unfit[0]))}, which {why}"
+            raise InputError("ranks", odd_one, "hosts that run tasks")
     hosts_forward = topology.direct and not topology.switches
     forwards = np.ones(topology.num_ends, np.bool_)
     forwards[: topology.num_hosts] = hosts_forward
@@ -294,23 +307,3 @@ def whole_numbers(values: Floats) -> tuple[Ints, Fraction]:
     parts = [int(each * scale) for each in ratios]
     common = gcd(*parts)
     return (np.array(parts, np.int64) // common)[place], unit * common
-
-
-def _check_ranks(topology: Topology, ranks: Ints) -> None:
-    """Refuse what is no list of hosts that work."""
-    if len(ranks) < 2:
-        raise InputError("ranks", f"{len(ranks)}", f"at least 2 hosts of {topology.name}")
-    if ranks.min() < 0 or ranks.max() >= topology.num_hosts:
-        odd = int(ranks[(ranks < 0) | (ranks >= topology.num_hosts)][0])
-        wanted = f"0 to {topology.num_hosts - 1}, as {topology.name} has {topology.num_hosts} hosts"
-        raise InputError("ranks", f"host {odd}", wanted)
-    known, counts = np.unique(ranks, return_counts=True)
-    if len(known) < len(ranks):
-        twice = topology.name_of(int(known[np.argmax(counts)]))
-        raise InputError("ranks", f"host {twice} twice", "one rank per host")
-    unfit = ((topology.failed_nodes, "has failed"), (topology.switches, "is a switch"))
-    for those, why in unfit:
-        among = np.intersect1d(ranks, np.array(those, np.int64))
-        if len(among):
-            found = f"{topology.name_of(int(among[0]))}, which {why}"
-            raise InputError("ranks", found, "hosts that run tasks")

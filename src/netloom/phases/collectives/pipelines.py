@@ -1,17 +1,14 @@
 """Collectives in time: on cables, and on the routes that a fabric has installed.
 
-Collectives in time on real cables: messages in an order, the best of a few orders and chunks.
+On cables, messages go in an order, the best of a few orders and chunks. A message leaves when it is
+ready and there is room for it. It runs at the rate of the slowest link of its route, and takes that
+much of each for as long as it is sent. It arrives a latency later. Ranks pass on a chunk as soon as
+it has arrived. Nothing is in step: the finish is that of the last arrival, and no rate is shared.
 
-A message leaves when it is ready and there is room for it. It runs at the rate of the slowest link
-of its route, and takes that much of each for as long as it is sent. It arrives a latency later.
-Ranks pass on a chunk as soon as it has arrived. Nothing is in step: the finish is that of the last
-arrival, and no rate is shared.
-
-All-gathers and reduce-scatters whose messages take the routes that a fabric has installed.
-
-Switches forward by tables that nobody wants to change for one program. A schedule may still choose
-which rank sends to which, and when. Every rank's block enters each router's group of ranks once,
-and is passed on within the group. It takes the route whose busiest channel has the lowest load. A
+All-gathers and reduce-scatters can also take the routes that a fabric has installed. Switches
+forward by tables that nobody wants to change for one program. A schedule may still choose which
+rank sends to which, and when. Every rank's block enters each router's group of ranks once, and is
+passed on within the group. It takes the route whose busiest channel has the lowest load. A
 timetable of rounds then keeps every channel within its capacity. In time, it goes round by round,
 or each message leaves as soon as there is room.
 """
@@ -45,7 +42,7 @@ from netloom.workload.programs.collectives.program import (
 )
 from netloom.workload.programs.messages import Lists, grouped
 
-# -- pipelines -------------------------------------------------------------------------------------
+# -- on cables -------------------------------------------------------------------------------------
 
 
 MOST_MESSAGES = 3_000_000
@@ -179,8 +176,7 @@ class Servers(NamedTuple):
 
     def seconds(self, jobs: Jobs, size_bytes: float) -> Floats:
         """Return how long each message is sent, float64[num_messages]."""
-        found: Floats = jobs.part * size_bytes / (self.rate * self.unit)[jobs.route]
-        return found
+        return np.asarray(jobs.part * size_bytes / (self.rate * self.unit)[jobs.route])
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,26 +338,6 @@ def priorities(
     return [share * per_block - way, share * least - 2 * seconds, -seconds]
 
 
-def _channels(network: RankNetwork, links: Lists, start: Floats, end: Floats) -> Ints:
-    """Return the channel for each link that messages take: of parallel ones the least busy."""
-    first = network.channels.offsets[:-1]
-    found: Ints = network.channels.values[first][links.values]
-    several = network.channels.lengths > 1
-    if not several.any():
-        return found
-    message = np.repeat(np.arange(len(start)), links.lengths)
-    places = np.flatnonzero(several[links.values])
-    places = places[np.lexsort((start[message[places]], links.values[places]))]
-    free: dict[int, list[float]] = {}
-    for place in places.tolist():
-        link, row = int(links.values[place]), int(message[place])
-        ends = free.setdefault(link, [0.0] * int(network.channels.lengths[link]))
-        which = min(range(len(ends)), key=ends.__getitem__)
-        ends[which] = float(end[row])
-        found[place] = network.channels.of(link)[which]
-    return found
-
-
 BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
 """Collectives that are others with time reversed, on the reversed network."""
 
@@ -501,7 +477,18 @@ def pipelined(
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
     sums, links = jobs.sums, routes.taken(jobs.route)
-    taken = Lists(links.offsets, _channels(network, links, start, end))
+    way: Ints = network.channels.values[network.channels.offsets[:-1]][links.values]
+    # of parallel channels that are a link, a message takes the least busy
+    message, several = links.owners(), network.channels.lengths > 1
+    places = np.flatnonzero(several[links.values])
+    free: dict[int, list[float]] = {}
+    for place in places[np.lexsort((start[message[places]], links.values[places]))].tolist():
+        link = int(links.values[place])
+        ends = free.setdefault(link, [0.0] * int(network.channels.lengths[link]))
+        which = min(range(len(ends)), key=ends.__getitem__)
+        ends[which] = float(end[message[place]])
+        way[place] = network.channels.of(link)[which]
+    taken = Lists(links.offsets, way)
     if backwards:
         start, end = end.max() - end, end.max() - start
         source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
@@ -587,8 +574,7 @@ def slices_of(trees: Forest) -> Floats:
     taken = trees.route >= 0
     np.add.at(used, trees.route[taken], np.broadcast_to(trees.many[:, None], taken.shape)[taken])
     each = trees.rate / (float(trees.network.unit) * trees.network.bytes_per_second)
-    found: Floats = used.astype(np.float64) * each
-    return found
+    return np.asarray(used.astype(np.float64) * each)
 
 
 def below_roots(trees: Forest) -> tuple[Ints, Ints]:
@@ -606,7 +592,7 @@ def below_roots(trees: Forest) -> tuple[Ints, Ints]:
     return trees.route[below].reshape(shape), above[below].reshape(shape)
 
 
-# -- on tables -------------------------------------------------------------------------------------
+# -- on installed routes ---------------------------------------------------------------------------
 
 
 MOST_RANKS = 2048
@@ -712,7 +698,15 @@ def on_tables(
         wanted = f"at most {MOST_RANKS} ranks and {MOST_ON_TABLES} messages"
         raise InputError("ranks", f"{ranks} with {chunks} chunks each", wanted)
     outward = collective == "all-gather"
-    routes = _routes(network, routing, outward=outward)
+    # blocks that go inward are grown as trees that go outward, and turned round in the end
+    hosts = network.vertices[:ranks]
+    ends = hosts.repeat(ranks), np.tile(hosts, ranks)
+    found = paths(network.topology, routing, *(ends if outward else ends[::-1]))
+    routes = found.whole(network.topology)
+    if routes.pair is not None:
+        raise InputError("routing", "several routes per pair", "one, as forwarding tables give")
+    if not network.topology.channel_up[routes.channels].all():
+        raise InputError("routing", "a route over a broken channel", "routes that work")
     base = network.topology.channel_bandwidth[routes.channels].min()
     room = np.floor(network.topology.channel_bandwidth / base * (1 + 1e-12)).astype(np.int64)
     shallow = (ranks - 1).bit_length()
@@ -724,25 +718,20 @@ def on_tables(
     best = optimum(network if outward else network.reversed())
     unit = whole_numbers(np.array([base]))[1]
     bound = unit / (best.rate * network.unit) * chunks
-    program, pairs = _program(collective, parent, round_of, rounds, chunks)
-    return TableSchedule(network, program, routes.taken(pairs), rounds, depth, best, bound)
-
-
-def _routes(network: RankNetwork, routing: Routing, *, outward: bool) -> Paths:
-    """Return the route of each pair a · ranks + b: from a to b, or if not ``outward`` from b to a.
-
-    Blocks that go inward are grown as trees that go outward, and turned round in the end.
-    """
-    ranks = network.num_ranks
-    hosts = network.vertices[:ranks]
-    ends = hosts.repeat(ranks), np.tile(hosts, ranks)
-    found = paths(network.topology, routing, *(ends if outward else ends[::-1]))
-    found = found.whole(network.topology)
-    if found.pair is not None:
-        raise InputError("routing", "several routes per pair", "one, as forwarding tables give")
-    if not network.topology.channel_up[found.channels].all():
-        raise InputError("routing", "a route over a broken channel", "routes that work")
-    return found
+    step = round_of if outward else rounds - 1 - round_of
+    order = np.argsort(step, kind="stable")
+    order = order[round_of[order] >= 0]
+    root, target = np.divmod(order // chunks, ranks)
+    source = parent[root, target]
+    begin, end = (source, target) if outward else (target, source)
+    size, first, final = owners(collective, ranks, chunks)
+    program = CollectiveProgram(
+        collective, "on-tables", ranks, size, 0, begin.astype(np.int32), end.astype(np.int32),
+        step[order].astype(np.int32), single(root * chunks + order % chunks),
+        np.full(len(order), not outward), first, final,
+    )  # fmt: skip
+    taken = routes.taken(source.astype(np.int64) * ranks + target)
+    return TableSchedule(network, program, taken, rounds, depth, best, bound)
 
 
 def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> Ints:
@@ -802,28 +791,6 @@ def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, 
     return round_of, int(rounds), depth
 
 
-def _program(
-    collective: str, parent: Ints, round_of: Ints, rounds: int, chunks: int
-) -> tuple[CollectiveProgram, Ints]:
-    """Return the messages in the order of rounds, and the pair of ranks whose route each takes."""
-    ranks = len(parent)
-    outward = collective == "all-gather"
-    step = round_of if outward else rounds - 1 - round_of
-    order = np.argsort(step, kind="stable")
-    order = order[round_of[order] >= 0]
-    node, part = order // chunks, order % chunks
-    root, target = node // ranks, node % ranks
-    source = parent[root, target]
-    ends = (source, target) if outward else (target, source)
-    size, first, final = owners(collective, ranks, chunks)
-    program = CollectiveProgram(
-        collective, "on-tables", ranks, size, 0, ends[0].astype(np.int32),
-        ends[1].astype(np.int32), step[order].astype(np.int32), single(root * chunks + part),
-        np.full(len(order), not outward), first, final,
-    )  # fmt: skip
-    return program, source.astype(np.int64) * ranks + target
-
-
 def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     """Return when each message of a schedule in rounds leaves and arrives: what ends first.
 
@@ -842,9 +809,17 @@ def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     >>> timed_on_tables(on_tables(given, parse_routing("d-mod-k", net)), 1e9).efficiency > 0.8
     True
     """
-    network, program = found.network, found.program
+    network, program, topology = found.network, found.program, found.network.topology
     routes = Lists(found.routes.offsets.astype(np.int64), found.routes.channels.astype(np.int32))
-    shared, route = _servers(found, routes)
+    pair = program.source.astype(np.int64) * network.num_ranks + program.target
+    _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+    route, taken = place.astype(np.int32), routes.taken(first)  # one of each pair of ranks
+    latency = np.zeros(topology.num_channels)
+    latency[network.channels.values] = np.repeat(network.latency, network.channels.lengths)
+    rates = topology.channel_bandwidth.astype(np.float64)
+    slowest = np.minimum.reduceat(rates[taken.values], taken.offsets[:-1])
+    late = np.add.reduceat(latency[taken.values], taken.offsets[:-1])
+    shared = Servers(slowest, late, taken, rates, network.bytes_per_second)
     awaited = waits(program, stepwise=False)
     jobs = Jobs(
         route, program.message_size, program.chunks.values, program.sums, awaited.values,
@@ -866,24 +841,3 @@ def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     )  # fmt: skip
     bound = found.best.seconds(size_bytes)
     return Timed(made, network, size_bytes, start[order], end[order], routes.taken(order), bound)
-
-
-def _servers(found: TableSchedule, routes: Lists) -> tuple[Servers, Ints]:
-    """Return how messages share channels, and the route of each: one per pair of ranks."""
-    network, program = found.network, found.program
-    topology = network.topology
-    pair = program.source.astype(np.int64) * network.num_ranks + program.target
-    _, first, route = np.unique(pair, return_index=True, return_inverse=True)
-    taken = routes.taken(first)
-    latency = np.zeros(topology.num_channels)
-    latency[network.channels.values] = np.repeat(network.latency, network.channels.lengths)
-    rates = topology.channel_bandwidth.astype(np.float64)
-    begin = taken.offsets[:-1]
-    shared = Servers(
-        np.minimum.reduceat(rates[taken.values], begin),
-        np.add.reduceat(latency[taken.values], begin),
-        taken,
-        rates,
-        network.bytes_per_second,
-    )
-    return shared, route.astype(np.int32)

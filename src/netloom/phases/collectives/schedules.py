@@ -200,8 +200,7 @@ class Schedule:
     def sending(self) -> Floats:
         """float64[num_messages], seconds for which each message is sent: its latency left out."""
         way = np.add.reduceat(self.network.latency[self.routes.values], self.routes.offsets[:-1])
-        found: Floats = self.end - self.start - way
-        return found
+        return np.asarray(self.end - self.start - way)
 
     def __repr__(self) -> str:
         part = self.bound.seconds / self.finish_seconds
@@ -531,9 +530,7 @@ def proven_rounds(
 def _check_root(
     steps: int,
     root: int,
-    prices: tuple[
-        Mapping[tuple[int, ...], int], Mapping[tuple[int, ...], int], Mapping[tuple[int, ...], int]
-    ],
+    prices: Sequence[Mapping[tuple[int, ...], int]],
     links: Sequence[Ends],
 ) -> None:
     """Refuse prices at which a send of this root's data is worth more than it costs."""

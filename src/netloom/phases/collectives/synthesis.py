@@ -16,7 +16,6 @@ from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, Timed
 from netloom.phases.collectives.schedules import (
     INTO,
     Bound,
-    Prices,
     Schedule,
     ScheduleNetwork,
     cut_seconds,
@@ -102,11 +101,9 @@ def synthesised(
     """
     method = method_of(network, collective)
     tried: dict[str, Any] = {} if chunks is None else {"chunks": (chunks,)}
-    if method == PAIRS:
-        return all_reduce(network, size_bytes, until=until, **tried)
-    if method == PATHS:
-        parts = {"parts": (chunks,)} if chunks else {}
-        return all_to_all(network, size_bytes, until=until, **parts)
+    if method in (PAIRS, PATHS):
+        made = all_reduce if method == PAIRS else all_to_all
+        return made(network, size_bytes, until=until, **tried)
     if method == TRANSLATES:
         return translated(network, collective, size_bytes, **tried)
     return along_trees(network, collective, size_bytes, root=root, until=until, **tried)
@@ -163,6 +160,9 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     >>> found.bound.seconds, found.bound.why
     (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 3 -> 0 and 1 -> 0.')
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     network = timed.network
     used = np.unique(network.channels.values)
     number = np.full(network.num_channels, -1, np.int64)
@@ -186,40 +186,25 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     if timed.prices is not None:
         prices = on_channels(timed.prices, link, network.num_links)
         seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
-        bound = Bound(seconds, f"{why} {_price_words(kept, prices)}", nothing, prices)
+        # the channels that cost something are full in every schedule at the bound
+        channels = np.unique(prices.channels.values).tolist()
+        many, names = counted(len(channels), "channel"), map(kept.channel_name, channels)
+        named = f"{many} set{'s' * (len(channels) == 1)} it: {listed(list(names), MOST_NAMED)}."
+        said = f"All {many} set it." if len(channels) == len(kept.rate) else named
+        bound = Bound(seconds, f"{why} {said}", nothing, prices)
     if best is not None:
-        inside = _inside(best)
+        # the vertices of a bottleneck cut: what its ranks reach without the links that leave. In a
+        # network that is reversed this reads backwards, and the cut is the same
+        ends, stays = best.network, np.ones(network.num_links, np.bool_)
+        stays[best.leaving] = False
+        pairs = ends.source[stays], ends.target[stays]
+        graph = csr_array((np.ones(len(pairs[0])), pairs), shape=(ends.num_vertices,) * 2)
+        away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
+        inside = np.flatnonzero(np.isfinite(away)).astype(np.int32)
         of = timed.program.collective, timed.program.root, timed.size_bytes
         seconds = cut_seconds(kept, *of, inside)
         bound = Bound(seconds, _cut_words(kept, *of, inside), inside)
     return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
-
-
-def _inside(best: Optimum) -> Ints:
-    """Return the vertices of a bottleneck cut: what its ranks reach without the links that leave.
-
-    In a network that is reversed this reads backwards, and the cut is the same.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    network = best.network
-    stays = np.ones(network.num_links, np.bool_)
-    stays[best.leaving] = False
-    ends = network.source[stays], network.target[stays]
-    graph = csr_array((np.ones(len(ends[0])), ends), shape=(network.num_vertices,) * 2)
-    away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
-    return np.flatnonzero(np.isfinite(away)).astype(np.int32)
-
-
-def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
-    """Return the channels that cost something: they are full in every schedule at the bound."""
-    channels = np.unique(prices.channels.values).tolist()
-    if len(channels) == len(network.rate):
-        return f"All {counted(len(channels), 'channel')} set it."
-    many = counted(len(channels), "channel")
-    names = listed([network.channel_name(channel) for channel in channels], MOST_NAMED)
-    return f"{many} set{'s' * (len(channels) == 1)} it: {names}."
 
 
 def _cut_words(

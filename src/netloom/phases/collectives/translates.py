@@ -9,13 +9,13 @@ sent when is a timetable of as many machines as there are directions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import ceil
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, Timed, listed
@@ -72,8 +72,7 @@ class Translates:
         """int32[num_vertices, num_vertices], where the vertex v is from root r: row r, column v."""
         at = np.array(np.unravel_index(np.arange(self.direction.shape[1]), self.sides))
         moved = (at[:, :, None] + at[:, None, :]) % np.array(self.sides)[:, None, None]
-        found: Ints = np.ravel_multi_index(tuple(moved), self.sides).astype(np.int32)
-        return found
+        return np.asarray(np.ravel_multi_index(tuple(moved), self.sides), np.int32)
 
     def __repr__(self) -> str:
         depth = int(self.depth.max())
@@ -102,6 +101,9 @@ def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
     >>> translates((2, 2, 2)), translates((8, 8), trees=1)
     (<3 trees, depth 3, 7 rounds of 7>, <1 trees, depth 8, 16 rounds of 16>)
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
     sides = tuple(int(side) for side in sides)
     vertices = int(np.prod(sides))
     if vertices < 2 or min(sides) < 1:
@@ -114,29 +116,13 @@ def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
     many = len(steps) if trees is None else trees
     if many < 1:
         raise InputError("trees", f"{many}", "at least 1")
-    direction, depth = _directions(sides, steps, many)
+    # Vertices choose among the directions that lead there on shortest paths, such that none is
+    # chosen more often than others need be: a flow from vertices to directions.
+    ways, width = len(steps), np.array(sides)
     at = np.array(np.unravel_index(np.arange(vertices), sides)).T
-    before = (at[None, :, :] - steps[direction]) % np.array(sides)
-    parent = np.ravel_multi_index(tuple(np.moveaxis(before, -1, 0)), sides).astype(np.int32)
-    direction[:, 0] = parent[:, 0] = -1
-    return Translates(sides, steps, direction, parent, depth, _rounds(direction, parent, depth))
-
-
-def _directions(sides: tuple[int, ...], steps: Ints, many: int) -> tuple[Ints, Ints]:
-    """Return by which direction each vertex receives in each tree, and its distance.
-
-    Vertices choose among the directions that lead there on shortest paths, such that none is
-    chosen more often than others need be: a flow from vertices to directions.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import maximum_flow
-
-    vertices, ways = int(np.prod(sides)), len(steps)
-    at = np.array(np.unravel_index(np.arange(vertices), sides)).T
-    width = np.array(sides)
     ahead = (at @ steps.T) % (np.abs(steps) @ width)  # how far along each direction it lies
     toward = (ahead > 0) & (2 * ahead <= np.abs(steps) @ width)
-    depth = np.minimum(at, width - at).sum(axis=1)
+    depth = np.minimum(at, width - at).sum(axis=1).astype(np.int32)
     vertex, way = np.nonzero(toward)
     source, sink = vertices + ways, vertices + ways + 1
     others = np.arange(1, vertices)
@@ -159,7 +145,11 @@ def _directions(sides: tuple[int, ...], steps: Ints, many: int) -> tuple[Ints, I
     taken[vertex, way] = np.asarray(flow[vertex, vertices + way]).ravel()
     taken[0, 0] = many
     chosen = np.repeat(np.tile(np.arange(ways), vertices), taken.ravel())
-    return chosen.reshape(vertices, many).T.astype(np.int32).copy(), depth.astype(np.int32)
+    direction = chosen.reshape(vertices, many).T.astype(np.int32).copy()
+    before = (at[None, :, :] - steps[direction]) % np.array(sides)
+    parent = np.ravel_multi_index(tuple(np.moveaxis(before, -1, 0)), sides).astype(np.int32)
+    direction[:, 0] = parent[:, 0] = -1
+    return Translates(sides, steps, direction, parent, depth, _rounds(direction, parent, depth))
 
 
 def _rounds(direction: Ints, parent: Ints, depth: Ints) -> Ints:
@@ -239,6 +229,8 @@ def translated(
     >>> round(translated(net, "all-gather", 64e6).efficiency, 3)
     0.997
     """
+    if collective not in ("all-gather", "reduce-scatter"):
+        raise InputError("collective", f"'{collective}'", "all-gather or reduce-scatter")
     if not translatable(network):
         wanted = "a whole torus or hypercube, all links alike"
         raise InputError(network.topology.name, "vertices that are not alike", wanted)
@@ -262,16 +254,33 @@ def translated(
                 finish, best = times[1].max(), (many, times)
     assert best is not None
     many, (start, end) = best
-    rank_of = np.argsort(network.vertices)
-    if collective == "reduce-scatter":
+    rank_of, sums = np.argsort(network.vertices), collective == "reduce-scatter"
+    if len(start) * ranks > MOST_MESSAGES:
+        wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
+        raise InputError("schedule", f"{len(start) * ranks:,} messages", wanted)
+    if sums:
         start, end = end.max() - end, end.max() - start
-    program, start, row = _everywhere(found, collective, many, start, rank_of)
+    row = np.argsort(start, kind="stable")
+    tree, vertex = np.nonzero(found.parent >= 0)
+    moved = found.moved()
+    job, number = row // many, row % many
+    target = rank_of[moved[:, vertex[job]].T].ravel()
+    source = rank_of[moved[:, found.parent[tree, vertex][job]].T].ravel()
+    chunk = (rank_of[None, :] * found.num_trees + tree[job][:, None]) * many + number[:, None]
+    if sums:
+        source, target = target, source
+    size, first, final = owners(collective, ranks, found.num_trees * many)
+    row = np.repeat(row, ranks)
+    start, end = start[row], end[row]
     _, step = np.unique(start, return_inverse=True)
-    channels = _channels(network, program)
-    return Timed(
-        replace(program, step=step.astype(np.int32)), network, size_bytes, start, end[row],
-        single(channels), bound,
+    program = CollectiveProgram(
+        collective, "synthesised", ranks, size, 0, source.astype(np.int32), target.astype(np.int32),
+        step.astype(np.int32), single(chunk.ravel()), np.full(len(row), sums), first, final,
     )  # fmt: skip
+    keys = network.source.astype(np.int64) * ranks + network.target
+    link = np.searchsorted(keys, source.astype(np.int64) * ranks + target)
+    channels = network.channels.values[network.channels.offsets[link]]
+    return Timed(program, network, size_bytes, start, end, single(channels), bound)
 
 
 def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs, Servers]:
@@ -294,45 +303,3 @@ def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs,
     room = np.ones(ways)
     latency = np.full(ways, network.latency[0])
     return jobs, Servers(room, latency, single(range(ways)), room, float(network.rate[0]))
-
-
-def _everywhere(
-    found: Translates, collective: str, many: int, start: Floats, rank_of: Ints
-) -> tuple[CollectiveProgram, Floats, Ints]:
-    """Return the messages of all roots in the order of their starts, and which of one root's.
-
-    ``start``: of each message of root 0. Steps are left 0.
-    """
-    if collective not in ("all-gather", "reduce-scatter"):
-        raise InputError("collective", f"'{collective}'", "all-gather or reduce-scatter")
-    trees, vertices = found.direction.shape
-    if len(start) * vertices > MOST_MESSAGES:
-        wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
-        raise InputError("schedule", f"{len(start) * vertices:,} messages", wanted)
-    sums = collective == "reduce-scatter"
-    row = np.argsort(start, kind="stable")
-    tree, vertex = np.nonzero(found.parent >= 0)
-    moved = found.moved()
-    job, number = row // many, row % many
-    target = rank_of[moved[:, vertex[job]].T]
-    source = rank_of[moved[:, found.parent[tree, vertex][job]].T]
-    chunk = (rank_of[None, :] * trees + tree[job][:, None]) * many + number[:, None]
-    if sums:
-        source, target = target, source
-    size, first, final = owners(collective, vertices, trees * many)
-    rows = np.repeat(row, vertices)
-    program = CollectiveProgram(
-        collective, "synthesised", vertices, size, 0, source.ravel().astype(np.int32),
-        target.ravel().astype(np.int32), np.zeros(len(rows), np.int32), single(chunk.ravel()),
-        np.full(len(rows), sums), first, final,
-    )  # fmt: skip
-    return program, start[rows], rows
-
-
-def _channels(network: RankNetwork, program: CollectiveProgram) -> Ints:
-    """Return the channel of each message between neighbours."""
-    ranks = network.num_ranks
-    keys = network.source.astype(np.int64) * ranks + network.target
-    link = np.searchsorted(keys, program.source.astype(np.int64) * ranks + program.target)
-    found: Ints = network.channels.values[network.channels.offsets[link]]
-    return found

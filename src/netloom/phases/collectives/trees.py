@@ -1,11 +1,10 @@
 """The least time of a collective, and trees that reach it.
 
-The least time of an all-gather, reduce-scatter, broadcast or reduce, and trees that reach it.
-
-What the ranks of a set S have must leave S for the others: M/N · |S| bytes through the links that
-leave it. The set for which this takes longest is the bottleneck, and no schedule is faster. Zhao et
-al., *ForestColl: efficient collective communications on heterogeneous network fabrics*, 2024. Here
-without a binary search, by Newton's steps from cut to cut in exact fractions.
+In an all-gather, what the ranks of a set S have must leave S for the others: M/N · |S| bytes
+through the links that leave it. Reduce-scatter, broadcast and reduce have like cuts. The set for
+which this takes longest is the bottleneck, and no schedule is faster. Zhao et al., *ForestColl:
+efficient collective communications on heterogeneous network fabrics*, 2024. Here without a binary
+search, by Newton's steps from cut to cut in exact fractions.
 
 Switches are split off: a network of ranks alone can do as much. Capacity of a way u → w → t through
 a switch w becomes a link u → t, as much as no rank misses. After that the switch has no links. If
@@ -18,19 +17,17 @@ follows Edmonds' theorem on disjoint branchings in its capacitated form (Bérczi
 arborescences*, 2010). Trees grow link by link, without backtracking. Maximum flows limit how often
 a link is used. Trees of the same root that are alike are one *batch* with a multiplicity.
 
-What no algorithm beats on a network: the least time of a collective, from its cuts and ways.
-
-Any routing, any order of ranks on these hosts and any algorithm are allowed. Routers do not add.
-
-If ranks form k groups, 2 (k − 1) sizes leave the groups of an all-reduce together. Patarasuk &
-Yuan, *Bandwidth optimal all-reduce algorithms for clusters of workstations*, 2009, prove it for
-single ranks. The groups for which this takes longest are those of least bandwidth out of them per
-group less one. If every link is as fast both ways and only ranks forward, that many trees can be
-packed (Tutte 1961, Nash-Williams 1961). Used up one way and down the other, they are an all-reduce
-at this bound. The least is found by Newton's steps from groups to groups. A step is a greedy
-algorithm over a submodular function, a minimum cut per rank (Cunningham, *Optimal attack and
-reinforcement of a network*, J. ACM 32, 1985, and Barahona, *Separating from the dominant of the
-spanning tree polytope*, Oper. Res. Lett. 12, 1992).
+The least time of any collective follows from the cuts and ways of a network. Any routing, any order
+of ranks on these hosts and any algorithm are allowed. Routers do not add. If ranks form k groups, 2
+(k − 1) sizes leave the groups of an all-reduce together. Patarasuk & Yuan, *Bandwidth optimal
+all-reduce algorithms for clusters of workstations*, 2009, prove it for single ranks. The groups for
+which this takes longest are those of least bandwidth out of them per group less one. If every link
+is as fast both ways and only ranks forward, that many trees can be packed (Tutte 1961,
+Nash-Williams 1961). Used up one way and down the other, they are an all-reduce at this bound. The
+least is found by Newton's steps from groups to groups. A step is a greedy algorithm over a
+submodular function, a minimum cut per rank (Cunningham, *Optimal attack and reinforcement of a
+network*, J. ACM 32, 1985, and Barahona, *Separating from the dominant of the spanning tree
+polytope*, Oper. Res. Lett. 12, 1992).
 """
 
 from __future__ import annotations
@@ -47,11 +44,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.base.units import rate, rate as rate_words
+from netloom.base.units import rate
 from netloom.base.words import counted, listed
 from netloom.bounds.cuts import pods
 from netloom.bounds.demand import leading_out
-from netloom.phases.collectives.kernels.trees import INFINITE, fill_arcs, join_groups
+from netloom.phases.collectives.kernels.trees import INFINITE, fill_arcs, first_short, join_groups
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Prices
 from netloom.topology import Cube, Topology
@@ -114,7 +111,7 @@ class Optimum:
         ways = [f"{network.name_of(int(a))} -> {network.name_of(int(b))}" for a, b in ends]
         total = float(network.rate[self.leaving].sum())
         ranks = counted(len(self.inside), "node" if network.by_node else "rank")
-        speed = rate_words(total) if network.bytes_per_second != 1 else f"{total:.4g} channels"
+        speed = rate(total) if network.bytes_per_second != 1 else f"{total:.4g} channels"
         through = f"{counted(len(ways), 'link')} of {speed} together ({listed(ways, 4)})"
         send = "sends" if len(self.inside) == 1 else "send"
         return f"{ranks} ({names}) {send} to the others through {through}."
@@ -157,67 +154,40 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     given = given.astype(np.int64)
     if len(given) != network.num_ranks or given.min() < 0 or not given.any():
         raise InputError("weights", f"{given.tolist()!s:.40}", "one per rank, some above 0")
-    inside = _all_but_slowest(network, given)
+    # all vertices but the rank that takes longest to receive what the others have
+    arriving = np.zeros(network.num_vertices, np.int64)
+    np.add.at(arriving, network.target, network.capacity)
+    others = given.sum() - given
+    ways = zip(arriving.tolist(), others.tolist(), strict=False)
+    rates = [(Fraction(into, rest), rank) for rank, (into, rest) in enumerate(ways) if rest]
+    inside = np.arange(network.num_vertices) != min(rates)[1]
     rate = _rate_of(network, given, inside)
-    graph = _Graph(network, given)
-    place = 0
+    # the links, and a super-source with an arc to each rank that has something to send
+    source, ranks = network.num_vertices, np.arange(network.num_ranks)
+    own = 2 * (network.num_links + ranks)
+    begin = np.append(network.source, np.full(len(ranks), source)).astype(np.int32)
+    end = np.append(network.target, ranks).astype(np.int32)
+    arcs = graph_of(source + 1, len(begin))
+    fill_arcs(*arcs[:4], begin, end, np.ones(len(begin), np.int64))
+    whole, place = arcs[3], 0
     while True:
-        place = graph.first_short(rate, place)
-        if place < 0:
+        whole[: 2 * network.num_links : 2] = network.capacity * rate.denominator
+        whole[own] = given * rate.numerator
+        whole[own[:place]] = INFINITE
+        limit = int(given.sum()) * rate.numerator
+        assert limit < INFINITE, "capacities too large for exact flows"
+        place = int(first_short(*arcs, source, place, own, np.int64(limit)))
+        if place < 0:  # no rank cannot receive at this rate
             break
-        inside = graph.arcs[5][0, : graph.source] >= 0  # of the cut that the last flow met
+        inside = arcs[5][0, :source] >= 0  # of the cut that the last flow met
         lower = _rate_of(network, given, inside)
         assert lower < rate, "a cut that does not lower the rate"
         rate = lower
     leaving = np.flatnonzero(inside[network.source] & ~inside[network.target])
     parts = *network.capacity.tolist(), *network.single.tolist()
     trees = rate.numerator // gcd(rate.numerator, *parts)
-    ranks = np.flatnonzero(inside[: network.num_ranks])
-    return Optimum(network, given, rate, ranks.astype(np.int32), leaving.astype(np.int32), trees)
-
-
-class _Graph:
-    """The links, and a super-source with an arc to each rank that has something to send."""
-
-    def __init__(self, network: RankNetwork, weights: Ints) -> None:
-        from netloom.phases.collectives.kernels.trees import fill_arcs
-
-        self.source = network.num_vertices
-        self.weights = weights
-        self.capacity = network.capacity
-        ranks = np.arange(network.num_ranks)
-        self.own = 2 * (network.num_links + ranks)
-        sources = np.append(network.source, np.full(len(ranks), self.source)).astype(np.int32)
-        targets = np.append(network.target, ranks).astype(np.int32)
-        self.arcs = graph_of(self.source + 1, len(sources))
-        fill_arcs(*self.arcs[:4], sources, targets, np.ones(len(sources), np.int64))
-
-    def first_short(self, rate: Fraction, begin: int) -> int:
-        """Return the first rank from ``begin`` on that cannot receive at this rate; −1 if none."""
-        from netloom.phases.collectives.kernels.trees import INFINITE, first_short
-
-        whole = self.arcs[3]
-        whole[: 2 * len(self.capacity) : 2] = self.capacity * rate.denominator
-        whole[self.own] = self.weights * rate.numerator
-        whole[self.own[:begin]] = INFINITE
-        limit = int(self.weights.sum()) * rate.numerator
-        assert limit < INFINITE, "capacities too large for exact flows"
-        return int(first_short(*self.arcs, self.source, begin, self.own, np.int64(limit)))
-
-
-def _all_but_slowest(network: RankNetwork, weights: Ints) -> Bools:
-    """Return all vertices but the rank that takes longest to receive what the others have."""
-    arriving = np.zeros(network.num_vertices, np.int64)
-    np.add.at(arriving, network.target, network.capacity)
-    others = weights.sum() - weights
-    rates = [
-        Fraction(int(arriving[rank]), int(others[rank])) if others[rank] else None
-        for rank in range(network.num_ranks)
-    ]
-    slowest = min((each, rank) for rank, each in enumerate(rates) if each is not None)[1]
-    found = np.ones(network.num_vertices, np.bool_)
-    found[slowest] = False
-    return found
+    held = np.flatnonzero(inside[: network.num_ranks])
+    return Optimum(network, given, rate, held.astype(np.int32), leaving.astype(np.int32), trees)
 
 
 def _rate_of(network: RankNetwork, weights: Ints, inside: Bools) -> Fraction:
@@ -405,25 +375,17 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
 
     Every rank must be able to receive all trees at once, which an optimum ensures.
     """
+    from netloom.phases.collectives.kernels.trees import grow
+
     room, ways = split_off(network, capacity, trees)
     source, target = (each.astype(np.int32) for each in np.nonzero(room))
     offsets = np.append(0, np.cumsum(np.bincount(source, minlength=network.num_ranks)))
-    left = room[source, target].copy()
-    batches = _grown((offsets.astype(np.int64), source, target), left, trees)
-    return _on_cables(network, ways, (source, target), batches, trees, rate)
-
-
-def _grown(
-    links: tuple[Ints, Ints, Ints], left: Ints, trees: Ints
-) -> list[tuple[int, int, Ints, Ints]]:
-    """Return batches: root, multiplicity, order of joining, and the link by which each joined."""
-    from netloom.phases.collectives.kernels.trees import grow
-
-    ranks, waiting = len(trees), trees.copy()
-    found = []
+    links, left = (offsets.astype(np.int64), source, target), room[source, target].copy()
+    ranks, waiting, batches = network.num_ranks, trees.copy(), list[tuple[int, int, Ints, Ints]]()
     slots = 2 * ranks + 8
     stack = _stack(slots, ranks)
     graph = graph_of(ranks + 1 + slots, len(left) + ranks + slots * (ranks + 1) + 8, 5)
+    # a batch: root, multiplicity, order of joining, and the link by which each joined
     for root in np.flatnonzero(trees).tolist():
         waiting[root] = 0
         many, order, covered, parent = stack
@@ -442,49 +404,38 @@ def _grown(
                 many, order, covered, parent = stack
             depth = int(grow(links, left, waiting, stack, depth, graph))
             assert depth >= 0, "a tree that cannot grow"
-            found.append((root, int(many[depth]), order[depth].copy(), parent[depth].copy()))
-    return found
+            batches.append((root, int(many[depth]), order[depth].copy(), parent[depth].copy()))
+    # batches are cut where one way of a link is full and the next begins
+    numbers: dict[tuple[int, ...], int] = {}
+    ends = zip(source.tolist(), target.tolist(), strict=True)
+    rest = {pair: list(ways[pair]) for pair in ends}
+    roots, sizes, parents, routes = [], [], [], []
+    for root, multiplicity, order, entered in batches:
+        above = np.where(entered >= 0, source[entered], -1).astype(np.int32)
+        while multiplicity:
+            pairs = {v: (int(above[v]), v) for v in order.tolist() if above[v] >= 0}
+            most = min([multiplicity, *(rest[pair][-1][0] for pair in pairs.values())])
+            route = np.full(len(above), -1, np.int32)
+            for vertex, pair in pairs.items():
+                amount, way = rest[pair].pop()
+                if amount > most:
+                    rest[pair].append((amount - most, way))
+                route[vertex] = numbers.setdefault(way, len(numbers))
+            roots.append(root)
+            sizes.append(most)
+            parents.append(above)
+            routes.append(route)
+            multiplicity -= most
+    return Forest(
+        network, trees, np.array(roots, np.int32), np.array(sizes, np.int64), np.array(parents),
+        np.array(routes), lists(numbers, np.int32), rate,
+    )  # fmt: skip
 
 
 def _stack(slots: int, ranks: int) -> tuple[NDArray[Any], ...]:
     return (
         np.zeros(slots, np.int64), np.zeros((slots, ranks), np.int32),
         np.zeros(slots, np.int64), np.full((slots, ranks), -1, np.int32),
-    )  # fmt: skip
-
-
-def _on_cables(
-    network: RankNetwork,
-    ways: Shares,
-    ends: tuple[Ints, Ints],
-    batches: list[tuple[int, int, Ints, Ints]],
-    trees: Ints,
-    rate: float,
-) -> Forest:
-    """Return the forest, batches cut where one way of a link is full and the next begins."""
-    source, target = (each.tolist() for each in ends)
-    numbers: dict[tuple[int, ...], int] = {}
-    rest = {pair: list(ways[pair]) for pair in zip(source, target, strict=True)}
-    root, many, parents, routes = [], [], [], []
-    for of_root, multiplicity, order, entered in batches:
-        above = np.array([source[link] if link >= 0 else -1 for link in entered.tolist()], np.int32)
-        while multiplicity:
-            pairs = {v: (int(above[v]), v) for v in order.tolist() if above[v] >= 0}
-            most = min([multiplicity, *(rest[pair][-1][0] for pair in pairs.values())])
-            route = np.full(len(above), -1, np.int32)
-            for vertex, pair in pairs.items():
-                amount, links = rest[pair].pop()
-                if amount > most:
-                    rest[pair].append((amount - most, links))
-                route[vertex] = numbers.setdefault(links, len(numbers))
-            root.append(of_root)
-            many.append(most)
-            parents.append(above)
-            routes.append(route)
-            multiplicity -= most
-    return Forest(
-        network, trees, np.array(root, np.int32), np.array(many, np.int64), np.array(parents),
-        np.array(routes), lists(numbers, np.int32), rate,
     )  # fmt: skip
 
 
@@ -602,6 +553,9 @@ def least_time(
     >>> least_time("all-reduce", nodes, np.arange(128), by_node=True).per_byte * 8
     1.875
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     if collective not in COLLECTIVES:
         raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
     given = np.asarray(host_of)
@@ -617,7 +571,23 @@ def least_time(
     )  # fmt: skip
     ports = np.bincount(owner)[places] * port
     ranks = _Ranks(collective, network, weight, int(place[root]), ports)
-    near, far = _latencies(ranks)
+    # the least latency between any two hosts, and that of the two that are furthest
+    hosts = len(places)
+    graph = csr_array(
+        (network.latency, (network.source, network.target)), shape=(network.num_vertices,) * 2
+    )
+    if collective in ("reduce", "gather"):
+        graph = csr_array(graph.T)
+    some = np.unique(np.linspace(0, hosts - 1, min(hosts, MOST_SOURCES)).astype(np.int64))
+    if collective in ("broadcast", "reduce", "gather", "scatter"):
+        some = np.array([ranks.root])
+    times = dijkstra(graph, indices=some)[:, :hosts]
+    if not np.isfinite(times).all():
+        raise InputError(topology.name, "pieces", "ranks that can all reach each other")
+    leave, come = network.source < hosts, network.target < hosts
+    near, far = np.inf, float(times.max())
+    for links in ((leave & come,), (leave & ~come, come & ~leave)):  # straight, or by routers
+        near = min(near, float(sum(network.latency[each].min(initial=np.inf) for each in links)))
     told = least_seconds(
         len(places), latency=near, overhead=overhead, gap=0.0, ranks_each=int(weight.max())
     )
@@ -629,33 +599,20 @@ def least_time(
     return LeastTime(begun, alpha, *found)
 
 
-def _latencies(ranks: _Ranks) -> tuple[float, float]:
-    """Return the least latency between any two hosts, and that of the two that are furthest."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    network, hosts = ranks.network, len(ranks.weight)
-    graph = csr_array(
-        (network.latency, (network.source, network.target)), shape=(network.num_vertices,) * 2
-    )
-    rooted = ranks.collective in ("broadcast", "reduce", "gather", "scatter")
-    some = np.unique(np.linspace(0, hosts - 1, min(hosts, MOST_SOURCES)).astype(np.int64))
-    from_root = np.array([ranks.root])
-    if ranks.collective in ("reduce", "gather"):
-        graph = csr_array(graph.T)
-    times = dijkstra(graph, indices=from_root if rooted else some)[:, :hosts]
-    if not np.isfinite(times).all():
-        raise InputError(network.topology.name, "pieces", "ranks that can all reach each other")
-    leave, come = network.source < hosts, network.target < hosts
-    near = np.inf
-    for links in ((leave & come,), (leave & ~come, come & ~leave)):  # straight, or by routers
-        near = min(near, sum(network.latency[some].min(initial=np.inf) for some in links))
-    return float(near), float(times.max())
-
-
 def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     """Yield seconds per byte that some cut takes, and which."""
-    yield _ports(ranks)
+    # what the host with the most to send or to receive through its port takes
+    own, port = ranks.weight, ranks.port
+    others = (ranks.total - own) / ranks.total
+    most = {
+        "all-reduce": 2 * (len(own) - 1) / float(port.sum()),
+        "all-to-all": float((own * others / port).max()),
+        "broadcast": float(1 / port.min()),
+        "reduce": float(1 / port.min()),
+        "gather": float(others[ranks.root] / port[ranks.root]),
+        "scatter": float(others[ranks.root] / port[ranks.root]),
+    }.get(ranks.collective, float((others / port).max()))
+    yield most, f"Each node sends and receives {rate(float(port.min()))}."
     gathers = {"all-gather": False, "reduce-scatter": True, "broadcast": False, "reduce": True}
     one = np.zeros_like(ranks.weight)
     one[ranks.root] = 1
@@ -679,22 +636,6 @@ def _cut(ranks: _Ranks, weights: Ints, *, backwards: bool) -> tuple[float, str]:
     found = optimum(network, weights)
     said = found.bottleneck
     return 1 / found.bytes_per_second, f"{said} Backwards for sums." if backwards else said
-
-
-def _ports(ranks: _Ranks) -> tuple[float, str]:
-    """Return what the host with the most to send or to receive through its port takes."""
-    own, total, port = ranks.weight, ranks.total, ranks.port
-    others = (total - own) / total
-    if ranks.collective in ("gather", "scatter"):
-        most = float(others[ranks.root] / port[ranks.root])
-    else:
-        most = {
-            "all-reduce": 2 * (len(own) - 1) / float(port.sum()),
-            "all-to-all": float((own * others / port).max()),
-            "broadcast": float(1 / port.min()),
-            "reduce": float(1 / port.min()),
-        }.get(ranks.collective, float((others / port).max()))
-    return most, f"Each node sends and receives {rate(float(port.min()))}."
 
 
 def _partitions(network: RankNetwork) -> Iterator[Ints]:

@@ -1,20 +1,10 @@
 """Connections into phases, over flat arrays.
 
-Edge coloring of connections between senders and receivers.
-
-Twin: ``tests/reference/partitioning.py``.
-
-Items into bins of several resources each, such that bins hold them and cost least together.
-
-Twin: ``tests/reference/partitioning.py``.
-
-Routes of connections through copies of a network, one copy a phase.
-
-Places, prices and surcharges are those of ``kernels.priced_paths``.
-
-Twin: ``tests/reference/partitioning.py``.
-
-Connections moved between phases until the phases, one after the other, last less long.
+There are four parts: edge coloring of connections between senders and receivers; items packed into
+bins of several resources each, such that bins hold them and cost least together; routes of
+connections through copies of a network, one copy per phase, whose places, prices and surcharges are
+those of ``routing.kernels.priced_paths``; and connections moved between phases until the phases,
+one after the other, last less long.
 
 A phase lasts as long as its busiest processor or channel: its height. What is known of the phases
 is ``load``: ``busy``, float64[phases, places], the clocks of processors, then channels. ``heights``
@@ -31,7 +21,7 @@ import numpy as np
 from netloom.base.compilation import inlined, kernel, njit
 from netloom.routing.kernels.priced_paths import find
 
-# -- colouring -------------------------------------------------------------------------------------
+# -- edge coloring ---------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -166,7 +156,7 @@ def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
     return best_excess
 
 
-# -- route -----------------------------------------------------------------------------------------
+# -- routes by prices ------------------------------------------------------------------------------
 
 
 LOYALTY = 20.0
@@ -270,7 +260,7 @@ def rip_up(net, ends, state, chosen):
             phase[one] = -1
 
 
-# -- balance ---------------------------------------------------------------------------------------
+# -- moves between phases --------------------------------------------------------------------------
 
 
 EVENNESS_OF_PHASES = 0.02

@@ -1,21 +1,15 @@
 """Times of the words of one phase, over flat arrays.
 
-Words as a fluid: connections of one phase that share channels and network access fairly.
-
-A place is a channel, or the network access of a processor. ``uses``: int64[…], the places of
-connection c are at ``first_use[c]`` to ``first_use[c + 1]``. ``users``: the connections of place p
-at ``first_user[p]`` to ``first_user[p + 1]``. ``capacity``: float64[places], words per clock.
-``one``, ``other``, ``words``, ``first``, ``later``, ``waits``: see ``kernels.timetable``.
-
-Twin: ``tests/reference/timetables.py``.
-
-Timetables of the connections of one phase, in words.
-
 ``one``, ``other``: int64[n], the two processors of each connection. If a processor sends and
 receives at once, its two sides count as processors of their own. ``words``: int64[n]. ``later``:
 int64[…], the connections that wait for connection c are at ``first[c]`` to ``first[c + 1]``, and
 ``waits``: int64[n] is the number of those that it waits for itself. A ``sequence`` is int64[n], all
 connections, none before one that it waits for. ``start``: int64[n].
+
+If connections share channels and network access, words are a fluid, shared fairly. A place is a
+channel, or the network access of a processor. ``uses``: int64[…], the places of connection c are at
+``first_use[c]`` to ``first_use[c + 1]``. ``users``: the connections of place p at ``first_user[p]``
+to ``first_user[p + 1]``. ``capacity``: float64[places], words per clock.
 
 Twin: ``tests/reference/timetables.py``.
 """
@@ -26,7 +20,7 @@ import numpy as np
 
 from netloom.base.compilation import njit
 
-# -- sharing ---------------------------------------------------------------------------------------
+# -- shared channels -------------------------------------------------------------------------------
 
 
 TOGETHER = 1e-9  # relative difference that rounding may make between equal numbers
@@ -142,7 +136,7 @@ def flow(
     return True
 
 
-# -- timetable -------------------------------------------------------------------------------------
+# -- timetables ------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)

@@ -10,7 +10,7 @@ between phases afterwards so that these last less long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -148,7 +148,16 @@ def _negotiated(
 
     Equal connections are tried twice: as they come, and sorted into phases by their colors.
     """
-    colour = _even_phases(given, topology.num_hosts)
+    from netloom.phases.kernels.partition import edge_colouring
+
+    colour: Ints | None = None
+    if not len(given.before) and len(np.unique(given.words)) == 1:
+        # As many colors as the busiest processor sends or receives connections: no fewer will do
+        # (König's theorem). Phases of whole colors waste no processor's time.
+        colours = max(int(np.bincount(end).max()) for end in (given.source, given.target))
+        nodes = topology.num_hosts
+        ends = given.source.astype(np.int64), nodes + given.target.astype(np.int64)
+        colour = edge_colouring(*ends, 2 * nodes, colours)
 
     def attempt(phases: int) -> Plan | None:
         homes: list[Ints | None] = [None]
@@ -163,25 +172,6 @@ def _negotiated(
         return min(even, key=lambda plan: phase_clocks(plan, costs).sum(), default=None)
 
     return attempt
-
-
-def _even_phases(given: Connections, num_nodes: int) -> Ints | None:
-    """Return int64[n], a color for each connection, none twice at a sender or receiver.
-
-    As many colors as the busiest processor sends or receives connections: no fewer will do
-    (König's theorem). Phases of whole colors waste no processor's time where connections are
-    equally long. None is returned where they are not, or come in an order.
-    """
-    from netloom.phases.kernels.partition import edge_colouring
-
-    if len(given.before) or len(np.unique(given.words)) > 1:
-        return None
-    colours = max(int(np.bincount(end).max(initial=0)) for end in (given.source, given.target))
-    colour: Ints = edge_colouring(
-        given.source.astype(np.int64), num_nodes + given.target.astype(np.int64), 2 * num_nodes,
-        colours,
-    )  # fmt: skip
-    return colour
 
 
 def _fewest(attempt: Attempt, least: int, most: int, *, patient: bool) -> Plan | None:
@@ -256,8 +246,16 @@ def permutations(
     even = all(side % 2 == 0 for side in topology.sides if side > 1)
     shape = zip(topology.sides, topology.wraps, strict=True)
     closed = all(wraps or side <= 2 for side, wraps in shape)  # all nodes have like neighbours
-    alike = list(_alike(given, topology)) if closed and not len(given.before) else []
-    if sum(map(len, alike)) < len(given) or (halved and not even):
+    if not closed or len(given.before) or (halved and not even):
+        return None
+    ends = [np.array(np.unravel_index(end, topology.sides)) for end in (given.source, given.target)]
+    apart = (ends[1] - ends[0]) % np.array(topology.sides)[:, None]
+    by_node = np.lexsort((given.source, given.words, *apart))
+    kinds = np.vstack([apart, given.words[None]])[:, by_node]
+    changes = np.flatnonzero((kinds[:, 1:] != kinds[:, :-1]).any(axis=0)) + 1
+    alike = np.split(by_node, changes)  # by displacement and words
+    everywhere = np.arange(topology.num_hosts)
+    if not all(np.array_equal(given.source[one], everywhere) for one in alike):
         return None
     routed: list[Ints] = [np.zeros(0, np.int64)] * len(given)
     sets, held, busy, nodes = [], [], [], topology.num_hosts
@@ -269,9 +267,9 @@ def permutations(
         parts = [colour[one] == 0, colour[one] == 1] if halved else [np.ones(len(one), bool)]
         for part in parts:
             sets.append(one[part])
-            ends = given.source[one[part]], given.target[one[part]]
             passed = topology.channel_target[hops[part][:, :-1]].ravel()
-            on_nodes = np.array([np.bincount(at, minlength=nodes) for at in (*ends, passed)])
+            visited = given.source[one[part]], given.target[one[part]], passed
+            on_nodes = np.array([np.bincount(at, minlength=nodes) for at in visited])
             on_channels = np.bincount(hops[part].ravel(), minlength=topology.num_channels)
             held.append(on_nodes.sum(0) if capacity.per == "node" else on_channels)
             access = on_nodes[:2].ravel() if costs.both_ways else on_nodes[0] + on_nodes[1]
@@ -316,19 +314,6 @@ def pack_permutations(
     for members, number in zip(sets.members, numbers.tolist(), strict=True):
         phase[members] = number
     return Plan(topology, given, capacity, phase, sets.routes, "symmetric")
-
-
-def _alike(given: Connections, topology: Cube) -> Iterator[Ints]:
-    """Yield the connections of each displacement that start in every node, and carry as much."""
-    ends = [np.array(np.unravel_index(end, topology.sides)) for end in (given.source, given.target)]
-    apart = (ends[1] - ends[0]) % np.array(topology.sides)[:, None]
-    by_node = np.lexsort((given.source, given.words, *apart))
-    kinds = np.vstack([apart, given.words[None]])[:, by_node]
-    changes = np.flatnonzero((kinds[:, 1:] != kinds[:, :-1]).any(axis=0)) + 1
-    everywhere = np.arange(topology.num_hosts)
-    for one in np.split(by_node, changes):
-        if np.array_equal(given.source[one], everywhere):
-            yield one
 
 
 def _paths(topology: Cube, source: Ints, target_of_first: int) -> Ints:
@@ -393,7 +378,7 @@ class State(NamedTuple):
 class Task:
     """What kernels know: the network, who is to be joined, and in which order."""
 
-    # Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
+    # Ends and outgoing channels, places, and distances; see ``routing.kernels.priced_paths``.
     net: tuple[NDArray[np.generic], ...]
     ends: tuple[Ints, Ints]  # sources and targets
     # before, after: for each connection those that come before and after it, as ragged arrays.
@@ -578,8 +563,7 @@ def phase_clocks(plan: Plan, costs: ConSetCosts) -> Floats:
 
     No timetable of the phase can be shorter. Words of many connections interleaved come close.
     """
-    longest: Floats = _busy(plan, costs)[0].max(axis=1, initial=0.0)
-    return longest
+    return np.asarray(_busy(plan, costs)[0].max(axis=1, initial=0.0))
 
 
 def balanced(
@@ -609,7 +593,7 @@ def balanced(
     work = np.zeros(topology.num_channels), np.zeros((3, task.hops), np.int32)
     balance(
         task.net, scratch_of(task), task.ends,
-        (receivers - arrivals(topology), _processors(topology, costs)),
+        (receivers - arrivals(topology), receivers + topology.num_hosts),
         (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), tuple(state),
         task.before, task.after, load, work,
         min(most_moves, max(LEAST_MOVES, MOVES * len(given))),
@@ -619,16 +603,11 @@ def balanced(
     return after if heights.sum() < before else plan
 
 
-def _processors(topology: Topology, costs: ConSetCosts) -> int:
-    """Return how many processors, or halves of them, work side by side."""
-    return topology.num_hosts * (2 if costs.both_ways else 1)
-
-
 def _busy(plan: Plan, costs: ConSetCosts) -> tuple[Floats, int]:
     """Return float64[phases, processors + channels] in clocks, and where receivers begin."""
     given, topology = plan.connections, plan.topology
-    processors = _processors(topology, costs)
-    receivers = processors - topology.num_hosts
+    receivers = topology.num_hosts if costs.both_ways else 0
+    processors = receivers + topology.num_hosts  # or halves of them
     clocks = given.words * costs.clocks_per_word
     hops, width = plan.routes.lengths, processors + topology.num_channels
     start = plan.phase.astype(np.int64) * width

@@ -1,12 +1,9 @@
 """What the communication compiler is given and decides, and the least that it needs.
 
-What the communication compiler is given and decides: connections, in phases, with routes.
-
-How few phases, and how little time, any plan can do with.
-
-A network is seen as connections see it: hosts that hang on routers send and receive as two
-vertices. So no path leads through a host, and whatever searches for paths need not know what a host
-is.
+A ``Plan`` is connections in phases, each with its route. Bounds say how few phases, and how little
+time, any plan can do with. They see a network as connections do (``wired``): hosts that hang on
+routers send and receive as two vertices. So no path leads through a host, and whatever searches for
+paths need not know what a host is.
 """
 
 from __future__ import annotations
@@ -34,10 +31,6 @@ from netloom.workload import ProcessGraph
 from netloom.workload.programs.messages import grouped
 
 Edge: TypeAlias = tuple[int, int]
-
-
-# -- plans -----------------------------------------------------------------------------------------
-
 
 MOST_WORDS = 2**40
 """Most words of a connection."""
@@ -152,7 +145,29 @@ def connections(
     most = float(carried.max(initial=0.0))
     if most > MOST_WORDS:
         raise InputError(app.name, f"{most:.3g} words on an edge", f"at most {MOST_WORDS}")
-    before, after = _order_of(app, apart, order)
+    edge_of = {
+        (int(start), int(end)): edge
+        for edge, (start, end) in enumerate(zip(app.source, app.target, strict=True))
+    }
+    number = np.full(app.num_edges, -1, np.int32)
+    number[apart] = np.arange(len(apart))
+    earlier: dict[int, set[int]] = {}
+    later: dict[int, set[int]] = {}
+    for first, second in order:
+        for start, end in (first, second):
+            if (start, end) not in edge_of:
+                raise InputError("order", f"{start} -> {end}", f"edges of {app.name}")
+        later.setdefault(edge_of[first], set()).add(edge_of[second])
+        earlier.setdefault(edge_of[second], set()).add(edge_of[first])
+    for edge in sorted(edge for edge in earlier.keys() | later.keys() if number[edge] < 0):
+        # taken out of the order: all that came before it now come before all after it
+        firsts, lasts = (of.pop(edge, set()) - {edge} for of in (earlier, later))
+        for each in firsts:
+            later[each] = later[each] - {edge} | lasts
+        for each in lasts:
+            earlier[each] = earlier[each] - {edge} | firsts
+    pairs = sorted((number[a], number[b]) for a, following in later.items() for b in following)
+    before, after = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
     made = Connections(
         num_nodes=num_nodes,
         source=source[apart],
@@ -199,40 +214,6 @@ def ranks(given: Connections) -> Ints:
     return rank
 
 
-def _order_of(
-    app: ProcessGraph, apart: Ints, order: Sequence[tuple[Edge, Edge]]
-) -> tuple[Ints, Ints]:
-    """Return the numbers of the connections that come before, and after, each other."""
-    edge_of = {
-        (int(start), int(end)): edge
-        for edge, (start, end) in enumerate(zip(app.source, app.target, strict=True))
-    }
-    number = np.full(app.num_edges, -1, np.int32)
-    number[apart] = np.arange(len(apart))
-    earlier: dict[int, set[int]] = {}
-    later: dict[int, set[int]] = {}
-    for first, second in order:
-        for start, end in (first, second):
-            if (start, end) not in edge_of:
-                raise InputError("order", f"{start} -> {end}", f"edges of {app.name}")
-        later.setdefault(edge_of[first], set()).add(edge_of[second])
-        earlier.setdefault(edge_of[second], set()).add(edge_of[first])
-    for edge in sorted(edge for edge in earlier.keys() | later.keys() if number[edge] < 0):
-        _skip(edge, earlier, later)
-    pairs = sorted((number[a], number[b]) for a, following in later.items() for b in following)
-    both = np.array(pairs, np.int32).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
-
-
-def _skip(edge: int, earlier: dict[int, set[int]], later: dict[int, set[int]]) -> None:
-    """Take an edge out of the order: all that came before it now come before all after it."""
-    firsts, lasts = (of.pop(edge, set()) - {edge} for of in (earlier, later))
-    for each in firsts:
-        later[each] = later[each] - {edge} | lasts
-    for each in lasts:
-        earlier[each] = earlier[each] - {edge} | firsts
-
-
 def connection_order(given: Any, graph: ProcessGraph) -> list[tuple[Edge, Edge]]:
     r"""Return pairs of edges, the first of which has delivered before the second sends.
 
@@ -255,37 +236,32 @@ def connection_order(given: Any, graph: ProcessGraph) -> list[tuple[Edge, Edge]]
     """
     if given is None:
         return []
+    pairs: dict[str, tuple[Edge, Edge]] = {}
     if isinstance(given, str | Path):
-        pairs = {place: _pair(words, place) for place, words in read_lines(given, wanted=FORM)}
+        for place, words in read_lines(given, wanted=FORM):
+            sides = [side.split() for side in words.split("<")]
+            if [len(side) for side in sides] != [2, 2]:
+                raise InputError(place, f"'{words}'", FORM)
+            (a, b), (c, d) = ([whole_number(task, where=place) for task in side] for side in sides)
+            pairs[place] = (a, b), (c, d)
     else:
-        pairs = {f"order[{place}]": edges for place, edges in enumerate(_array(given))}
+        wanted = "pairs of edges, such as [((0, 1), (2, 3))]"
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            raise InputError("order", "lists of unequal lengths", wanted) from None
+        if not array.size:
+            return []
+        if array.shape[1:] != (2, 2) or array.dtype.kind not in "iu":
+            raise InputError("order", f"{array.dtype} of shape {array.shape}", wanted)
+        for number, ((a, b), (c, d)) in enumerate(array.tolist()):
+            pairs[f"order[{number}]"] = (a, b), (c, d)
     known = set(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
     for place, edges in pairs.items():
         for start, end in edges:
             if (start, end) not in known:
                 raise InputError(place, f"{start} -> {end}", f"edges of {graph.name}")
     return list(pairs.values())
-
-
-def _pair(words: str, place: str) -> tuple[Edge, Edge]:
-    sides = [side.split() for side in words.split("<")]
-    if [len(side) for side in sides] != [2, 2]:
-        raise InputError(place, f"'{words}'", FORM)
-    first, second = ((whole_number(a, where=place), whole_number(b, where=place)) for a, b in sides)
-    return first, second
-
-
-def _array(given: Any) -> list[tuple[Edge, Edge]]:
-    wanted = "pairs of edges, such as [((0, 1), (2, 3))]"
-    try:
-        pairs = np.asarray(given)
-    except ValueError:
-        raise InputError("order", "lists of unequal lengths", wanted) from None
-    if not pairs.size:
-        return []
-    if pairs.shape[1:] != (2, 2) or pairs.dtype.kind not in "iu":
-        raise InputError("order", f"{pairs.dtype} of shape {pairs.shape}", wanted)
-    return [((a, b), (c, d)) for (a, b), (c, d) in pairs.tolist()]
 
 
 MOST_CHANNELS = 2**15
@@ -492,13 +468,13 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
 def _bounds(
     given: Connections, topology: Topology, capacity: Capacity, hops: Floats
 ) -> Iterator[PhaseBound]:
-    """Yield the bounds that there are."""
+    """Yield the bounds of all, of each node, and of what leaves, enters or touches each part."""
     limit, per = capacity.virtual_channels, capacity.per
     taken = int(hops.sum()) + (len(given) if per == "node" else 0)
-    room = limit * (topology.num_routers if per == "node" else topology.num_network_channels)
-    room = max(1, room)
-    why = f"shortest paths take {taken:,} virtual channels of {per}s, at most {room:,} per phase"
-    yield PhaseBound(-(-taken // room), why)
+    most = limit * (topology.num_routers if per == "node" else topology.num_network_channels)
+    most = max(1, most)
+    why = f"shortest paths take {taken:,} virtual channels of {per}s, at most {most:,} per phase"
+    yield PhaseBound(-(-taken // most), why)
     sent, ended = (
         np.bincount(end, minlength=topology.num_hosts) for end in (given.source, given.target)
     )
@@ -509,8 +485,21 @@ def _bounds(
         yield _at_node(sent, out, limit, topology, "start")
         yield _at_node(ended, into, limit, topology, "end")
     demand = Demand((), given.source, given.target, np.ones(len(given)))
+    each = _leaving if per == "channel" else _touching
     for part in _parts(topology):
-        yield _at_edge(topology, capacity, part, demand)
+        both = zip(*each(topology, part, demand), strict=True)
+        crossed, edge = (np.stack(some) for some in both)
+        room = capacity.virtual_channels * np.maximum(1, edge)
+        needed = -(-crossed // room)
+        way, at = np.unravel_index(int(needed.argmax()), needed.shape)
+        nodes = np.bincount(part[part >= 0])[at]
+        if not topology.direct:
+            nodes += np.count_nonzero((np.stack(of_hosts(topology, part)) == at).all(axis=0))
+        why = (
+            f"{crossed[way, at]:.0f} connections cross the edge of {counted(int(nodes), 'node')}, "
+            f"at most {room[way, at]:.0f} per phase"
+        )
+        yield PhaseBound(int(needed[way, at]), why)
 
 
 def _at_node(ends: Ints, places: Ints, limit: int, topology: Topology, what: str) -> PhaseBound:
@@ -522,23 +511,6 @@ def _at_node(ends: Ints, places: Ints, limit: int, topology: Topology, what: str
         f"{ends[node]} connections {what} at node {topology.name_of(node)}, at most"
         f" {limit * places[node]} per phase",
     )
-
-
-def _at_edge(topology: Topology, capacity: Capacity, part: Ints, demand: Demand) -> PhaseBound:
-    """Return the bound of what leaves or enters a part of the network, or touches its edge."""
-    each = _leaving if capacity.per == "channel" else _touching
-    crossing, edge = (np.stack(some) for some in zip(*each(topology, part, demand), strict=True))
-    room = capacity.virtual_channels * np.maximum(1, edge)
-    needed = -(-crossing // room)
-    way, at = np.unravel_index(int(needed.argmax()), needed.shape)
-    nodes = np.bincount(part[part >= 0])[at]
-    if not topology.direct:
-        nodes += np.count_nonzero((np.stack(of_hosts(topology, part)) == at).all(axis=0))
-    why = (
-        f"{crossing[way, at]:.0f} connections cross the edge of {counted(int(nodes), 'node')}, "
-        f"at most {room[way, at]:.0f} per phase"
-    )
-    return PhaseBound(int(needed[way, at]), why)
 
 
 def _leaving(topology: Topology, part: Ints, demand: Demand) -> Iterator[tuple[Floats, Floats]]:

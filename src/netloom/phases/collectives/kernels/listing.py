@@ -1,18 +1,15 @@
 """Messages in time over flat arrays: list scheduling, and trees on fixed routes.
 
-List scheduling: each message leaves as soon as it is ready and its cables have room.
+List scheduling: each message leaves as soon as it is ready and its cables have room. Ready messages
+queue by their route, first by priority. A message takes the rate of its route from all its links
+while it is sent. A link takes messages while their rates fit.
 
-Ready messages queue by their route, first by priority. A message takes the rate of its route from
-all its links while it is sent. A link takes messages while their rates fit.
-
-Judged by ``tests/phases/collectives/test_listed.py``: what it finds is judged.
-
-Out-trees over fixed routes, grown one after the other, and a timetable for their messages.
-
+On fixed routes, out-trees are grown one after the other, and their messages get a timetable.
 ``offsets`` and ``channels`` are the routes, that from rank a to rank b at a · ranks + b. ``room``
 says how many messages a channel carries in one round.
 
-Judged by ``tests/phases/collectives/test_on_tables.py``: what it finds is judged.
+Judged by ``tests/phases/collectives/test_listed.py`` and by ``test_on_tables.py``: what they find
+is judged.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from netloom.base.compilation import inlined, kernel, part
 from netloom.base.kernels.heap import pop, push
 from netloom.workload.kernels.packets import bits_at
 
-# -- listing ---------------------------------------------------------------------------------------
+# -- list scheduling -------------------------------------------------------------------------------
 
 
 @inlined
@@ -132,7 +129,7 @@ def run_list(jobs, followers, routes, left, queues, events, marked, found):
             tell_followers(message, followers, jobs, routes, queues, touched, marks)
 
 
-# -- on tables -------------------------------------------------------------------------------------
+# -- trees on fixed routes -------------------------------------------------------------------------
 
 
 SPREAD = 256

@@ -1,20 +1,15 @@
 """Maximum flows in whole numbers, and what they make: groups, switches split off, trees.
 
-Maximum flows in whole numbers, stopped at a limit: the one engine behind optima and trees.
+Maximum flows, stopped at a limit, are the one engine behind optima and trees. A graph is four
+arrays that grow: arc a leads to ``head[a]`` with the capacity ``cap[a]``. Its reverse is arc a ^ 1.
+``first[v]`` is the last arc added at v, and ``following[a]`` the one before it, −1 at the end.
+``room`` is space for one flow: int32[4, num_vertices].
 
-A graph is four arrays that grow: arc a leads to ``head[a]`` with the capacity ``cap[a]``. Its
-reverse is arc a ^ 1. ``first[v]`` is the last arc added at v, and ``following[a]`` the one before
-it, −1 at the end. ``room`` is space for one flow: int32[4, num_vertices].
+The groups of ranks that the fewest links leave take one minimum cut per rank. Flows also tell how
+much of a switch may be split off, and how often a tree may use a link of a network of ranks alone.
 
-Judged by ``tests/phases/collectives/test_optimum.py``: what it finds is judged.
-
-The groups of ranks that the fewest links leave, by one minimum cut a rank.
-
-Judged by ``tests/phases/collectives/test_groups.py``: every group is tried.
-
-Switches split off a network, and out-trees packed into one of ranks alone, by maximum flows.
-
-Judged by ``tests/phases/collectives/test_trees.py``: what it finds is judged.
+Judged by ``tests/phases/collectives/test_optimum.py``, by ``test_groups.py``, which tries every
+group, and by ``test_trees.py``: what they find is judged.
 """
 
 from __future__ import annotations
@@ -166,7 +161,7 @@ def set_arcs(whole, cap, height, rank, own):
 def join_groups(first, following, head, whole, cap, room, source, price, height, group):
     """Fill ``group`` with those that minimize what leaves them less ``price`` each.
 
-    The graph is that of ``flows``: links, then an arc from ``source`` to each rank, then one from
+    The graph has links, then an arc from ``source`` to each rank, then one from
     each rank to ``source`` + 1. ``whole`` has the capacities: int64[arcs], 0 except for links.
     ``height``: room for int64[num_ranks]. ``group``: int64[num_vertices], the last rank that
     joined; −1 where no group is.
@@ -191,7 +186,7 @@ def join_groups(first, following, head, whole, cap, room, source, price, height,
                 group[vertex] = rank
 
 
-# -- trees -----------------------------------------------------------------------------------------
+# -- switches and trees ----------------------------------------------------------------------------
 
 
 @part
@@ -208,8 +203,8 @@ def movable(capacity, trees, through, after, before, want, graph):
     """Return how much of the ways before → through → after may become a link of its own.
 
     ``capacity``: int64[num_vertices, num_vertices]. ``trees``: int64[num_ranks], trees of each
-    root; ``want``: the most that is there. No rank may lose a tree. ``graph``: arrays as in
-    ``flows``.
+    root; ``want``: the most that is there. No rank may lose a tree. ``graph``: the arrays
+    of ``max_flow``, the capacities before what remains of them.
     """
     first, following, head, whole, _, _ = graph
     source, total, count = len(capacity), want - want, 0
