@@ -96,10 +96,7 @@ def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
 
 
 def dimension_order_paths(
-    topology: Topology,
-    routing: DimensionOrder,
-    sources: Ints,
-    targets: Ints,
+    topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints
 ) -> Paths:
     """Return the dimension-order path of every pair (see ``paths``)."""
     from netloom.routing.kernels.dimension_order import fill_paths, path_offsets

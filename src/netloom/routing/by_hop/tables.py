@@ -375,11 +375,7 @@ def check_starts(topology: Topology, count: int) -> None:
 
 
 def hop_tables(
-    topology: Topology,
-    num_vcs: int,
-    tables: Sequence[NextPorts],
-    automaton: Automaton,
-    **more: Any,
+    topology: Topology, num_vcs: int, tables: Sequence[NextPorts], automaton: Automaton, **more: Any
 ) -> HopTables:
     """Return the record of a routing on a network of hosts on routers.
 
@@ -481,10 +477,7 @@ def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
     """
     wired = hosted_ports(topology)
     found = []
-    for end, port in (
-        (topology.source_end, wired.out_port),
-        (topology.target_end, wired.in_port),
-    ):
+    for end, port in ((topology.source_end, wired.out_port), (topology.target_end, wired.in_port)):
         at = np.full((topology.num_routers, wired.num_ports), -1, np.int32)
         channels = np.flatnonzero(end >= topology.num_hosts).astype(np.int32)
         place, lane = each_lane(wired.lanes[channels])
