@@ -241,20 +241,27 @@ def detour(topology: Topology, routing: Valiant) -> Detour:
     InputError
         If the network has no groups, and these are wanted, or no router to go by way of.
     """
-    goals = host_routers(topology)
-    if not len(goals):
-        found = f"{routing} on {topology.name}, where packets enter and leave by different routers"
-        raise InputError("routing", found, "routers by which packets enter and leave")
+    goals = host_routers(topology, str(routing))
     if routing.over == "groups":
         ways = group_ways(topology, str(routing))
         return Detour(ways, np.unique(ways.group[goals]), to_group=True)
     return Detour(usual_ways(topology), goals, to_group=False)
 
 
-def host_routers(topology: Topology) -> Ints:
-    """Return the routers that packets can enter and leave for hosts, int32[], ascending."""
+def host_routers(topology: Topology, asked: str) -> Ints:
+    """Return the routers that packets can enter and leave for hosts, int32[], ascending.
+
+    Raises
+    ------
+    InputError
+        If there are none, naming the routing that is ``asked`` for.
+    """
     both = np.intersect1d(topology.injection_router, topology.ejection_router)
-    return both[topology.routers.vertex_up[both]]
+    both = both[topology.routers.vertex_up[both]]
+    if not len(both):
+        found = f"{asked} on {topology.name}, where packets enter and leave by different routers"
+        raise InputError("routing", found, "routers by which packets enter and leave")
+    return both
 
 
 def several_paths(topology: Topology, routing: Several, sources: Ints, targets: Ints) -> Paths:
@@ -887,8 +894,8 @@ def drawn_up(topology: Topology, sources: Ints, targets: Ints, rng: np.random.Ge
 def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
     """Return the steps of keys that number all ways, and how many ways there are.
 
-    int64[3, levels] (see ``kernels.trees.fill_paths``). The second is of pairs that meet at level
-    0 (equal hosts), 1, 2 …
+    int64[3, levels] (see ``kernels.shortest_path.fill_tree_paths``). The second is of pairs that
+    meet at level 0 (equal hosts), 1, 2 …
 
     Raises
     ------
@@ -969,13 +976,13 @@ def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
 
 
 def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:
-    """Return the path of each key (see ``kernels.trees.fill_paths``) between places of hosts."""
-    from netloom.routing.kernels.shortest_path import fill_tree_paths as fill_paths
+    """Return the path of each key (see the kernel) between places of hosts."""
+    from netloom.routing.kernels.shortest_path import fill_tree_paths
 
     assert isinstance(topology.family, TreeShape)
     levels = np.maximum(_levels(topology.family, start, end) - 1, 0)
     offsets = np.append(0, np.cumsum(2 * levels))
-    channels, *ports = fill_paths(tree_index(topology), steps, start, end, keys, offsets)
+    channels, *ports = fill_tree_paths(tree_index(topology), steps, start, end, keys, offsets)
     return Paths(offsets, channels, ports=tuple(ports))
 
 
