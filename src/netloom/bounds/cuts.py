@@ -513,7 +513,7 @@ def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
     if topology.ports_listed:
         host = np.arange(topology.num_hosts)
         out, into = (
-            np.bincount(topology.port_host, rate, len(host))
+            np.bincount(topology.port_host, rate, len(host)).astype(np.float64)
             for rate in np.split(topology.port_bandwidth, 2)
         )
         yield from _out_and_into(Parts("host", (host, host), (out, into), topology.name_of), demand)

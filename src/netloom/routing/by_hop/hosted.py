@@ -791,7 +791,7 @@ def _climbed(topology: Topology, wanted: Plan) -> Ladder:
         parts = followed(topology, tables)[0].reshape(-1, len(rungs) + 1)[:, 1:]
         inside = wanted.out is None or not parts[1, len(once) :].any()
         if inside and not parts[:, -1].any():
-            used = parts.any(axis=0)
+            used = np.asarray(parts.any(axis=0))
             last = int(np.flatnonzero(used).max(initial=-1))
             below = enumerate(rungs[: last + 1])
             kept = tuple(kind for at, kind in below if used[at] or kind == SEPARATOR)

@@ -397,8 +397,8 @@ def hop_tables(
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
     before = np.cumsum([0, *(len(each.ports) for each in tables)])
-    places = zip(tables, before[:-1], strict=True)
-    shifted = [each.starts + np.int32(first) for each, first in places]
+    begins = zip(tables, before[:-1], strict=True)
+    shifted = [each.starts + np.int32(first) for each, first in begins]
     ejection = topology.num_network_channels + topology.num_ports
     pair_entry, pair_sink = pair_ports(topology, always=False)
     states = automaton._asdict() | {"delta": automaton.delta.astype(np.int16).ravel()}
