@@ -65,7 +65,7 @@ def expected_paths(network, routing, source, target, host):
     if isinstance(routing, Valiant):
         if routing.over == "groups":
             return valiant_group_paths(way, source, target)
-        return valiant_paths(way, source, target, host_routers(network).tolist())
+        return valiant_paths(way, source, target, host_routers(network, "").tolist())
     if isinstance(routing, MinimalGroup):
         return {tuple(way.path_by_choice(source, target, digits(host))): 1}
     hosts = network.num_hosts // network.num_routers

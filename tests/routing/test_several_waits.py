@@ -36,7 +36,7 @@ def check(ways, sources, goals, *, to_group=False):
 
 
 def check_detour(network, routing):
-    trip, hosts = detour(network, routing), host_routers(network)
+    trip, hosts = detour(network, routing), host_routers(network, "")
     arrived = check(trip.ways, hosts, trip.goals, to_group=trip.to_group)
     check(trip.ways, np.union1d(hosts, arrived), hosts)
 
@@ -52,7 +52,7 @@ def test_waits_on_dragonflies_are_those_of_all_paths(spec, routing):
 @given(networks())
 @settings(max_examples=80)
 def test_waits_on_any_network_are_those_of_all_paths(network):
-    check(shortest_ways(network.routers), host_routers(network), host_routers(network))
+    check(shortest_ways(network.routers), host_routers(network, ""), host_routers(network, ""))
     check_detour(network, Valiant())
 
 

@@ -1,12 +1,8 @@
 """Parts of a network, and what no routing can beat, from what must leave them.
 
-Parts of a network, and what leads out of them.
-
-They are each host, each router, the subtrees of a fat tree, the groups of a dragonfly, coordinates
+Parts are each host, each router, the subtrees of a fat tree, the groups of a dragonfly, coordinates
 of a grid in a row, and two halves of the hosts. What leads out of a half is the largest flow to the
 other (Ford & Fulkerson 1956), which is over the best set of all.
-
-What no routing can beat: traffic that must leave a part of the network, over what leads out.
 
 Packets from a host inside a set of routers to one outside cross some channel that leads out of the
 set. If W must cross and the channels that lead out have total bandwidth B, then the busiest of them
@@ -16,11 +12,9 @@ works for at least W / B, under every routing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.figures import Figures, derived, figure, unseen
@@ -46,48 +40,59 @@ FLOW_UNITS = 2**10
 """Parts of a channel's bandwidth that a flow counts. A bandwidth is rounded up to them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(NamedTuple):
     """Disjoint parts of a network, of one kind: see ``Cut.kind``.
 
-    ``begins`` and ``ends`` are int[num_hosts], the part in which all ports of a host are by which
-    it sends, or receives, or -1 for none. ``leaving`` and ``entering`` are float64[parts], the
-    bandwidth of what leads out of each and into it, or 0 if it is not known. ``name_of`` names a
-    part.
+    Attributes
+    ----------
+    kind
+        What each is.
+    hosts
+        int[num_hosts] twice, the part in which all ports of a host are by which it sends, and by
+        which it receives; -1 for none.
+    rooms
+        float64[parts] twice, the bandwidth of what leads out of each and into it, or 0 if it is
+        not known.
+    name_of
+        What names a part.
     """
 
     kind: str
-    begins: NDArray[Any]
-    ends: NDArray[Any]
-    leaving: NDArray[Any]
-    entering: NDArray[Any]
+    hosts: tuple[Ints, Ints]
+    rooms: tuple[Floats, Floats]
     name_of: Callable[[int], str]
 
 
 def cut_parts(topology: Topology) -> Iterator[Parts]:
     """Yield the disjoint parts of a network with routers, kind by kind.
 
+    Of halves of the hosts, by number, what can flow between them is known.
+
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> [(each.kind, float(each.leaving[0])) for each in cut_parts(topology("dragonfly:2x4x2"))]
+    >>> [(each.kind, float(each.rooms[0][0])) for each in cut_parts(topology("dragonfly:2x4x2"))]
     [('router', 5.0), ('group', 8.0), ('half', 20.0)]
     """
     inside = topology.routers
     channels = inside.channel_source, inside.channel_target, inside.channel_bandwidth
     for kind, part, name_of in router_sets(topology):
-        rooms = leading_out(part, *channels)
-        yield Parts(kind, *of_hosts(topology, part), *rooms, name_of)
-    if (halves := _halves(topology)) is not None:
-        yield halves
-
-
-def each_host(topology: Topology) -> Parts:
-    """Return each host as a part of its own."""
-    rates = np.split(topology.port_bandwidth, 2)
-    host = np.arange(topology.num_hosts)
-    leaving, entering = (np.bincount(topology.port_host, rate, len(host)) for rate in rates)
-    return Parts("host", host, host, leaving, entering, topology.name_of)
+        yield Parts(kind, of_hosts(topology, part), leading_out(part, *channels), name_of)
+    half = topology.num_hosts // 2
+    if not half or topology.num_network_channels > MOST_CHANNELS:
+        return
+    shape = topology.family
+    place = np.arange(topology.num_hosts)
+    if isinstance(shape, TreeShape) and shape.host_at is not None:
+        place[shape.host_at] = np.arange(topology.num_hosts)
+    first = place < half
+    ends = np.flatnonzero(first)
+    name = f"{topology.name_of(int(ends[0]))} to {topology.name_of(int(ends[-1]))}"
+    if np.any(np.diff(ends) != 1):
+        name = "half of the hosts"
+    out, into = (np.array([_largest_flow(topology, hosts), 0.0]) for hosts in (first, ~first))
+    other = (~first).astype(np.int64)  # what leaves one half enters the other
+    yield Parts("half", (other, other), (out, into), lambda _: name)
 
 
 def router_sets(topology: Topology) -> Iterator[tuple[str, Ints, Callable[[int], str]]]:
@@ -115,11 +120,7 @@ def router_sets(topology: Topology) -> Iterator[tuple[str, Ints, Callable[[int],
             moved = np.full(topology.num_routers, -1, np.int64)
             moved[shape.router_at] = part
             part = moved
-
-        def name_of(at: int, height: int = height) -> str:
-            return f"subtree {at} of level {height}"
-
-        yield "subtree", part, name_of
+        yield "subtree", part, f"subtree {{}} of level {height}".format
 
 
 class Line(NamedTuple):
@@ -237,25 +238,6 @@ def subtree_of(shape: TreeShape, height: int) -> Ints:
         within = int(np.prod(shape.children[level:height]) * np.prod(shape.parents[:level]))
         found.append(places // within if level <= height else np.full(len(places), -1))
     return np.concatenate(found)
-
-
-def _halves(topology: Topology) -> Parts | None:
-    """Return two halves of the hosts, by number, and what can flow between them."""
-    half = topology.num_hosts // 2
-    if not half or topology.num_network_channels > MOST_CHANNELS:
-        return None
-    shape = topology.family
-    place = np.arange(topology.num_hosts)
-    if isinstance(shape, TreeShape) and shape.host_at is not None:
-        place[shape.host_at] = np.arange(topology.num_hosts)
-    first = place < half
-    ends = np.flatnonzero(first)
-    name = f"{topology.name_of(int(ends[0]))} to {topology.name_of(int(ends[-1]))}"
-    if np.any(np.diff(ends) != 1):
-        name = "half of the hosts"
-    out, into = (np.array([_largest_flow(topology, inside), 0.0]) for inside in (first, ~first))
-    other = (~first).astype(np.int64)  # what leaves one half enters the other
-    return Parts("half", other, other, out, into, lambda _: name)
 
 
 def _largest_flow(topology: Topology, inside: Bools) -> float:
@@ -529,7 +511,12 @@ def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
         if not apart.all():
             demand = Demand(demand.products, *(each[apart] for each in demand[1:]))
     if topology.ports_listed:
-        yield from _out_and_into(each_host(topology), demand)
+        host = np.arange(topology.num_hosts)
+        out, into = (
+            np.bincount(topology.port_host, rate, len(host)).astype(np.float64)
+            for rate in np.split(topology.port_bandwidth, 2)
+        )
+        yield from _out_and_into(Parts("host", (host, host), (out, into), topology.name_of), demand)
     for line in grid_lines(topology):
         yield from _along(topology, line, demand)
     for each in cut_parts(topology):
@@ -537,9 +524,8 @@ def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:
 
 
 def _out_and_into(parts: Parts, demand: Demand) -> Iterator[Cut]:
-    ways = crossing(demand, parts.begins, parts.ends, len(parts.leaving))
-    rooms = parts.leaving, parts.entering
-    for weight, room, way in zip(ways, rooms, ("out", "in"), strict=True):
+    ways = crossing(demand, *parts.hosts, len(parts.rooms[0]))
+    for weight, room, way in zip(ways, parts.rooms, OUT_OF, strict=True):
         at = _fullest(weight, room)
         name = parts.name_of(at)
         said = f"the channels {OUT_OF[way]} {name}, {room[at]:.4g} flits/cycle in all"

@@ -1,6 +1,4 @@
-"""What no routing and no forwarding table can beat.
-
-What no routing and no forwarding table can beat: bounds of the busiest channel.
+"""What no routing and no forwarding table can beat: load of channels, and bisection bandwidth.
 
 Give every channel a length. If D packets go from s to t, and t is dist(s, t) away from s by these
 lengths, then any routing loads the channels such that
@@ -15,15 +13,13 @@ channel if the traffic of each pair may be split. See Shahrokhi & Matula, *The m
 flow problem*, 1990. Bounds are computed from the lengths, so they hold for every tolerance of the
 solver.
 
-What no forwarding table can beat: bounds of effective bisection bandwidth.
-
-In a random matching, each of the n pairs whose paths cross a channel gets at most its bandwidth /
-n. So together they get at most its bandwidth, and nothing if there are none. A router hence gives
-the pairs that leave it at most the sum of bandwidths of its *busy* channels. A table that forwards
-by destination alone divides the destinations among the channels of a router. A channel with n
-destinations is busy if any host of the router sends to one of these. The probability of this
-follows from n by counting, and grows more slowly for larger n. The most channels are busy if
-destinations are divided evenly.
+Effective bisection bandwidth is a mean over random matchings. In one, each of the n pairs whose
+paths cross a channel gets at most its bandwidth / n. So together they get at most its bandwidth,
+and nothing if there are none. A router hence gives the pairs that leave it at most the sum of
+bandwidths of its *busy* channels. A table that forwards by destination alone divides the
+destinations among the channels of a router. A channel with n destinations is busy if any host of
+the router sends to one of these. The probability of this follows from n by counting, and grows more
+slowly for larger n. The most channels are busy if destinations are divided evenly.
 """
 
 from __future__ import annotations
@@ -46,7 +42,7 @@ from netloom.topology import Topology
 from netloom.topology.core import joined
 from netloom.topology.faults import working_nodes
 
-# -- tables ----------------------------------------------------------------------------------------
+# -- the busiest channel ---------------------------------------------------------------------------
 
 
 MOST_VALUES = 2**18
@@ -167,8 +163,23 @@ def traffic_bound(topology: Topology, sources: Ints, targets: Ints, weights: Flo
     ends = legs(topology, source, target)
     np.add.at(demand, (ends.entry, ends.exit), np.asarray(weights, np.float64))
     whole = _bound(topology, demand, "unit")
-    flows = _indivisible(topology, ends.entry, ends.exit, target, weights)
-    return flows if flows.value > whole.value * (1 + TOLERANCE) else whole
+    # what a router sends to one host cannot be split: it takes one channel
+    inside, away = topology.routers, ends.entry != ends.exit
+    keys = ends.entry[away].astype(np.int64) * topology.num_hosts + target[away]
+    pairs, flow = np.unique(keys, return_inverse=True)
+    flows = np.bincount(flow, weights[away], len(pairs)).astype(np.float64)
+    fastest = np.zeros(topology.num_routers)
+    np.maximum.at(fastest, inside.channel_source, inside.channel_bandwidth)
+    many = np.bincount(inside.channel_source, minlength=topology.num_routers)
+    owner = pairs // max(topology.num_hosts, 1)
+    value, sharing = undivided(owner, flows, np.maximum(many, 1))
+    value = np.divide(value, fastest, out=np.zeros(len(value)), where=fastest > 0)
+    router = int(value.argmax())
+    if value[router] <= whole.value * (1 + TOLERANCE):
+        return whole
+    name, together = topology.name_of(topology.router_vertex(router)), int(sharing[router])
+    what = "what one host gets" if together == 1 else f"what {together} hosts get each"
+    return Bound(float(value[router]), f"{what} from {name} takes one channel")
 
 
 def _all_to_all(topology: Topology, hosts: Ints) -> Floats:
@@ -187,7 +198,11 @@ def _all_to_all(topology: Topology, hosts: Ints) -> Floats:
 
 def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     """Return the largest bound for what routers send each other."""
-    arcs = _arcs_of(topology)
+    inside, count = topology.routers, topology.num_routers
+    keys = inside.channel_source.astype(np.int64) * count + inside.channel_target
+    pairs, arc = np.unique(keys, return_inverse=True)
+    room = np.bincount(arc, inside.channel_bandwidth, len(pairs)).astype(np.float64)
+    arcs = _Arcs(count, *np.divmod(pairs, count), room, arc)
     np.fill_diagonal(demand, 0.0)
     candidates: list[Bound] = []
     for _, part, name_of in router_sets(topology):
@@ -225,15 +240,6 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
             return Bound(value, cut.why, exact=True, channels=cut.channels)
     why = f"a linear program: no routing spreads the load of {len(full)} channels any further"
     return Bound(value, why, exact=True, channels=full)
-
-
-def _arcs_of(topology: Topology) -> _Arcs:
-    inside = topology.routers
-    count = inside.num_routers
-    keys = inside.channel_source.astype(np.int64) * count + inside.channel_target
-    found, arc = np.unique(keys, return_inverse=True)
-    room = np.bincount(arc, inside.channel_bandwidth, len(found)).astype(np.float64)
-    return _Arcs(count, *np.divmod(found, count), room, arc)
 
 
 def _members(arcs: _Arcs, lengths: Floats) -> tuple[int, ...]:
@@ -331,33 +337,7 @@ def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
     return lengths if lengths.any() else None
 
 
-def _indivisible(
-    topology: Topology, entry: Ints, leave: Ints, targets: Ints, weights: Floats
-) -> Bound:
-    """Return the bound of flows that cannot be split: from a router to a host, by one channel.
-
-    See ``cuts.undivided``.
-    """
-    inside = topology.routers
-    away = entry != leave
-    keys = entry[away].astype(np.int64) * topology.num_hosts + targets[away]
-    pairs, flow = np.unique(keys, return_inverse=True)
-    flows = np.bincount(flow, weights[away], len(pairs)).astype(np.float64)
-    fastest, many = (
-        np.zeros(topology.num_routers),
-        np.bincount(inside.channel_source, minlength=topology.num_routers),
-    )
-    np.maximum.at(fastest, inside.channel_source, inside.channel_bandwidth)
-    owner = pairs // max(topology.num_hosts, 1)
-    value, sharing = undivided(owner, flows, np.maximum(many, 1))
-    value = np.divide(value, fastest, out=np.zeros(len(value)), where=fastest > 0)
-    router = int(value.argmax())
-    name, together = topology.name_of(topology.router_vertex(router)), int(sharing[router])
-    what = "what one host gets" if together == 1 else f"what {together} hosts get each"
-    return Bound(float(value[router]), f"{what} from {name} takes one channel")
-
-
-# -- bisection -------------------------------------------------------------------------------------
+# -- effective bisection bandwidth -----------------------------------------------------------------
 
 
 def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
@@ -392,7 +372,9 @@ def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
     if count < 2:
         raise InputError(topology.name, f"{count} hosts", "at least two for a bisection")
     inside, half = topology.routers, count // 2
-    rate = inside.channel_bandwidth / _alone(topology, taking)
+    # a share is of the least bandwidth that a host could have alone, or of more
+    alone = topology.port_bandwidth.reshape(2, -1)[:, np.isin(topology.port_host, taking)]
+    rate = inside.channel_bandwidth / float(np.where(np.isinf(alone), 1.0, alone).min())
     first = np.minimum(topology.port_offsets[:-1], topology.num_ports - 1)
     several = np.diff(topology.port_offsets) != 1
     bounds = []
@@ -415,12 +397,6 @@ def bisection_bound(topology: Topology, *, hosts: Ints | None = None) -> float:
             total -= known[key]
         bounds.append(total / half)
     return min(*bounds, 1.0)
-
-
-def _alone(topology: Topology, hosts: Ints) -> float:
-    """Return the least bandwidth that a host could have alone: a share is of that, or of more."""
-    rates = topology.port_bandwidth.reshape(2, -1)[:, np.isin(topology.port_host, hosts)]
-    return float(np.where(np.isinf(rates), 1.0, rates).min())
 
 
 def pairs_across(count: int, here: int) -> Floats:
@@ -473,20 +449,11 @@ def _parted(count: int, here: int, leaving: Floats, rooms: Floats) -> float:
     away = count - here
     if not len(rooms) or not away:
         return 0.0
-    idle = _idle(away, leaving)
-    gains = np.sort(np.outer(rooms, -np.diff(idle)).ravel())[::-1]
-    return min(float(gains[:away].sum()), _shared(leaving, rooms))
-
-
-def _idle(away: int, leaving: Floats) -> Floats:
-    """Return how likely none of the pairs that leave leads to n given hosts, n = 0 … away.
-
-    Any of the ``away`` hosts outside is equally likely to be in such a pair.
-    """
+    # how likely none of the pairs leads to n given hosts of those outside, all equally likely
     pairs = np.arange(len(leaving), dtype=np.float64)[:, None]
     others = away - np.arange(away + 1, dtype=np.float64)
     reach = np.minimum(pairs, away)  # more pairs than hosts outside have no chance at all
     all_ways = _log_choices(np.array([float(away)]), reach)
-    missed = np.exp(_log_choices(others, reach) - all_ways)
-    found: Floats = leaving @ missed
-    return found
+    idle = leaving @ np.exp(_log_choices(others, reach) - all_ways)
+    gains = np.sort(np.outer(rooms, -np.diff(idle)).ravel())[::-1]
+    return min(float(gains[:away].sum()), _shared(leaving, rooms))

@@ -85,13 +85,27 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if in_one_order(topology, routing):
         return ()
     inside = topology.routers
-    if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
-        return _ring_cycle(inside)
-    if isinstance(routing, ShortestPath) and _all_send(topology):
-        if inside.num_routers * inside.num_channels > MOST_STEPS:
-            found = f"{inside.num_routers} nodes times {inside.num_channels} channels"
+    ends = topology.injection_router, topology.ejection_router
+    one_port = topology.num_ports == topology.num_hosts
+    all_send = one_port and all(len(np.unique(each)) == inside.num_routers for each in ends)
+    if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and all_send:
+        # only a ring can close a cycle, of 4 nodes or more: of 3 no minimal path has two hops
+        for axis, (side, wrap) in enumerate(zip(inside.sides, inside.wraps, strict=True)):
+            if wrap and side >= 4:
+                first = int(inside.line_base[axis, 0])
+                return tuple(range(first, first + side))
+        return ()
+    if isinstance(routing, ShortestPath) and all_send:
+        nodes, channels = inside.num_routers, inside.num_channels
+        if nodes * channels > MOST_STEPS:
+            found = f"{nodes} nodes times {channels} channels"
             raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-        return cycle_of_waits(*_shortest_waits(inside), inside.num_channels)
+        waits, step = np.zeros(0, np.int64), max(ENTRIES_AT_ONCE // nodes, 1)
+        for first in range(0, nodes, step):
+            rows = shortest_rows(inside, np.arange(first, min(first + step, nodes)))
+            held, asked = waits_of_table(inside, ForwardingTable("shortest-path", rows))
+            waits = np.union1d(waits, held * channels + asked)
+        return cycle_of_waits(*np.divmod(waits, channels), channels)
     circle = _detour_circle(topology, routing) if isinstance(routing, Valiant) else ()
     return circle or listed_cycle(topology, routing)
 
@@ -101,7 +115,7 @@ def _detour_circle(topology: Topology, routing: Valiant) -> tuple[int, ...]:
 
     No paths are listed for it.
     """
-    trip, hosts = detour(topology, routing), host_routers(topology)
+    trip, hosts = detour(topology, routing), host_routers(topology, str(routing))
     many = len(trip.ways.source)
     flags = many * int(np.diff(trip.ways.out_offsets).max(initial=0))
     if flags > MOST_FLAGS:
@@ -181,33 +195,3 @@ def _waits(
         held, asked = dependencies(routed)
         found = np.union1d(found, held.astype(np.int64) * num_channels + asked)
     return np.divmod(found, num_channels)
-
-
-def _shortest_waits(topology: Topology) -> tuple[Ints, Ints]:
-    """Return what is held and asked for by ``ShortestPath`` between all nodes, each two once."""
-    found = np.zeros(0, np.int64)
-    nodes, step = topology.num_routers, max(ENTRIES_AT_ONCE // topology.num_routers, 1)
-    for first in range(0, nodes, step):
-        rows = shortest_rows(topology, np.arange(first, min(first + step, nodes)))
-        held, asked = waits_of_table(topology, ForwardingTable("shortest-path", rows))
-        found = np.union1d(found, held * topology.num_channels + asked)
-    return np.divmod(found, topology.num_channels)
-
-
-def _all_send(topology: Topology) -> bool:
-    """Whether packets go from every router to every other."""
-    ends = topology.injection_router, topology.ejection_router
-    one_port = topology.num_ports == topology.num_hosts
-    return one_port and all(len(np.unique(each)) == topology.num_routers for each in ends)
-
-
-def _ring_cycle(topology: Cube) -> tuple[int, ...]:
-    """Under dimension order only a ring can close a cycle, and only one of 4 nodes or more.
-
-    On a ring of 3 no minimal path has two hops, so no channel is held while another is awaited.
-    """
-    for axis, (side, wrap) in enumerate(zip(topology.sides, topology.wraps, strict=True)):
-        if wrap and side >= 4:
-            first = int(topology.line_base[axis, 0])
-            return tuple(range(first, first + side))
-    return ()

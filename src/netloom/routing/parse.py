@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from os.path import isfile
 from typing import Any, TypeAlias
 
@@ -12,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Ints
 from netloom.base.declared import declared
-from netloom.base.errors import InputError
+from netloom.base.errors import InputError, NoRouteError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import listed, or_near
 from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
-from netloom.routing.ragged import Paths, through_routers
+from netloom.routing.ragged import Paths, legs
 from netloom.routing.rules import (
     DModK,
     Ecmp,
@@ -148,9 +147,6 @@ SYNONYMS = {"anca": "nca-adaptive", "random-up": "nca", "ugal": "ugal-l"}
 SIMULATED = ("nca-adaptive", "ugal-l", "ugal-g", "par", "min-adaptive")
 """Routings that look at queues: packets' paths can be simulated, but are not known in advance."""
 
-ENVELOPE = "netloom simulate saturation, whose limit holds whatever packets choose"
-"""Where the limit of packets that choose is said."""
-
 AXES = "xyz"
 """Names of the dimensions, the last one first."""
 
@@ -213,8 +209,8 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         return Ecmp(seed, polarised=_HASHED[name])
     if name in (*SIMULATED, *RULES):
         unknown = "a routing whose paths are not known in advance"
-        wanted = f"{ENVELOPE}; or one of {ROUTINGS}"
-        raise InputError(f"routing '{spec}'", unknown, wanted)
+        limit = "netloom simulate saturation, whose limit holds whatever packets choose"
+        raise InputError(f"routing '{spec}'", unknown, f"{limit}; or one of {ROUTINGS}")
     if name in ENGINES and not argument:
         return ENGINES[name](topology)
     if name == "nue":
@@ -299,8 +295,15 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
         return single_paths(topology, routing, from_node, to_node)
     if type(routing) in _BETWEEN_HOSTS:
         return _BETWEEN_HOSTS[type(routing)](topology, routing, from_node, to_node)
-    between = partial(_BETWEEN_ROUTERS[type(routing)], topology.routers, routing)
-    return through_routers(topology, from_node, to_node, between)
+    between, ends = _BETWEEN_ROUTERS[type(routing)], legs(topology, from_node, to_node)
+    try:
+        return ends.around(between(topology.routers, routing, ends.entry, ends.exit))
+    except NoRouteError as lost:  # of two routers
+        if topology.direct:
+            raise
+        pair = np.argmax((ends.entry == lost.source) & (ends.exit == lost.target))
+        why = "hosts that can reach each other"
+        raise NoRouteError(int(from_node[pair]), int(to_node[pair]), why, lost.where) from None
 
 
 def draw_paths(

@@ -1,13 +1,11 @@
 """Paths as one ragged array of channels, between routers and from host to host.
 
-Paths as one ragged array of channels.
-
-Paths from host to host: a port of the source, the routers between, a port of the target.
+From host to host they are a port of the source, the routers between, and a port of the target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -16,8 +14,6 @@ import numpy as np
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import NoRouteError
 from netloom.topology import Topology
-
-# -- ragged ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +89,7 @@ class Paths:
         return f"<{len(self)} paths, {len(self.channels)} hops>"
 
 
-def offsets_of(
-    lengths: Ints,
-    sources: Ints,
-    targets: Ints,
-    wanted: str,
-) -> Ints:
+def offsets_of(lengths: Ints, sources: Ints, targets: Ints, wanted: str) -> Ints:
     """Return the offsets of paths of these lengths, which join sources and targets.
 
     Raises
@@ -112,7 +103,7 @@ def offsets_of(
     return np.append(0, np.cumsum(lengths, dtype=np.int64))
 
 
-# -- hosted ----------------------------------------------------------------------------------------
+# -- from host to host -----------------------------------------------------------------------------
 
 
 PAIRS_AT_ONCE = 2**20
@@ -209,39 +200,13 @@ def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
         own, alone = np.unique(into * count + out_of, return_counts=True)
         of_others = np.outer(inside, outside).ravel()
         of_others[np.searchsorted(pairs, own)] -= alone  # packets of a host to itself
-        return _two(pairs[of_others > 0], count)
-    found = np.zeros(0, np.int64)
-    for ends in legs_between(topology, np.unique(topology.port_host)):
-        found = np.union1d(found, ends.entry.astype(np.int64) * count + ends.exit)
-    return _two(found, count)
-
-
-def _two(pairs: Ints, count: int) -> tuple[Ints, Ints]:
-    first, second = np.divmod(pairs, count)
-    return first.astype(np.int32), second.astype(np.int32)
-
-
-def through_routers(
-    topology: Topology,
-    sources: Ints,
-    targets: Ints,
-    route: Callable[[Ints, Ints], Paths],
-) -> Paths:
-    """Return the paths of pairs of hosts, given how to go from router to router.
-
-    ``route`` takes int32[num_pairs] routers, and returns the paths between them in
-    ``topology.routers``. It may return several paths per pair, with probabilities.
-    """
-    ends = legs(topology, sources, targets)
-    try:
-        inner = route(ends.entry, ends.exit)
-    except NoRouteError as lost:  # of two routers
-        if topology.direct:
-            raise
-        pair = np.argmax((ends.entry == lost.source) & (ends.exit == lost.target))
-        why = "hosts that can reach each other"
-        raise NoRouteError(int(sources[pair]), int(targets[pair]), why, lost.where) from None
-    return ends.around(inner)
+        found = pairs[of_others > 0]
+    else:
+        found = np.zeros(0, np.int64)
+        for ends in legs_between(topology, np.unique(topology.port_host)):
+            found = np.union1d(found, ends.entry.astype(np.int64) * count + ends.exit)
+    entry, leave = np.divmod(found, count)
+    return entry.astype(np.int32), leave.astype(np.int32)
 
 
 def parted(topology: Topology, whole: Paths) -> Paths:

@@ -23,11 +23,7 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.tables import (
-    MOST_ENTRIES,
-    dependency_graph,
-    senders,
-)
+from netloom.routing.forwarding.tables import MOST_ENTRIES, dependency_graph, senders
 from netloom.routing.ragged import Paths, legs, offsets_of, router_pairs
 from netloom.routing.ways import (
     DIGITS,
@@ -245,20 +241,27 @@ def detour(topology: Topology, routing: Valiant) -> Detour:
     InputError
         If the network has no groups, and these are wanted, or no router to go by way of.
     """
-    goals = host_routers(topology)
-    if not len(goals):
-        found = f"{routing} on {topology.name}, where packets enter and leave by different routers"
-        raise InputError("routing", found, "routers by which packets enter and leave")
+    goals = host_routers(topology, str(routing))
     if routing.over == "groups":
         ways = group_ways(topology, str(routing))
         return Detour(ways, np.unique(ways.group[goals]), to_group=True)
     return Detour(usual_ways(topology), goals, to_group=False)
 
 
-def host_routers(topology: Topology) -> Ints:
-    """Return the routers that packets can enter and leave for hosts, int32[], ascending."""
+def host_routers(topology: Topology, asked: str) -> Ints:
+    """Return the routers that packets can enter and leave for hosts, int32[], ascending.
+
+    Raises
+    ------
+    InputError
+        If there are none, naming the routing that is ``asked`` for.
+    """
     both = np.intersect1d(topology.injection_router, topology.ejection_router)
-    return both[topology.routers.vertex_up[both]]
+    both = both[topology.routers.vertex_up[both]]
+    if not len(both):
+        found = f"{asked} on {topology.name}, where packets enter and leave by different routers"
+        raise InputError("routing", found, "routers by which packets enter and leave")
+    return both
 
 
 def several_paths(topology: Topology, routing: Several, sources: Ints, targets: Ints) -> Paths:
@@ -275,10 +278,32 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
     where = f"{routing} on {topology.name}"
     if isinstance(routing, Minimal):
         ways = ways_of(topology, routing)
-        found = listed(ways, ends.entry, ends.exit, hosts=hosts, where=where)
-    else:
-        found = _listed_detours(detour(topology, routing), ends.entry, ends.exit, hosts, where)
-    return ends.around(found)
+        return ends.around(listed(ways, ends.entry, ends.exit, hosts=hosts, where=where))
+    # by way of all goals: every first part with every second one that follows
+    trip = detour(topology, routing)
+    straight = trip.straight(ends.entry, ends.exit)
+    own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
+    counts = np.where(straight, 1, len(trip.goals))
+    check_paths(counts.sum(), where)
+    pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
+    drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
+    there = listed(
+        trip.ways, ends.entry[pair], goals,
+        to_group=trip.to_group, hosts=(sources[pair], targets[pair]), where=where,
+    )  # fmt: skip
+    assert there.pair is not None
+    assert there.probability is not None
+    begun = pair[there.pair]
+    back = listed(
+        trip.ways, ends_of(trip.ways, there, ends.entry[begun]), ends.exit[begun],
+        hosts=(sources[begun], targets[begun]), where=where,
+    )  # fmt: skip
+    assert back.pair is not None
+    assert back.probability is not None
+    found = end_to_end(there.taken(back.pair), back)
+    chance = (there.probability / counts[begun])[back.pair] * back.probability
+    return ends.around(Paths(found.offsets, found.channels, begun[back.pair], chance))
 
 
 def drawn_paths(
@@ -362,33 +387,6 @@ def end_to_end(first: Paths, second: Paths) -> Paths:
         place = np.repeat(before, part.lengths)
         channels[np.arange(len(part.channels)) + place] = part.channels
     return Paths(offsets, channels)
-
-
-def _listed_detours(trip: Detour, entry: Ints, leave: Ints, hosts: Hosts, where: str) -> Paths:
-    """Return all ways by way of all goals: every first part with every second one that follows."""
-    straight = trip.straight(entry, leave)
-    own = trip.ways.group[entry] if trip.to_group else leave
-    counts = np.where(straight, 1, len(trip.goals))
-    check_paths(counts.sum(), where)
-    pair = np.repeat(np.arange(len(entry), dtype=np.int32), counts)
-    drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
-    goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
-    there = listed(
-        trip.ways, entry[pair], goals,
-        to_group=trip.to_group, hosts=(hosts[0][pair], hosts[1][pair]), where=where,
-    )  # fmt: skip
-    assert there.pair is not None
-    assert there.probability is not None
-    begun = pair[there.pair]
-    back = listed(
-        trip.ways, ends_of(trip.ways, there, entry[begun]), leave[begun],
-        hosts=(hosts[0][begun], hosts[1][begun]), where=where,
-    )  # fmt: skip
-    assert back.pair is not None
-    assert back.probability is not None
-    found = end_to_end(there.taken(back.pair), back)
-    chance = (there.probability / counts[begun])[back.pair] * back.probability
-    return Paths(found.offsets, found.channels, begun[back.pair], chance)
 
 
 def check_fits(topology: Topology, routing: object) -> None:
@@ -482,8 +480,7 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
 
     whole = topology.whole
     channel_of = np.full(whole.num_channels, -1, np.int32)
-    kept = topology.whole_channel
-    channel_of[kept] = np.arange(topology.num_channels)
+    channel_of[topology.whole_channel] = np.arange(topology.num_channels)
     if isinstance(whole, Cube):
         tables = cube_tables(whole, DimensionOrder())
     else:
@@ -671,25 +668,19 @@ def spread_table(topology: Topology) -> Ints:
     array([[ 0, -1,  5,  7],
            [ 1, -1,  5,  7]], dtype=int32)
     """
-    if topology not in _TABLES:
-        _TABLES[topology] = _made(topology)
-    return _TABLES[topology]
-
-
-def _made(topology: Topology) -> Ints:
     from netloom.routing.kernels.forwarding import spread_table as spread
 
-    inside = topology.routers
-    leaves = topology.ejection_router
+    if topology in _TABLES:
+        return _TABLES[topology]
+    inside, leaves = topology.routers, topology.ejection_router
     entries = len(leaves) * inside.num_routers
     if entries > MOST_ENTRIES:
         found = f"{inside.num_routers} routers times {len(leaves)} destinations"
         raise InputError(f"routing spread on {topology.name}", found, f"at most {MOST_ENTRIES:,}")
     wiring = (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
-    table: Ints = spread(
-        leaves, senders(topology), np.ascontiguousarray(inside.channel_bandwidth), wiring, ROUNDS
-    )
-    return table
+    bandwidth = np.ascontiguousarray(inside.channel_bandwidth)
+    _TABLES[topology] = spread(leaves, senders(topology), bandwidth, wiring, ROUNDS)
+    return _TABLES[topology]
 
 
 _RANKS: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
@@ -803,36 +794,27 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> In
     InputError
         Naming a node that is not joined to the root by two-way links, where there are no planes.
     """
+    from netloom.routing.kernels.shortest_path import distance_sums
+
     inside = np.unique(topology.channel_source)
     if not len(inside):  # a network of one node
         return np.arange(topology.num_routers, dtype=np.int32)
-    parts = _parts(net, inside) if planes else [inside]
+    plane = np.zeros(len(inside), np.int64)
+    if planes:
+        plane = joined(net.num_routers, net.channel_source, net.channel_target)[inside]
     level = np.full(topology.num_routers, topology.num_routers, np.int64)
-    for part in parts:
-        level[part] = _hops_from_root(topology, net, part)[part]
-    return ranked(level)
-
-
-def _hops_from_root(topology: Topology, net: Topology, inside: Ints) -> Ints:
-    """Return int64[num_nodes], the distance of each of some nodes from their root."""
-    from netloom.routing.kernels.shortest_path import distance_sums
-
-    samples = inside[np.linspace(0, len(inside) - 1, min(MOST_SAMPLES, len(inside))).astype(int)]
     arrays = net.channel_source, *net.incoming()
-    root = inside[int(np.argmin(distance_sums(samples, *arrays)[inside]))]
-    level: Ints = distance_sums(np.array([root], np.int32), *arrays)
-    lost = inside[(level[inside] == 0) & (inside != root)]
-    if len(lost):
-        found = f"nodes {topology.name_of(int(root))} and {topology.name_of(int(lost[0]))}"
-        wanted = "links that work in both directions: up-down uses no others"
-        raise InputError(topology.name, f"{found} joined by one-way channels only", wanted)
-    return level
-
-
-def _parts(net: Topology, inside: Ints) -> list[Ints]:
-    """Return the nodes of each part of a network of two-way links, each ascending."""
-    part = joined(net.num_routers, net.channel_source, net.channel_target)[inside]
-    return [inside[part == each] for each in np.unique(part)]
+    for each in np.unique(plane):
+        part = inside[plane == each]
+        samples = part[np.linspace(0, len(part) - 1, min(MOST_SAMPLES, len(part))).astype(int)]
+        root = part[int(np.argmin(distance_sums(samples, *arrays)[part]))]
+        level[part] = distance_sums(np.array([root], np.int32), *arrays)[part]
+        lost = part[(level[part] == 0) & (part != root)]
+        if len(lost):
+            found = f"nodes {topology.name_of(int(root))} and {topology.name_of(int(lost[0]))}"
+            wanted = "links that work in both directions: up-down uses no others"
+            raise InputError(topology.name, f"{found} joined by one-way channels only", wanted)
+    return ranked(level)
 
 
 @dataclass(frozen=True)
@@ -912,8 +894,8 @@ def drawn_up(topology: Topology, sources: Ints, targets: Ints, rng: np.random.Ge
 def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
     """Return the steps of keys that number all ways, and how many ways there are.
 
-    int64[3, levels] (see ``kernels.trees.fill_paths``). The second is of pairs that meet at level
-    0 (equal hosts), 1, 2 …
+    int64[3, levels] (see ``kernels.shortest_path.fill_tree_paths``). The second is of pairs that
+    meet at level 0 (equal hosts), 1, 2 …
 
     Raises
     ------
@@ -961,8 +943,7 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     sizes = np.multiply(widths, shape.parallel)
     first_up = np.cumsum(sizes) - sizes
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
-    given = topology.source_end.astype(np.int64) * topology.num_ends
-    given += topology.target_end
+    given = topology.source_end.astype(np.int64) * topology.num_ends + topology.target_end
     order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
     assert np.array_equal(wanted[order], given[there]), f"{topology.name} is not the tree it says"
     channel_at = np.empty(len(wanted), np.int32)
@@ -995,13 +976,13 @@ def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
 
 
 def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:
-    """Return the path of each key (see ``kernels.trees.fill_paths``) between places of hosts."""
-    from netloom.routing.kernels.shortest_path import fill_tree_paths as fill_paths
+    """Return the path of each key (see the kernel) between places of hosts."""
+    from netloom.routing.kernels.shortest_path import fill_tree_paths
 
     assert isinstance(topology.family, TreeShape)
     levels = np.maximum(_levels(topology.family, start, end) - 1, 0)
     offsets = np.append(0, np.cumsum(2 * levels))
-    channels, *ports = fill_paths(tree_index(topology), steps, start, end, keys, offsets)
+    channels, *ports = fill_tree_paths(tree_index(topology), steps, start, end, keys, offsets)
     return Paths(offsets, channels, ports=tuple(ports))
 
 

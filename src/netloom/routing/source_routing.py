@@ -1,9 +1,4 @@
-"""Routes that a user or a function writes out.
-
-Tables that Python functions write out, and that of shortest paths.
-
-Routes given by the user, node by node: source routing, and the routes of careful layouts.
-"""
+"""Routes that a user or a function writes out: as a table, or node by node (source routing)."""
 
 from __future__ import annotations
 
@@ -28,7 +23,7 @@ from netloom.topology.names import MOST_DIGITS, NamedParts
 NextChannels: TypeAlias = Callable[[int, int], int | Iterable[int] | None]
 
 
-# -- route tables ----------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 def table(topology: Topology, function: NextChannels, *, name: str = "table") -> ForwardingTable:
@@ -111,9 +106,9 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     return ForwardingTable(name, rows, choices=choices)
 
 
-def _called(topology: Topology, vertex: int) -> str:
-    """Return the name of a vertex, or its number."""
-    return topology.name_of(vertex) if topology.labels else str(vertex)
+def _called(topology: Topology, vertex: int, kind: str = "") -> str:
+    """Return the name of a vertex, or its kind and number."""
+    return topology.name_of(vertex) if topology.labels else f"{kind}{vertex}"
 
 
 def shortest_path_table(topology: Topology) -> ForwardingTable:
@@ -221,7 +216,7 @@ def source_routes(
         nodes, channels = steps.route(words, place)
         pair = nodes[0] * topology.num_ends + nodes[-1]
         if pair in found:
-            ends = (steps.called(end, "") for end in (nodes[0], nodes[-1]))
+            ends = (_called(topology, end) for end in (nodes[0], nodes[-1]))
             raise InputError(place, f"a second route from {' to '.join(ends)}", "one per pair")
         found[pair] = channels
     pairs = sorted(found)
@@ -365,29 +360,24 @@ class Steps:
             self.channels.setdefault(pair, []).append(channel)
         self.vertices: dict[str, int] = {}
 
-    def called(self, node: int, kind: str = "node ") -> str:
-        """Return the name of a node, or its number."""
-        return self.topology.name_of(node) if self.topology.labels else f"{kind}{node}"
-
     def route(self, words: Sequence[int | str], place: str) -> tuple[list[int], list[int]]:
         """Return the nodes and the channels of a route."""
         steps = [self.step(word, place) for word in words]
         nodes = [node for node, _ in steps]
         if len(nodes) < 2:
-            raise InputError(
-                place, f"{len(nodes)} node", "a source, a target and the nodes between"
-            )
+            wanted = "a source, a target and the nodes between"
+            raise InputError(place, f"{len(nodes)} node", wanted)
         routers = self.topology.num_ends - self.topology.num_routers  # the first of their vertices
         hosts = max(nodes[0], nodes[-1]) < self.topology.num_hosts
         if not hosts or min(nodes[1:-1], default=routers) < routers:
-            shown = ", ".join(self.called(node) for node in nodes[:8])
+            shown = ", ".join(_called(self.topology, node, "node ") for node in nodes[:8])
             raise InputError(place, f"a route by {shown}", "a host, the routers between, a host")
         channels = []
         for (a, b), (_, twin) in zip(pairwise(nodes), steps[1:], strict=True):
             joined = self.channels.get((a, b), [])
             if len(joined) < twin:
-                found = f"a step from {self.called(a)} to {self.called(b)}"
-                found += f"#{twin}" if joined else ""
+                one, other = (_called(self.topology, node, "node ") for node in (a, b))
+                found = f"a step from {one} to {other}" + (f"#{twin}" if joined else "")
                 raise InputError(place, found, f"neighbours in {self.topology.name}")
             channels.append(joined[twin - 1])
         if len(set(channels)) < len(channels):
@@ -403,19 +393,16 @@ class Steps:
             if name.startswith('"') and name.endswith('"') and len(name) > 1:
                 name = re.sub(r"\\(.)", r"\1", name[1:-1])
             if name not in self.vertices:
-                self.vertices[name] = self.vertex(name, place)
+                found = self.named.vertex(name)
+                if found is None:
+                    if not (name.isascii() and name.isdigit() and len(name) <= MOST_DIGITS):
+                        numbers = f"numbers 0 to {self.topology.num_ends - 1}"
+                        wanted = f"nodes by their names, or by {numbers}"
+                        raise InputError(place, f"'{name}'", wanted)
+                    found = self.known(int(name), place)
+                self.vertices[name] = found
             return self.vertices[name], max(int(twin[:MOST_DIGITS]), 1)
         return self.known(int(word), place), 1
-
-    def vertex(self, name: str, place: str) -> int:
-        """Return the node of a name or number."""
-        found = self.named.vertex(name)
-        if found is not None:
-            return found
-        if not (name.isascii() and name.isdigit() and len(name) <= MOST_DIGITS):
-            last = self.topology.num_ends - 1
-            raise InputError(place, f"'{name}'", f"nodes by their names, or by numbers 0 to {last}")
-        return self.known(int(name), place)
 
     def known(self, node: int, place: str) -> int:
         """Return a vertex, having made sure that there is such."""

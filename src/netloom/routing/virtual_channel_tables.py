@@ -188,10 +188,8 @@ def rule_routing(
         adaptive = rule.kind == ADAPTIVE and wired.num_ports * num_vcs > WORD
         if adaptive or not rules_fit(topology, num_vcs):
             found = f"{topology.name} of {wired.num_ports} ports with {num_vcs} VCs"
-            wanted = (
-                f"hosts of one port each, and at most {MOST_SLOTS} VCs in all ports of a router"
-            )
-            raise InputError(f"routing '{name}'", found, wanted)
+            most = f"at most {MOST_SLOTS} VCs in all ports of a router"
+            raise InputError(f"routing '{name}'", found, f"hosts of one port each, and {most}")
         between = rule_routing(cube, name, order, num_vcs, ejection_channels)
         stride = slot_stride(wired.num_ports, num_vcs)
         tables = tables._replace(

@@ -116,65 +116,15 @@ def escape_waits(routing: VirtualChannelRouting) -> Bools:
     escapes = tables.kind in (ADAPTIVE, STICKY_ESCAPE)
     escape_vcs = int(tables.class_vcs[0] | tables.class_vcs[1]) if escapes else tables.all_vcs
     waits = np.zeros((count, count), np.bool_)
+    coins = np.arange(2 if tables.kind == O1TURN else 1)  # of every kind that the routing tells
+    for axis in np.flatnonzero(tables.wraps & (tables.sides % 2 == 0)):
+        coins = np.concatenate([coins, coins | 1 << axis])
     safe = fill_waits(
-        tables, wiring, _coins(routing), tables.kind not in any_source,
+        tables, wiring, coins, tables.kind not in any_source,
         topology.num_routers if routing.needs_aux else 0, routing.minimal, escape_vcs, waits,
     )  # fmt: skip
     assert safe, f"{routing.name} on {topology.name} leaves a packet without an escape channel"
     return waits
-
-
-def check_rule(topology: Cube, name: str, order: DimensionOrder, num_vcs: int) -> None:
-    """Refuse a routing of ``RULES`` on so few VCs that it can deadlock.
-
-    Raises
-    ------
-    DeadlockError
-        With the circle, of this network or of a small one like it.
-    """
-    rule = RULES[name.partition(":")[0]]
-    rings = bool(datelines(topology).any())
-    least = rule.ring_vcs if rings else rule.vcs
-    overlapping = rule.kind == STATIC_DATELINE and rings and num_vcs % 2 == 1
-    if num_vcs >= least and not overlapping:
-        return
-    wanted = f"at least {least} VCs" if not overlapping else "an even number of VCs"
-    where = f"{name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
-    if rule.kind == STICKY_ESCAPE:
-        raise InputError(where, "no VC that is not an escape", wanted)
-    small = topology if topology.num_routers <= MOST_NODES else _small(topology)
-    followed = rule_routing(small, name, order, num_vcs, 1)
-    circle = virtual_channel_cycle(followed)
-    if circle:  # on a line, some routings have none
-        shown = "" if small is topology else f" (shown on {small.name})"
-        named = tuple(f"{small.channel_name(channel)} (VC {vc})" for channel, vc in circle)
-        raise DeadlockError(where + shown, named, wanted)
-
-
-def _coins(routing: VirtualChannelRouting) -> Ints:
-    """Return coins of every kind that this routing can tell from others."""
-    tables = routing.tables
-    if tables.kind == O1TURN:
-        return np.arange(2)
-    coins = np.zeros(1, np.int64)
-    for axis in np.flatnonzero(tables.wraps & (tables.sides % 2 == 0)):
-        coins = np.concatenate([coins, coins | 1 << axis])
-    return coins
-
-
-def _small(topology: Cube) -> Cube:
-    """Return a small network like this one: two dimensions of 4 nodes at most, rings first.
-
-    That is enough to deadlock in: round a ring, or by turning between two dimensions.
-    """
-    sides = np.array(topology.sides)
-    rings_first = np.lexsort((-sides, ~datelines(topology)))
-    sides[rings_first[:2]] = np.minimum(sides[rings_first[:2]], 4)
-    sides[rings_first[2:]] = 1
-    cut = tuple(sides.tolist())
-    if all(topology.wraps):
-        return torus(*cut)
-    return cube(cut, topology.wraps) if any(topology.wraps) else mesh(*cut)
 
 
 VirtualRouting: TypeAlias = str | Routing | VirtualChannelRouting
@@ -280,7 +230,15 @@ def virtual_channel_routing(
 def _checked_rule(
     topology: Topology, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
 ) -> VirtualChannelRouting:
-    """Return a routing of ``RULES``, having made sure that it exists there and cannot deadlock."""
+    """Return a routing of ``RULES``, having made sure that it exists there and cannot deadlock.
+
+    Raises
+    ------
+    InputError
+        If it does not fit the network.
+    DeadlockError
+        If VCs are too few, with the circle of this network or of a small one like it.
+    """
     rule, where, routers = RULES[name.partition(":")[0]], f"routing '{name}'", topology.routers
     if not isinstance(routers, Cube):
         wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
@@ -289,8 +247,36 @@ def _checked_rule(
         raise InputError(where, topology.name, "a mesh of two dimensions")
     if rule.ring_vcs == 0 and any(routers.wraps):
         raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
-    check_rule(routers, name, order, num_vcs)
+    rings = bool(datelines(routers).any())
+    least = rule.ring_vcs if rings else rule.vcs
+    overlapping = rule.kind == STATIC_DATELINE and rings and num_vcs % 2 == 1
+    if num_vcs < least or overlapping:
+        wanted = f"at least {least} VCs" if not overlapping else "an even number of VCs"
+        where = f"{name} on {routers.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+        if rule.kind == STICKY_ESCAPE:
+            raise InputError(where, "no VC that is not an escape", wanted)
+        small = routers if routers.num_routers <= MOST_NODES else _small(routers)
+        circle = virtual_channel_cycle(rule_routing(small, name, order, num_vcs, 1))
+        if circle:  # on a line, some routings have none
+            shown = "" if small is routers else f" (shown on {small.name})"
+            named = tuple(f"{small.channel_name(channel)} (VC {vc})" for channel, vc in circle)
+            raise DeadlockError(where + shown, named, wanted)
     return rule_routing(topology, name, order, num_vcs, ejection_channels)
+
+
+def _small(topology: Cube) -> Cube:
+    """Return a small network like this one: two dimensions of 4 nodes at most, rings first.
+
+    That is enough to deadlock in: round a ring, or by turning between two dimensions.
+    """
+    sides = np.array(topology.sides)
+    rings_first = np.lexsort((-sides, ~datelines(topology)))
+    sides[rings_first[:2]] = np.minimum(sides[rings_first[:2]], 4)
+    sides[rings_first[2:]] = 1
+    cut = tuple(sides.tolist())
+    if all(topology.wraps):
+        return torus(*cut)
+    return cube(cut, topology.wraps) if any(topology.wraps) else mesh(*cut)
 
 
 def _ruled(topology: Topology, routing: VirtualRouting, num_vcs: int) -> bool:
@@ -371,9 +357,8 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
         raise InputError(f"routing '{spec}'", topology.name, wanted)
     may_tie = name in RULES and RULES[name].kind in (ADAPTIVE, STICKY_ESCAPE)
     if name not in RULES or (argument and not (may_tie and argument == TIES_GROW)):
-        wanted = (
-            f"{name} or {name}:{TIES_GROW}" if may_tie else or_near(name, NAMES.split(", "), NAMES)
-        )
+        near = or_near(name, NAMES.split(", "), NAMES)
+        wanted = f"{name} or {name}:{TIES_GROW}" if may_tie else near
         raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", wanted)
     return spec
 

@@ -1,12 +1,10 @@
 """Dimension order, and ways with choices: which channels lead a packet on.
 
-Dimension-order routing: correct one coordinate after the other, each the shorter way.
+Dimension order corrects one coordinate after the other, each the shorter way.
 
-Ways with choices: which channels lead a packet on, where several are equally good.
-
-Packets take shortest paths by the channels that a routing allows. Of the channels that lead one hop
-nearer to the goal, all of the lowest rank are equally good. Paths that are listed, drawn or walked
-choose among them. ``Ways`` holds the data that the kernels need.
+Ways with choices are shortest paths by the channels that a routing allows. Of the channels that
+lead one hop nearer to the goal, all of the lowest rank are equally good. Paths that are listed,
+drawn or walked choose among them. ``Ways`` holds the data that the kernels need.
 """
 
 from __future__ import annotations
@@ -56,9 +54,8 @@ def full_order(order: Sequence[int], count: int) -> tuple[int, ...]:
     """
     wanted = tuple(order) or tuple(reversed(range(count)))
     if sorted(wanted) != list(range(count)):
-        raise InputError(
-            "routing", f"order {wanted}", f"each of the dimensions {[*range(count)]} once"
-        )
+        named = f"each of the dimensions {[*range(count)]} once"
+        raise InputError("routing", f"order {wanted}", named)
     return wanted
 
 
@@ -82,9 +79,8 @@ def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
         If the network is not a k-ary n-cube, or ``order`` does not name each dimension once.
     """
     if not isinstance(topology, Cube):
-        raise InputError(
-            "routing", f"{routing} on {topology.name}", "shortest-path or routes:FILE on a graph"
-        )
+        wanted = "shortest-path or routes:FILE on a graph"
+        raise InputError("routing", f"{routing} on {topology.name}", wanted)
     return CubeTables(
         np.array(topology.sides, np.int64),
         topology.strides,
@@ -96,10 +92,7 @@ def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
 
 
 def dimension_order_paths(
-    topology: Topology,
-    routing: DimensionOrder,
-    sources: Ints,
-    targets: Ints,
+    topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints
 ) -> Paths:
     """Return the dimension-order path of every pair (see ``paths``)."""
     from netloom.routing.kernels.dimension_order import fill_paths, path_offsets
@@ -129,8 +122,7 @@ def half_way_round(cube: Cube, source: Ints, target: Ints) -> Bools:
     [True, False]
     """
     found = np.zeros(len(source), np.bool_)
-    dimensions = zip(cube.sides, cube.strides, cube.wraps, strict=True)
-    for side, stride, wraps in dimensions:
+    for side, stride, wraps in zip(cube.sides, cube.strides, cube.wraps, strict=True):
         if wraps and side > 2:  # between two nodes there is one channel each way
             ahead = (target // stride - source // stride) % side
             found |= 2 * ahead == side

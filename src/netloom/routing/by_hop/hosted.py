@@ -99,23 +99,10 @@ class Ladder(NamedTuple):
     rungs: tuple[int, ...]
     repeats: tuple[bool, ...]
 
-    def only(self, used: Bools) -> Ladder:
-        """Return the ladder without rungs that no packet takes, and without what is behind."""
-        last = int(np.flatnonzero(used).max(initial=-1))
-        kept = [
-            kind for at, kind in enumerate(self.rungs[: last + 1]) if used[at] or kind == SEPARATOR
-        ]
-        return self._replace(rungs=tuple(kept))
-
     @property
     def classes(self) -> int:
         """How many classes of VCs it needs: the most rungs of a kind."""
         return max((self.rungs.count(kind) for kind in range(len(self.repeats))), default=1)
-
-    @property
-    def turn(self) -> int:
-        """The place from which packets go on from the goal of a detour."""
-        return self.rungs.index(SEPARATOR) + 1 if SEPARATOR in self.rungs else len(self.rungs)
 
     def place_vcs(self, num_vcs: int) -> Ints:
         """Return the VCs of the channel by which a packet comes to each place, int64[rungs + 1].
@@ -160,7 +147,8 @@ def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> 
     Dally, *Indirect adaptive routing on large scale interconnection networks*, 2009).
     """
     climbed, vcs = ladder.climbed(), ladder.place_vcs(num_vcs)
-    places = len(climbed)
+    places, rungs = len(climbed), ladder.rungs
+    turn = rungs.index(SEPARATOR) + 1 if SEPARATOR in rungs else len(rungs)
     undecided, away, back = (part * places + np.arange(places) for part in range(3))
     first = climbed + 2 * places
     for kind in stays:
@@ -176,7 +164,7 @@ def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> 
         (1 - flags[1]).astype(np.int8), flags[1], flags[0],
         keep.astype(np.int16),
         np.concatenate([away, away, back]).astype(np.int16),
-        np.concatenate([undecided, np.full(places, back[ladder.turn]), back]).astype(np.int16),
+        np.concatenate([undecided, np.full(places, back[turn]), back]).astype(np.int16),
     )  # fmt: skip
 
 
@@ -189,9 +177,8 @@ def rank_kinds(topology: Topology) -> Ladder:
     if isinstance(shape, TreeShape) and not topology.broken:
         widths = [shape.width(level + 1) for level in range(shape.levels)]
         rank = np.empty(topology.num_routers, np.int32)
-        rank[slice(None) if shape.router_at is None else shape.router_at] = np.repeat(
-            -np.arange(shape.levels), widths
-        )
+        places = slice(None) if shape.router_at is None else shape.router_at
+        rank[places] = np.repeat(-np.arange(shape.levels), widths)
     else:
         rank = router_ranks(topology)
     down = rank[inside.channel_target] > rank[inside.channel_source]
@@ -205,9 +192,8 @@ def group_kinds(topology: Topology) -> Ladder:
     """
     shape, inside = family_of(topology), topology.routers
     assert isinstance(shape, DragonflyShape)
-    (group, place), (goal, _) = (
-        np.divmod(ends, shape.routers) for ends in (inside.channel_source, inside.channel_target)
-    )
+    group, place = np.divmod(inside.channel_source, shape.routers)
+    goal = inside.channel_target // shape.routers
     if not shape.leaves:
         return Ladder((group != goal).astype(np.int8), (0, 1), (False, False))
     kind = np.where(group != goal, 1, np.where(place < shape.leaves, 0, 2))
@@ -234,40 +220,8 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
         for at, each in enumerate(wanted)
         for kind in ((2 * at, 2 * at + 1, 2 * at) if whole.wraps[each] else (2 * at,))
     ]
-    return Ladder(
-        (2 * place + (np.abs(change) > 1)).astype(np.int8), tuple(rungs), (True, False) * len(sides)
-    )
-
-
-ADAPTIVE, UP, DOWN = 0, 1, 2
-"""The states of packets: in adaptive VCs, in the escape before it has gone down, and after."""
-
-
-def escape_tables(topology: Topology) -> tuple[NDArray[np.int8], NextPorts, NextPorts]:
-    """Return the kind of each channel, up 0 and down 1, and the ports that lead on.
-
-    Of the shortest ways that go up and then down, for packets that have not gone down yet, and for
-    those that have.
-    """
-    from netloom.routing.kernels.several import fill_legal_ports
-
-    inside, wired = topology.routers, hosted_ports(topology)
-    count = inside.num_routers
-    check_starts(topology, 2 * count * count)
-    rank = router_ranks(topology)
-    links, net = two_way(inside)
-    up = rank[net.channel_target] < rank[net.channel_source]
-    starts = np.zeros(2 * count * count, np.int32)
-    lengths = np.full(2 * count * count, -1, np.int16)
-    ports, size = fill_legal_ports(
-        up, (net.channel_source, net.channel_target), net.incoming(), net.outgoing(),
-        wired.out_port[links], wired.lanes[links],
-        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
-    )  # fmt: skip
-    kind = (rank[inside.channel_target] > rank[inside.channel_source]).astype(np.int8)
-    own, half = ports[:size].copy(), count * count
-    first = NextPorts(count, starts[:half], own, lengths[:half])
-    return kind, first, NextPorts(count, starts[half:], own, lengths[half:])
+    kind = (2 * place + (np.abs(change) > 1)).astype(np.int8)
+    return Ladder(kind, tuple(rungs), (True, False) * len(sides))
 
 
 def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[str, Any]:
@@ -299,35 +253,10 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
     }
 
 
-def other_goals(topology: Topology, asked: str) -> dict[str, Any]:
-    """Return the goals of routings that weigh a detour against the direct way.
-
-    Any router with hosts. On dragonflies any of another group, and packets within a group draw
-    none.
-
-    Raises
-    ------
-    InputError
-        If the network has none, naming the routing that is ``asked`` for.
-    """
-    goals, shape = host_routers(topology), family_of(topology)
-    if not len(goals):
-        found = f"{asked} on {topology.name}, where packets enter and leave by different routers"
-        raise InputError("routing", found, "routers by which packets enter and leave")
-    if not isinstance(shape, DragonflyShape):
-        return detour_lists(np.zeros(topology.num_routers, np.int32), [[goals]])
-    group = np.arange(topology.num_routers) // shape.routers
-    away = [goals[group[goals] != own] for own in range(shape.groups)]
-    return _by_group(group, away)
-
-
 def _by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
     """Return lists by the group of the router where packets draw. None in the exit's group."""
-    nothing = np.zeros(0, np.int32)
-    count = len(goals)
-    lists = [
-        [nothing if own == other else goals[own] for other in range(count)] for own in range(count)
-    ]
+    nothing, groups = np.zeros(0, np.int32), range(len(goals))
+    lists = [[nothing if own == other else goals[own] for other in groups] for own in groups]
     return detour_lists(group, lists)
 
 
@@ -429,13 +358,10 @@ def _minimal(topology: Topology, name: str, _: str) -> Plan:
 
 def _ancestor(topology: Topology, name: str, argument: str) -> Plan:
     choices = {"": TWO, "all": LEAST, "every": EVERY}
-    if name == "nca":
-        choice = DRAWN
-    elif argument in choices:
-        choice = choices[argument]
-    else:
+    if argument not in choices:
         where = f"routing '{name}:{argument}'"
         raise InputError(where, f"'{argument}'", "all (the least used), every (any that is free)")
+    choice = DRAWN if name == "nca" else choices[argument]
     full = f"{name}:{argument}" if argument else name
     straight, ladder = next_ports(topology, shortest_ways(topology.routers)), rank_kinds(topology)
     tree = isinstance(family_of(topology), TreeShape) and not topology.broken
@@ -474,25 +400,27 @@ def _adaptive(topology: Topology, name: str, _: str) -> Plan:
 
 
 def _valiant(topology: Topology, name: str, _: str) -> Plan:
-    over = "groups" if name == "valiant-group" else "routers"
-    drawn = detour(topology, Valiant("groups" if over == "groups" else "routers"))
-    if drawn.to_group:
-        goals = _by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
-    else:
+    if name == "valiant":
+        drawn = detour(topology, Valiant())
         goals = detour_lists(np.zeros(topology.num_routers, np.int32), [[drawn.goals]])
+        return _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
+    drawn = detour(topology, Valiant("groups"))
+    goals = _by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
     trip = _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
-    if over == "groups":
-        ways = group_ways(topology, name)
-        trip = trip._replace(out=next_ports(topology, ways, to_group=True))
-        if trip.rungs:
-            across = _across(trip.ladder)  # to a spine of the group, on a dragonfly+
-            again = across if len(trip.ladder.rungs) == 2 else (2, *across)
-            trip = trip._replace(rungs=(0, 1, SEPARATOR, *again))
-    return trip
+    trip = trip._replace(out=next_ports(topology, drawn.ways, to_group=True))
+    if not trip.rungs:
+        return trip
+    across = _across(trip.ladder)  # to a spine of the group, on a dragonfly+
+    again = across if len(trip.ladder.rungs) == 2 else (2, *across)
+    return trip._replace(rungs=(0, 1, SEPARATOR, *again))
 
 
 def _weighed(topology: Topology, name: str, argument: str) -> Plan:
-    """UGAL (Singh, *Load-balanced routing in interconnection networks*, 2005), PAR."""
+    """UGAL (Singh, *Load-balanced routing in interconnection networks*, 2005), PAR.
+
+    They weigh a detour against the direct way: by any router with hosts. On dragonflies by any of
+    another group, and packets within a group draw none.
+    """
     threshold = THRESHOLD
     where = f"routing '{name}:{argument}'"
     for word in argument.split(",") if argument else ():
@@ -503,20 +431,23 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
         if threshold > MOST_THRESHOLD:
             raise InputError(where, value, f"at most {MOST_THRESHOLD} flits")
     name = "ugal-l" if name == "ugal" else name
-    stays: tuple[int, ...] = ()
-    if name == "par":
-        if not isinstance(family_of(topology), DragonflyShape):
-            found = f"par on {topology.name}"
-            raise InputError("routing", found, "a dragonfly or dragonfly+; ugal-l fits others")
-        stays = (0,)
+    if name == "par" and not isinstance(family_of(topology), DragonflyShape):
+        found = f"par on {topology.name}"
+        raise InputError("routing", found, "a dragonfly or dragonfly+; ugal-l fits others")
+    goals, shape = host_routers(topology, name), family_of(topology)
+    drawn = detour_lists(np.zeros(topology.num_routers, np.int32), [[goals]])
+    if isinstance(shape, DragonflyShape):
+        group = np.arange(topology.num_routers) // shape.routers
+        drawn = _by_group(group, [goals[group[goals] != own] for own in range(shape.groups)])
     given = {"threshold": threshold, "detour": ALONG if name == "ugal-g" else LOCAL}
     full = f"{name}:threshold={threshold}" if argument else name
-    trip = _detoured(topology, full, LEAST, {**other_goals(topology, name), **given})
-    if not stays or not trip.rungs:
-        return trip._replace(stays=stays)
+    trip = _detoured(topology, full, LEAST, {**drawn, **given})
+    if name != "par":
+        return trip
     across = _across(trip.ladder)  # from a spine without the link, down and up to another
     again = across if len(trip.ladder.rungs) == 2 else (2, *across)
-    return trip._replace(stays=stays, rungs=(0, *again, SEPARATOR, *across))
+    rungs = (0, *again, SEPARATOR, *across) if trip.rungs else ()
+    return trip._replace(stays=(0,), rungs=rungs)
 
 
 def _detoured(topology: Topology, name: str, choice: int, more: dict[str, Any]) -> Plan:
@@ -670,9 +601,8 @@ def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int],
     >>> circle_among(np.array([[0, 0], [1, 0]]), np.array([[1, 0], [0, 0]]), np.array([2]))
     ((0, 1), (1, 1))
     """
-    shared = masks[None, :].view(np.uint64) >> np.arange(64, dtype=np.uint64)[:, None] & np.uint64(
-        1
-    )
+    bit = np.arange(64, dtype=np.uint64)[:, None]
+    shared = masks[None, :].view(np.uint64) >> bit & np.uint64(1)
     kinds, first = np.unique(shared, axis=0, return_index=True)
     first = first[kinds.any(axis=1)]  # one VC of each set of VCs that nothing tells apart
     some, count = shared[first].astype(bool), len(first)
@@ -861,17 +791,46 @@ def _climbed(topology: Topology, wanted: Plan) -> Ladder:
         parts = followed(topology, tables)[0].reshape(-1, len(rungs) + 1)[:, 1:]
         inside = wanted.out is None or not parts[1, len(once) :].any()
         if inside and not parts[:, -1].any():
-            return tried.only(np.asarray(parts.any(axis=0)))
+            used = np.asarray(parts.any(axis=0))
+            last = int(np.flatnonzero(used).max(initial=-1))
+            below = enumerate(rungs[: last + 1])
+            kept = tuple(kind for at, kind in below if used[at] or kind == SEPARATOR)
+            return ladder._replace(rungs=kept)
         rounds *= 2
     found = f"ways that take more than {MOST_RUNGS} turns"
     raise InputError(f"{wanted.name} on {topology.name}", found, "min-adaptive")
 
 
+ADAPTIVE, UP, DOWN = 0, 1, 2
+"""The states of packets: in adaptive VCs, in the escape before it has gone down, and after."""
+
+
 def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> HopTables:
-    """Return the tables of adaptive routing with an escape in VC 0."""
+    """Return the tables of adaptive routing with an escape in VC 0.
+
+    The escape is the shortest ways that go up and then down: one table for packets that have not
+    gone down yet, and one for those that have.
+    """
+    from netloom.routing.kernels.several import fill_legal_ports
+
     if num_vcs < 2:
         raise InputError(where, "no VC but the escape", "at least 2 VCs")
-    kind, before, after = escape_tables(topology)
+    inside, wired = topology.routers, hosted_ports(topology)
+    count, half = inside.num_routers, inside.num_routers**2
+    check_starts(topology, 2 * half)
+    rank = router_ranks(topology)
+    links, net = two_way(inside)
+    up = rank[net.channel_target] < rank[net.channel_source]
+    starts, lengths = np.zeros(2 * half, np.int32), np.full(2 * half, -1, np.int16)
+    ports, size = fill_legal_ports(
+        up, (net.channel_source, net.channel_target), net.incoming(), net.outgoing(),
+        wired.out_port[links], wired.lanes[links],
+        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
+    )  # fmt: skip
+    own = ports[:size].copy()
+    before = NextPorts(count, starts[:half], own, lengths[:half])
+    after = NextPorts(count, starts[half:], own, lengths[half:])
+    kind = (rank[inside.channel_target] > rank[inside.channel_source]).astype(np.int8)
     free = bits(num_vcs) & ~1  # in VC 0 they go up and then down, and never leave it again
     delta = np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2])
     automaton = plain_states(kind, delta, np.array([free, 1, 1], np.int64), num_vcs)

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing.by_hop.tables import (
     EVERY,
@@ -82,36 +82,29 @@ def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
     NoRouteError
         If a pair has none.
     """
+    into, one_port = topology.injection_router, topology.num_ports == topology.num_hosts
+    by_routers = isinstance(routing, ShortestPath | Layered) and one_port
+    by_routers = by_routers and bool((into == topology.ejection_router).all())
     if isinstance(routing, SourceRoutes):
-        return _births(topology, routing, routing.pairs, routing.routes)
-    if by_routers(topology, routing):
-        routers, first = np.unique(topology.injection_router, return_index=True)
+        keys, found = routing.pairs, routing.routes
+    elif by_routers:
+        routers, first = np.unique(into, return_index=True)
         hosts = topology.port_host[first]
         if len(hosts) ** 2 > MOST_ROUTES:
-            found = f"{len(hosts)} routers with hosts for routing '{routing}'"
+            many = f"{len(hosts)} routers with hosts for routing '{routing}'"
             most = f"at most {int(MOST_ROUTES**0.5)}"
-            raise InputError(topology.name, found, f"{most} to list the paths between all of them")
+            raise InputError(topology.name, many, f"{most} to list the paths between all of them")
         one, other = np.nonzero(~np.eye(len(hosts), dtype=np.bool_))
         keys = routers[one].astype(np.int64) * topology.num_routers + routers[other]
-        return _births(topology, routing, keys, paths(topology, routing, hosts[one], hosts[other]))
-    sources, targets = all_pairs(topology, str(routing))
-    keys = sources.astype(np.int64) * topology.num_hosts + targets
-    return _births(topology, routing, keys, paths(topology, routing, sources, targets))
-
-
-def by_routers(topology: Topology, routing: Routing) -> bool:
-    """Whether a path depends on nothing but the routers where it enters and leaves."""
-    if not isinstance(routing, ShortestPath | Layered) or topology.num_ports != topology.num_hosts:
-        return False
-    return bool((topology.injection_router == topology.ejection_router).all())
-
-
-def _births(topology: Topology, routing: Routing, keys: Ints, found: Paths) -> PathBirths:
-    """Return what packets draw, given all paths."""
+        found = paths(topology, routing, hosts[one], hosts[other])
+    else:
+        sources, targets = all_pairs(topology, str(routing))
+        keys = sources.astype(np.int64) * topology.num_hosts + targets
+        found = paths(topology, routing, sources, targets)
     if len(found.channels) > MOST_HOPS:
         hops = f"paths of {len(found.channels):,} hops for routing '{routing}'"
         raise InputError(topology.name, hops, f"at most {MOST_HOPS:,} to list them")
-    ports = None if by_routers(topology, routing) else np.stack(found.ports)
+    ports = None if by_routers else np.stack(found.ports)
     offsets = np.append(found.offsets, found.offsets[-1])
     return PathBirths(topology, str(routing), keys, Paths(offsets, found.channels), ports)
 
@@ -154,8 +147,8 @@ def hop_layers(
             return layer.astype(np.uint8), count
         needed.append(count)
     named = tuple(topology.channel_name(channel) for channel in circle)
-    where = f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
-    raise DeadlockError(where, named, f"at least {min(needed)} VCs, or routing up-down")
+    wanted = f"at least {min(needed)} VCs, or routing up-down"
+    raise DeadlockError(_where(topology, routing, num_vcs), named, wanted)
 
 
 def _layerings(topology: Topology, routed: Paths) -> Iterator[Ints]:
@@ -180,14 +173,10 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
         return routing
     if isinstance(routing, Spread):
         return ForwardingTable(str(routing), spread_table(topology))
-    if isinstance(routing, DModK) and one_port:
-        return ForwardingTable(str(routing), _rows(topology, routing))
-    return None
-
-
-def _rows(topology: Topology, routing: DModK) -> Ints:
-    """Return the table whose entries the paths from one host of each router say."""
-    routers, first = np.unique(topology.injection_router, return_index=True)
+    if not isinstance(routing, DModK) or not one_port:
+        return None
+    # the paths from one host of each router say the entries
+    _, first = np.unique(topology.injection_router, return_index=True)
     hosts = topology.port_host[first]
     table = np.full((topology.num_ports, topology.num_routers), -1, np.int32)
     step = max(PAIRS_AT_ONCE // len(hosts), 1)
@@ -197,8 +186,7 @@ def _rows(topology: Topology, routing: DModK) -> Ints:
         found = paths(topology, routing, np.tile(hosts, len(targets)), target)
         router = topology.routers.channel_source[found.channels]
         table[np.repeat(target, found.lengths), router] = found.channels
-    assert len(routers) == len(hosts)
-    return table
+    return ForwardingTable(str(routing), table)
 
 
 def laned(
@@ -207,7 +195,7 @@ def laned(
     """Return a table with lanes free of circles, and the lanes that hosts' packets use.
 
     If lanes are ``free``, as nobody has said any, packets that could wait in a circle are put into
-    lanes as ``forwarding.lanes.layered`` does.
+    lanes as ``forwarding.tables.layered`` does.
 
     Returns
     -------
@@ -225,7 +213,12 @@ def laned(
         table = replace(table, lanes=layered(topology, table.next_channel))
     else:
         check_circle(topology, table, num_vcs)
-    lanes = lanes_of_hosts(topology, table)
+    lanes = np.zeros(1, np.uint8)
+    if table.lanes is not None:
+        assert table.lanes.lane_of is None  # a packet's lane is its service level, all the way
+        level = table.lanes.level[: len(table.next_channel)]
+        used = np.unique(level[(table.next_channel >= 0) & (senders(topology).T > 0)])
+        lanes = used if len(used) else lanes
     check_lanes(topology, table, len(lanes), num_vcs)
     return table, lanes
 
@@ -233,13 +226,17 @@ def laned(
 def check_circle(topology: Topology, table: ForwardingTable, num_vcs: int) -> None:
     """Raise DeadlockError if hosts' packets can wait for each other in a circle."""
     circle = lane_circle(topology, table)
-    if circle:
-        one = table.lanes is None
-        named = (topology.channel_name(channel) + f" (lane {lane})" * (not one)
-                 for channel, lane in circle)  # fmt: skip
-        raise DeadlockError(
-            _where(topology, table, num_vcs), tuple(named), _instead(topology, table)
-        )
+    if not circle:
+        return
+    lane_in = "" if table.lanes is None else " (lane {})"
+    named = tuple(topology.channel_name(channel) + lane_in.format(lane) for channel, lane in circle)
+    try:
+        needed = int(layered(topology, table.next_channel).level.max(initial=0)) + 1
+        instead = "routing up-down, or a table with lanes (dfsssp, nue:N)"
+        wanted = f"{instead}: these paths need {needed}"
+    except InputError:  # too many, or it leads in a circle
+        wanted = "routing up-down or nue:1: more VCs do not help this one"
+    raise DeadlockError(_where(topology, table, num_vcs), named, wanted)
 
 
 def check_lanes(topology: Topology, routing: ForwardingTable, lanes: int, num_vcs: int) -> None:
@@ -249,76 +246,8 @@ def check_lanes(topology: Topology, routing: ForwardingTable, lanes: int, num_vc
         raise InputError(_where(topology, routing, num_vcs), found, f"at least {lanes} VCs")
 
 
-def _where(topology: Topology, table: ForwardingTable, num_vcs: int) -> str:
-    return f"{table} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
-
-
-def _instead(topology: Topology, table: ForwardingTable) -> str:
-    """Return what to take instead of a table that can deadlock."""
-    try:
-        lanes = layered(topology, table.next_channel)
-    except InputError:  # too many, or it leads in a circle
-        return "routing up-down or nue:1: more VCs do not help this one"
-    needed = int(lanes.level.max(initial=0)) + 1
-    return f"routing up-down, or a table with lanes (dfsssp, nue:N): these paths need {needed}"
-
-
-def lanes_of_hosts(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
-    """Return the lanes that packets between hosts take, ascending, uint8[]. At least one.
-
-    For tables by which a packet's lane is its service level, all the way.
-    """
-    if table.lanes is None:
-        return np.zeros(1, np.uint8)
-    assert table.lanes.lane_of is None
-    sends = senders(topology).T > 0
-    level = table.lanes.level[: len(table.next_channel)]
-    lanes: NDArray[np.uint8] = np.unique(level[(table.next_channel >= 0) & sends])
-    return lanes if len(lanes) else np.zeros(1, np.uint8)
-
-
-def hop_lanes(topology: Topology, table: ForwardingTable, births: PathBirths) -> NDArray[np.uint8]:
-    """Return the lane of each hop of the paths of a table, where lanes change on the way.
-
-    uint8[num_hops], by the port that a packet comes in by, the port it goes out by, and its service
-    level.
-    """
-    assert table.lanes is not None
-    assert table.lanes.lane_of is not None
-    assert births.ports is not None
-    out_port, in_port = port_numbers(topology)
-    routed, (port, sink) = births.routed, births.ports
-    lengths = routed.lengths[: len(port)]
-    path = np.repeat(np.arange(len(port)), lengths)
-    level = table.lanes.level[sink, topology.injection_router[port]][path]
-    held = np.empty_like(routed.channels)
-    held[1:] = routed.channels[:-1]
-    begins = routed.offsets[: len(port)][lengths > 0]
-    held[begins] = topology.num_network_channels + port[lengths > 0]
-    router = topology.routers.channel_source[routed.channels]
-    lanes: NDArray[np.uint8] = table.lanes.lane_of[
-        router, in_port[held], out_port[routed.channels], level
-    ]
-    return lanes
-
-
-def reached(topology: Topology, table: ForwardingTable) -> Bools | None:
-    """Return where packets come to each host port from. None if from all routers of hosts.
-
-    bool[num_ports, num_routers], by the router that they enter by.
-    """
-    from netloom.routing.kernels.forwarding import outcomes
-
-    rows, lost = table.next_channel, np.zeros(topology.num_ports, np.bool_)
-    if table.choices is not None:  # which all lead to the target
-        found = rows >= 0
-        found[np.arange(len(rows)), topology.ejection_router] = True
-    else:
-        lost = lost if table.undelivered is None else table.undelivered
-        found = (
-            outcomes(rows, topology.ejection_router, lost, topology.routers.channel_target) == -1
-        )
-    return None if found[:, np.unique(topology.injection_router)].all() else found
+def _where(topology: Topology, routing: Routing, num_vcs: int) -> str:
+    return f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
 
 
 SHORTEST = ShortestPath | Layered | Spread | DModK | SModK
@@ -355,30 +284,27 @@ def listed_routing(topology: Topology, routing: Routing, num_vcs: int) -> Virtua
     >>> listed_routing(net, parse_routing("minimal-group", net), 2).needs_aux
     True
     """
-    tables, births = _listed(topology, routing, num_vcs)
-    return VirtualChannelRouting(
-        str(routing), topology, tables, needs_aux=isinstance(births, PathBirths),
-        minimal=isinstance(routing, SHORTEST), births=births,
-        routes=None if isinstance(routing, ForwardingTable) and routing.choices else routing,
-    )  # fmt: skip
-
-
-def _listed(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
     table = as_table(topology, routing)
     if table is None:
-        return _by_paths(topology, routing, num_vcs)
-    if table.choices is not None:
+        tables, births = _by_paths(topology, routing, num_vcs)
+    elif table.choices is not None:
         check_table(topology, table)
         if circle := lane_circle(topology, table):
             named = tuple(topology.channel_name(channel) for channel, _ in circle)
             wanted = "up-down, layered or a table without a circle: more VCs do not help this one"
             raise DeadlockError(f"{table} on {topology.name}", named, wanted)
-        return _by_table(topology, table, np.zeros(1, np.uint8), num_vcs)
-    if table.lanes is not None and table.lanes.lane_of is not None:
+        tables, births = _by_table(topology, table, np.zeros(1, np.uint8), num_vcs)
+    elif table.lanes is not None and table.lanes.lane_of is not None:
         check_circle(topology, table, num_vcs)
-        return _by_paths(topology, table, num_vcs)
-    free = isinstance(routing, Spread)
-    return _by_table(topology, *laned(topology, table, num_vcs, free=free), num_vcs)
+        tables, births = _by_paths(topology, table, num_vcs)
+    else:
+        laned_table = laned(topology, table, num_vcs, free=isinstance(routing, Spread))
+        tables, births = _by_table(topology, *laned_table, num_vcs)
+    return VirtualChannelRouting(
+        str(routing), topology, tables, needs_aux=isinstance(births, PathBirths),
+        minimal=isinstance(routing, SHORTEST), births=births,
+        routes=None if isinstance(routing, ForwardingTable) and routing.choices else routing,
+    )  # fmt: skip
 
 
 class PortLists(NamedTuple):
@@ -427,6 +353,8 @@ def _by_table(
     topology: Topology, table: ForwardingTable, lanes: NDArray[np.uint8], num_vcs: int
 ) -> Listed:
     """Return the routing of a forwarding table, a packet's lane the same all the way."""
+    from netloom.routing.kernels.forwarding import outcomes
+
     next_channel = table.next_channel
     check_starts(topology, next_channel.size)
     lists = port_lists(topology, table.choices)
@@ -441,26 +369,47 @@ def _by_table(
         choice=EVERY, level=level.ravel(),
         sink_goal=np.arange(topology.num_ports, dtype=np.int32), pair_entry=entry, pair_sink=sink,
     )  # fmt: skip
-    births = TableBirths(topology, str(table), reached(topology, table))
-    return tables, births
+    if table.choices is not None:  # which all lead to the target
+        reached = next_channel >= 0
+        reached[np.arange(len(reached)), topology.ejection_router] = True
+    else:
+        lost = table.undelivered
+        lost = np.zeros(topology.num_ports, np.bool_) if lost is None else lost
+        wires = topology.ejection_router, lost, topology.routers.channel_target
+        reached = outcomes(next_channel, *wires) == -1
+    everywhere = reached[:, np.unique(topology.injection_router)].all()
+    return tables, TableBirths(topology, str(table), None if everywhere else reached)
 
 
 def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
     """Return the routing of all paths, each hop in the VCs of its lane or layer."""
     births = listed_paths(topology, routing)
+    routed, lists = births.routed, port_lists(topology)
+    own = np.zeros((2, 0), np.int32) if births.ports is None else births.ports
     if isinstance(routing, ForwardingTable) and routing.lanes is not None:
-        by_hop = hop_lanes(topology, routing, births)
+        # the lane by the port that a packet comes in by, the one it goes out by, and its level
+        assert routing.lanes.lane_of is not None
+        out_port, in_port = port_numbers(topology)
+        port, sink = own
+        lengths = routed.lengths[: len(port)]
+        path = np.repeat(np.arange(len(port)), lengths)
+        level = routing.lanes.level[sink, topology.injection_router[port]][path]
+        held = np.empty_like(routed.channels)
+        held[1:] = routed.channels[:-1]
+        begins = routed.offsets[: len(port)][lengths > 0]
+        held[begins] = topology.num_network_channels + port[lengths > 0]
+        router = topology.routers.channel_source[routed.channels]
+        ports = in_port[held], out_port[routed.channels]
+        by_hop = routing.lanes.lane_of[router, *ports, level]
         lanes = np.unique(by_hop)
         layer, count = np.searchsorted(lanes, by_hop).astype(np.uint8), max(len(lanes), 1)
         check_lanes(topology, routing, count, num_vcs)
     else:
-        layer, count = hop_layers(topology, routing, births.routed, num_vcs)
-    lists = port_lists(topology)
-    own = np.zeros((2, 0), np.int32) if births.ports is None else births.ports
+        layer, count = hop_layers(topology, routing, routed, num_vcs)
     tables = hop_tables(
         topology, num_vcs, [], states(topology, layer_vcs(count, num_vcs), num_vcs),
-        choice=GIVEN, ports=lists.ports, path_offsets=births.routed.offsets,
-        path_starts=lists.start[births.routed.channels], path_layer=layer,
+        choice=GIVEN, ports=lists.ports, path_offsets=routed.offsets,
+        path_starts=lists.start[routed.channels], path_layer=layer,
         path_entry=own[0], path_sink=own[1],
     )  # fmt: skip
     return tables, births

@@ -1,15 +1,10 @@
-"""Numbers of ports, what a packet carries, and what the kernel of routing by hop takes.
-
-How the ports of a router are numbered, and which channel is at which.
-
-What the kernel of routing by hop takes, and how it is put together.
+"""Numbers of ports, what the kernel of routing by hop takes, and what packets carry.
 
 A packet at a router is in a *state*. The state determines which table it follows to which goal.
 With the kind of the next channel, it also determines the packet's next state and VCs. So the VCs of
 each part of a path are data. Following all packets shows whether they can wait for each other in a
-circle (``by_hop.circles``).
-
-What a packet between hosts carries from its birth on, where its routing is listed.
+circle (``by_hop.hosted.hop_circle``). Where a routing is listed, a packet between hosts may carry
+the number of its path from its birth on.
 """
 
 from __future__ import annotations
@@ -85,10 +80,9 @@ def ports(topology: Topology) -> Ports:
         lines = topology.num_routers // np.array(topology.sides, np.int64)
         port = np.repeat(axis_port.ravel(), np.repeat(lines * topology.line_channels, 2))
         return Ports(count, port.astype(np.int32), port.astype(np.int32), axis_port)
-    none = np.zeros((0, 2), np.int64)
     out_port, in_port = ranks(*topology.outgoing()), ranks(*topology.incoming())
     most = int(max(out_port.max(initial=-1), in_port.max(initial=-1))) + 1
-    return Ports(most, out_port, in_port, none)
+    return Ports(most, out_port, in_port, np.zeros((0, 2), np.int64))
 
 
 def channels_by_port(topology: Topology) -> Ints:
@@ -375,11 +369,7 @@ def check_starts(topology: Topology, count: int) -> None:
 
 
 def hop_tables(
-    topology: Topology,
-    num_vcs: int,
-    tables: Sequence[NextPorts],
-    automaton: Automaton,
-    **more: Any,
+    topology: Topology, num_vcs: int, tables: Sequence[NextPorts], automaton: Automaton, **more: Any
 ) -> HopTables:
     """Return the record of a routing on a network of hosts on routers.
 
@@ -407,9 +397,8 @@ def hop_tables(
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
     before = np.cumsum([0, *(len(each.ports) for each in tables)])
-    shifted = [
-        each.starts + np.int32(first) for each, first in zip(tables, before[:-1], strict=True)
-    ]
+    begins = zip(tables, before[:-1], strict=True)
+    shifted = [each.starts + np.int32(first) for each, first in begins]
     ejection = topology.num_network_channels + topology.num_ports
     pair_entry, pair_sink = pair_ports(topology, always=False)
     states = automaton._asdict() | {"delta": automaton.delta.astype(np.int16).ravel()}
@@ -445,7 +434,7 @@ def hop_tables(
 def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
     """Return the ports by which the packets of each pair of hosts enter and leave.
 
-    int32[num_hosts * num_hosts] both, by source, then target. As ``hosted.legs`` says. Empty where
+    int32[num_hosts * num_hosts] both, by source, then target. As ``ragged.legs`` says. Empty where
     every host has one port, and, unless they are wanted ``always``, where packets can go from any
     port to any other.
 
@@ -481,10 +470,7 @@ def channels_at_ports(topology: Topology) -> tuple[Ints, Ints]:
     """
     wired = hosted_ports(topology)
     found = []
-    for end, port in (
-        (topology.source_end, wired.out_port),
-        (topology.target_end, wired.in_port),
-    ):
+    for end, port in ((topology.source_end, wired.out_port), (topology.target_end, wired.in_port)):
         at = np.full((topology.num_routers, wired.num_ports), -1, np.int32)
         channels = np.flatnonzero(end >= topology.num_hosts).astype(np.int32)
         place, lane = each_lane(wired.lanes[channels])

@@ -26,6 +26,7 @@ from netloom.routing.forwarding.tables import (
     dependency_graph,
     end_points,
     told,
+    whole_table,
 )
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
 from netloom.topology import Topology
@@ -140,8 +141,8 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
     if reason:
         found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
         raise InputError("routing updn", found, "a tree; or minhop itself")
-    found_or_given = found_roots(topology) if not roots else np.array(roots)
-    rank, inside = router_heights(topology, found_or_given), topology.routers
+    top = np.array(roots) if roots else found_roots(topology)
+    rank, inside = router_heights(topology, top), topology.routers
     place = np.arange(topology.num_routers)
     if topology.cabling is not None:
         place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
@@ -229,7 +230,7 @@ def sssp(topology: Topology) -> ForwardingTable:
         ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order],
         ends.routers, ends.at_router, links, weight,
     )  # fmt: skip
-    return ForwardingTable("sssp", table[: ends.num_destinations], table[ends.num_destinations :])
+    return told("sssp", table, ends)
 
 
 DATA_LANES = 8
@@ -283,9 +284,7 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     """Return the lane of each (end point, router), and how many lanes there are."""
     from netloom.routing.kernels.sssp import broken_circles
 
-    inside, ends, table = topology.routers, end_points(topology), found.next_channel
-    if found.others is not None:
-        table = np.concatenate([table, found.others])
+    inside, ends, table = topology.routers, end_points(topology), whole_table(found)
     _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
     sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
     out_port = port_numbers(topology)[0][: inside.num_channels]
@@ -346,12 +345,8 @@ def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     from netloom.routing.kernels.lash import layer_pairs, tree_ways
 
     inside, order = topology.routers, end_points(topology).routers
-    ways = tree_ways(
-        order,
-        inside.channel_source,
-        inside.channel_target,
-        channels_by_port(topology, leaving=True),
-    )
+    leaving = channels_by_port(topology, leaving=True)
+    ways = tree_ways(order, inside.channel_source, inside.channel_target, leaving)
     graph = dependency_graph(topology, DATA_LANES)
     most = len(order) * (len(order) - 1) // 2
     pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)
@@ -461,9 +456,7 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
         level = np.zeros(table.shape, np.uint8)
         level[order] = (np.arange(len(order)) % lanes)[:, None]
         found = Lanes(level)
-    first = ends.num_destinations
-    name = f"nue:{lanes}" if lanes > 1 else "nue"
-    return ForwardingTable(name, table[:first], table[first:], lanes=found)
+    return told(f"nue:{lanes}" if lanes > 1 else "nue", table, ends, found)
 
 
 def _ways(
@@ -496,22 +489,20 @@ def _ways(
         what = f"no way from {here} to {there}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
     graph = dependency_graph(topology)
-    routers, (channels, most) = topology.num_routers, graph.uses.shape
-    into = int(np.diff(graph.in_offsets).max(initial=0))
-    shape = graph.uses.shape
+    into, shape = int(np.diff(graph.in_offsets).max(initial=0)), graph.uses.shape
+    channels, most = shape
     search = Search(
         graph, back, links[3], escape, np.zeros(shape, np.bool_), np.zeros(shape, np.bool_),
         np.zeros(shape, np.bool_), np.empty(channels * most, np.int32),
         np.empty(channels * most, np.int32), np.zeros(1, np.int64), np.zeros(channels, np.bool_),
-        np.zeros(channels, np.bool_), np.empty(routers, np.int64), np.empty(routers, np.int32),
-        np.zeros(channels, np.int64), np.empty((routers, into), np.int32),
-        np.empty(routers, np.int32),
+        np.zeros(channels, np.bool_), np.empty(count, np.int64), np.empty(count, np.int32),
+        np.zeros(channels, np.int64), np.empty((count, into), np.int32),
+        np.empty(count, np.int32),
     )  # fmt: skip
     reserve(search, nodes, terminals > 0)
     total = 1 + int(np.sum(escape >= 0))
-    found: Ints = nue_ways(
-        search, nodes, ends.exit[some], ends.copies[some], ends.at_router, total, weight
-    )
+    sent = ends.exit[some], ends.copies[some], ends.at_router
+    found: Ints = nue_ways(search, nodes, *sent, total, weight)
     return found
 
 
@@ -565,15 +556,31 @@ def ftree(topology: Topology) -> ForwardingTable:
     >>> ftree(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
     [-1, -1, 0, 1]
     """
-    from netloom.routing.kernels.min_hop import tree_table
+    from netloom.routing.kernels.min_hop import COLUMNS, tree_table
 
     tree = _tree_of(topology)
     if isinstance(tree, str):
         found = f"{topology.name}, where {tree}, so that OpenSM configures minhop"
         raise InputError("routing ftree", found, "a full tree; or minhop itself")
-    ends = end_points(topology)
-    order, at = _in_turn(topology, tree)
-    table = tree_table(order, at, ends.num_apart, _flat(topology, tree), len(ends.exit))
+    ends, routers = end_points(topology), len(tree.level)
+    # the tree as the flat arrays of the kernel: see there
+    count, channels = len(tree.neighbour), topology.num_network_channels
+    sizes = [[len(members) for members in kind] for kind in tree.groups]
+    bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))
+    offsets = np.stack([bounds[kind * routers : (kind + 1) * routers + 1] for kind in range(3)])
+    members = [group for kind in tree.groups for own in kind for group in own]
+    firsts = np.append(0, np.cumsum([len(entering) for entering in tree.cables]))
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
+    flat = (
+        offsets.astype(np.int64), np.array(members, np.int32), np.array(tree.neighbour, np.int32),
+        firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32),
+        np.zeros(count, np.int64), np.zeros(channels, np.int64),
+        np.zeros(count, np.int64), np.zeros(channels, np.int64),
+        tree.place, tree.level, adapters,
+        np.empty(routers, np.int32), np.empty(routers, np.int64),
+        np.empty((2 * routers + 32, COLUMNS), np.int64),
+    )  # fmt: skip
+    table = tree_table(*_in_turn(topology, tree), ends.num_apart, flat, len(ends.exit))
     return told("ftree", table, ends)
 
 
@@ -734,30 +741,6 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     known = [each for each in ends.routers.tolist() if tree.level[each] < len(tree.level)]
     order += [ends.num_apart + each for each in known]
     return np.array(order, np.int64), np.array(at + known, np.int64)
-
-
-def _flat(topology: Topology, tree: _Tree) -> tuple[NDArray[np.generic], ...]:
-    """Return the arrays of the kernel (see ``kernels.fat_tree``)."""
-    from netloom.routing.kernels.min_hop import COLUMNS
-
-    count, channels = len(tree.neighbour), topology.num_network_channels
-    sizes = [[len(members) for members in kind] for kind in tree.groups]
-    bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))
-    routers = len(tree.level)
-    offsets = np.stack([bounds[kind * routers : (kind + 1) * routers + 1] for kind in range(3)])
-    members = [group for kind in tree.groups for own in kind for group in own]
-    firsts = np.append(0, np.cumsum([len(entering) for entering in tree.cables]))
-    ends = end_points(topology)
-    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
-    return (
-        offsets.astype(np.int64), np.array(members, np.int32), np.array(tree.neighbour, np.int32),
-        firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32),
-        np.zeros(count, np.int64), np.zeros(channels, np.int64),
-        np.zeros(count, np.int64), np.zeros(channels, np.int64),
-        tree.place, tree.level, adapters,
-        np.empty(routers, np.int32), np.empty(routers, np.int64),
-        np.empty((2 * routers + 32, COLUMNS), np.int64),
-    )  # fmt: skip
 
 
 ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {

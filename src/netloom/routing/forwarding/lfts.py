@@ -195,8 +195,13 @@ class _Reading:
         self.begun[router] = number
         self.router, self.line, self.said = router, number, {}
         self.fdbs = switch["top"] is None
-        self.top = -1 if self.fdbs else self.number(switch["top"], number)
-        self.counted = self.fdbs
+        self.counted, self.top = self.fdbs, -1
+        if not self.fdbs:
+            word = switch["top"]  # as C writes it, decimal or hexadecimal
+            try:
+                self.top = int(word, 16 if word[:2] in ("0x", "0X") else 10)
+            except ValueError:
+                raise self.refused(number, f"'{word}'", "the largest LID") from None
         self.most = int(self.topology.cabling.router_ports[router])  # type: ignore[union-attr]
 
     def entry(self, line: str, number: int) -> None:
@@ -249,13 +254,6 @@ class _Reading:
             return False
         node = int(cabling.host_guid[self.topology.port_host[row]])
         return node > 0 and node <= guid <= node + 2
-
-    def number(self, word: str, line: int) -> int:
-        """Return a number as C writes it, decimal or hexadecimal."""
-        try:
-            return int(word, 16 if word[:2] in ("0x", "0X") else 10)
-        except ValueError:
-            raise self.refused(line, f"'{word}'", "the largest LID") from None
 
     def count(self, line: str, number: int) -> None:
         found = _COUNT.match(line)
@@ -384,7 +382,12 @@ def read_sl2vl(topology: Topology, path: str) -> NDArray[np.uint8]:
             if router in begun:
                 raise InputError(where, f"switch 0x{guid:016x} again", "each switch once")
             begun.add(router)
-    _check_all(topology, lanes, path)
+    for router, pairs in _passed(topology):
+        missing = np.flatnonzero(lanes[router][pairs][:, 0] == UNSAID)
+        if len(missing):
+            name = topology.router_name(router)
+            between = f"from port {pairs[0][missing[0]]} to {pairs[1][missing[0]]}"
+            raise InputError(path, f"no lanes of switch '{name}' {between}", WHOLE)
     return np.where(lanes == UNSAID, 0, lanes).astype(np.uint8)
 
 
@@ -418,16 +421,6 @@ def _passed(topology: Topology) -> Iterator[tuple[int, tuple[Ints, Ints]]]:
         leaves = out_port[out[leave[router] : leave[router + 1]]]
         one, other = comes.repeat(len(leaves)), np.tile(leaves, len(comes))
         yield router, (one[one != other], other[one != other])
-
-
-def _check_all(topology: Topology, lanes: NDArray[np.uint8], path: str) -> None:
-    """Refuse a dump without the lanes of all pairs of ports between which packets pass."""
-    for router, pairs in _passed(topology):
-        missing = np.flatnonzero(lanes[router][pairs][:, 0] == UNSAID)
-        if len(missing):
-            name = topology.router_name(router)
-            ports = f"from port {pairs[0][missing[0]]} to {pairs[1][missing[0]]}"
-            raise InputError(path, f"no lanes of switch '{name}' {ports}", WHOLE)
 
 
 def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
@@ -465,16 +458,20 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
             raise InputError(where, f"{found}, which {topology.name} does not have", OF_THIS)
         if row >= ends or lid != every.lid[row]:
             continue
-        for port in ports_of[guid]:
-            if level[row, at[port]] not in (UNSAID, said) and port != row:
-                name = topology.router_name(at[port])
-                found = (
-                    f"levels {level[row, at[port]]} and {said} from '{name}' to '{every.name[row]}'"
-                )
+        for router in (at[port] for port in ports_of[guid] if port != row):
+            if (other := level[row, router]) not in (UNSAID, said):
+                name = topology.router_name(router)
+                found = f"levels {other} and {said} from '{name}' to '{every.name[row]}'"
                 raise InputError(where, found, "one level for all hosts of a switch")
-            if port != row:
-                level[row, at[port]] = said
-    return _filled(topology, level, path)
+            level[row, router] = said
+    sends = np.bincount(at, minlength=topology.num_routers)
+    lacks = (level[: topology.num_ports] == UNSAID) & (sends > 0)
+    lacks[np.arange(topology.num_ports), at] &= sends[at] > 1
+    if lacks.any():
+        row, router = np.argwhere(lacks)[0].tolist()
+        found = f"no level from hosts of '{topology.router_name(router)}' to '{every.name[row]}'"
+        raise InputError(path, found, "one for each two hosts")
+    return np.where(level == UNSAID, 0, level).astype(np.uint8)
 
 
 def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
@@ -491,20 +488,6 @@ def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
         found |= {guid: [port] for guid, port in zip(own, ports, strict=True)
                   if guid and guid not in found}  # fmt: skip
     return found
-
-
-def _filled(topology: Topology, level: NDArray[np.uint8], path: str) -> NDArray[np.uint8]:
-    """Refuse a list that lacks pairs of hosts. Give 0 to what is left."""
-    every, hosts = addresses(topology), topology.num_ports
-    sends = np.bincount(topology.injection_router, minlength=topology.num_routers)
-    lacks = (level[:hosts] == UNSAID) & (sends > 0)
-    lacks[np.arange(hosts), topology.injection_router] &= sends[topology.injection_router] > 1
-    if lacks.any():
-        row, router = np.argwhere(lacks)[0].tolist()
-        name = topology.router_name(router)
-        found = f"no level from hosts of '{name}' to '{every.name[row]}'"
-        raise InputError(path, found, "one for each two hosts")
-    return np.where(level == UNSAID, 0, level).astype(np.uint8)
 
 
 def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> ForwardingTable:
@@ -535,10 +518,7 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
         found = "levels of packets without the lanes of switches"
         raise InputError(f"routing lfts:{files}", found, "lfts:TABLES,sl2vl:LANES,psl:LEVELS")
     table = table_of_ports(topology, read_ports(topology, path, gone=gone), f"lfts:{files}")
-    if not sl2vl:
-        return table
-
-    return replace(table, lanes=read_lanes(topology, sl2vl, levels))
+    return replace(table, lanes=read_lanes(topology, sl2vl, levels)) if sl2vl else table
 
 
 def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> ForwardingTable:
@@ -561,9 +541,8 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
     every = addresses(topology)
     count = topology.num_network_channels
     channel_at = np.full((topology.num_routers, NO_PORT + 1), -1, np.int32)
-    channel_at[topology.routers.channel_source, port_numbers(topology)[0][:count]] = np.arange(
-        count, dtype=np.int32
-    )
+    out_port = port_numbers(topology)[0][:count]
+    channel_at[topology.routers.channel_source, out_port] = np.arange(count)
     rows, last = np.arange(len(ports)), every.router[: len(ports)]
     table = channel_at[np.arange(topology.num_routers), ports]
     table[rows, last] = -1

@@ -1,22 +1,19 @@
 """Forwarding tables as routings, the lanes of their packets, and circles of channels that wait.
 
-Circles of channels that wait for each other: cycles of the channel-dependency graph.
-
-A forwarding table as a routing: its paths, whom it reaches, and what packets wait for.
-
 A table says for each destination and router the one channel that packets take next, as the
 switches of a subnet do. Destinations are the host ports of a network, in their order, and the nodes
-of a direct network. Other end points of a subnet, and the routers themselves, follow. What is wrong
-with a table: packets vanish, go round, or come to the wrong end.
+of a direct network. Other end points of a subnet, and the routers themselves, follow. If a table is
+wrong, packets vanish, go round, or come to the wrong end.
 
-Lanes of a forwarding table: which packets share buffers, and whether they wait in a circle.
+Packets in one lane share buffers. They can deadlock if they wait for each other in a circle: a
+cycle of the channel-dependency graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +25,7 @@ from netloom.routing.ragged import Paths, legs, legs_between, offsets_of
 from netloom.topology import Topology
 from netloom.topology.core import Cabling, joined, port_numbers, ranks
 
-# -- cycles ----------------------------------------------------------------------------------------
+# -- circles ---------------------------------------------------------------------------------------
 
 
 def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
@@ -119,8 +116,8 @@ def choices_of(sets: Collection[tuple[int, ...]]) -> Choices:
 class ForwardingTable:
     """A routing that each router's table says, by destination alone.
 
-    Switches' tables have one channel for each. Functions of users (``routing.table``) may offer
-    several, and packets may leave at any port of their host.
+    Switches' tables have one channel for each. Functions of users (``source_routing.table``) may
+    offer several, and packets may leave at any port of their host.
 
     Attributes
     ----------
@@ -166,7 +163,7 @@ def forwarded_paths(
 ) -> Paths:
     """Return the path of every pair of hosts (see ``paths``).
 
-    Of several ports of the source, packets take the one that ``hosted.legs`` says. By the table of
+    Of several ports of the source, packets take the one that ``ragged.legs`` says. By the table of
     a function they leave at the first router with a port to the target.
 
     Raises
@@ -189,8 +186,13 @@ def forwarded_paths(
         found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
         raise InputError(routing.name, found, "one, for paths that are known in advance")
     lost, wanted = last != ends.exit, "hosts that can reach each other"
-    if routing.choices is not None:
-        port, wanted = _port_at(topology, last, targets), "a table that leads there"
+    if routing.choices is not None:  # packets leave at their host's first port at that router
+        port, wanted = np.full(len(last), -1, np.int32), "a table that leads there"
+        first, most = topology.port_offsets[targets], np.diff(topology.port_offsets).max(initial=0)
+        for place in reversed(range(int(most))):
+            one = np.minimum(first + place, topology.num_ports - 1)
+            here = (topology.port_host[one] == targets) & (topology.ejection_router[one] == last)
+            port = np.where(here, one, port)
         lost = port < 0
         ends = ends._replace(target_port=np.where(still, row, port))
     if routing.undelivered is not None:
@@ -213,16 +215,6 @@ def check_table(topology: Topology, routing: ForwardingTable) -> None:
     if here != wanted:
         found = f"a table for {here[1]} routers and {here[0]} ports of hosts"
         raise InputError(routing.name, found, f"one for {wanted[1]} and {wanted[0]}")
-
-
-def _port_at(topology: Topology, routers: Ints, hosts: Ints) -> Ints:
-    """Return the first port of each of these hosts at each of these routers, or -1."""
-    offsets, found = topology.port_offsets, np.full(len(routers), -1, np.int32)
-    for place in reversed(range(int(np.diff(offsets).max(initial=0)))):
-        port = np.minimum(offsets[hosts] + place, topology.num_ports - 1)
-        here = (topology.port_host[port] == hosts) & (topology.ejection_router[port] == routers)
-        found = np.where(here, port, found)
-    return found
 
 
 def senders(topology: Topology, taking: Ints | None = None) -> Ints:
@@ -324,8 +316,6 @@ def addresses(topology: Topology) -> Addresses:
     >>> every.name[-3:], every.router.tolist(), every.port.tolist()
     (('leaf1', 'spine0', 'spine1'), [0, 1, 0, 1, 2, 3], [3, 3, 0, 0, 0, 0])
     """
-    from netloom.topology.core import port_numbers
-
     ports, routers = topology.num_ports, topology.num_routers
     nothing, own = np.zeros(routers, np.int32), np.arange(routers, dtype=np.int32)
     names = tuple(topology.router_name(router) for router in range(routers))
@@ -402,8 +392,6 @@ def port_table(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
     >>> port_table(net, minhop(net))[2:4].tolist()
     [[1, 3, 2, 2], [2, 4, 2, 2]]
     """
-    from netloom.topology.core import port_numbers
-
     every, rows = addresses(topology), whole_table(table)
     leaves = port_numbers(topology)[0][: topology.num_network_channels]
     ports = np.full(rows.shape, NO_PORT, np.uint8)
@@ -503,8 +491,7 @@ def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) ->
     return ForwardingTable(name, table[:hosts], table[hosts:], lanes)
 
 
-Kind = Literal["loop", "black hole", "wrong delivery", "no entry"]
-_Cause = tuple[Kind, tuple[int, ...], int]
+_Cause = tuple[str, tuple[int, ...], int]
 """A fault's kind, routers and port."""
 
 
@@ -581,55 +568,34 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     """
     from netloom.routing.kernels.forwarding import outcomes
 
-    every = addresses(topology)
-    rows = whole_table(table)[: len(every.router)]  # the nodes of a direct network are its routers
-    lost = np.zeros(len(rows), np.bool_)
+    every, hosts, inside = addresses(topology), len(topology.ejection_router), topology.routers
+    whole, target = whole_table(table), inside.channel_target
+    rows = whole[: len(every.router)]  # the nodes of a direct network are its routers
+    lost, port_of = np.zeros(len(rows), np.bool_), dict[tuple[int, int], int]()
     if table.undelivered is not None:
         lost[: len(table.undelivered)] = table.undelivered
     if table.astray is not None:
         row, router, _ = table.astray.T
         lost[row[every.router[row] == router]] = True
-    last = every.router[: len(rows)].astype(np.int32)
-    ends = outcomes(rows, last, lost, topology.routers.channel_target)
-    sent = _sent(topology, len(rows))
-    sent[~topology.routers.vertex_up[last]] = 0  # nobody expects to reach what is broken
-    hosts = len(topology.ejection_router)
-    broken = ends != -1
-    faults = _faults(topology, table, every, ends, sent)
-    return Problems(
-        int(sent[:hosts][broken[:hosts]].sum()), int(sent[hosts:][broken[hosts:]].sum()), faults
-    )
-
-
-def _sent(topology: Topology, rows: int) -> Ints:
-    """Return how many hosts send from each router to each row: int64[rows, routers]."""
-    ports = len(topology.ejection_router)
-    at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, ports)).T.copy()
-    if len(np.unique(topology.port_host)) == ports:  # where the destination itself counts
-        at_hosts[np.arange(ports), topology.injection_router] -= 1
-    everyone = np.bincount(topology.injection_router, minlength=topology.num_routers)
-    return np.concatenate([at_hosts, np.tile(everyone, (rows - ports, 1))])
-
-
-def _faults(
-    topology: Topology, table: ForwardingTable, every: Addresses, ends: Ints, sent: Ints
-) -> tuple[Fault, ...]:
-    """Return every fault, with all destinations that it is the fault of."""
-    port_of = {}
-    if table.astray is not None:
         port_of = {(row, router): port for row, router, port in table.astray.tolist()}
-    whole, hosts = whole_table(table), len(topology.ejection_router)
-    target = topology.routers.channel_target
-    up = topology.routers.vertex_up
+    last = every.router[: len(rows)].astype(np.int32)
+    ends = outcomes(rows, last, lost, target)
+    # how many hosts send from each router to each row
+    at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, hosts)).T.copy()
+    if len(np.unique(topology.port_host)) == hosts:  # where the destination itself counts
+        at_hosts[np.arange(hosts), topology.injection_router] -= 1
+    everyone = np.bincount(topology.injection_router, minlength=topology.num_routers)
+    sent = np.concatenate([at_hosts, np.tile(everyone, (len(rows) - hosts, 1))])
+    sent[~inside.vertex_up[last]] = 0  # nobody expects to reach what is broken
     sends = port_senders(topology)[:, 0]
     if topology.cabling is not None:
         sends[topology.cabling.others.router] = 1
     out_port = port_numbers(topology)[0][: topology.num_network_channels]
-    leads = zip(topology.routers.channel_source.tolist(), out_port.tolist(), strict=True)
+    leads = zip(inside.channel_source.tolist(), out_port.tolist(), strict=True)
     cabled = {*leads, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
-    hurt: dict[_Cause, list[tuple[int, int]]] = {}
+    hurt: dict[_Cause, list[tuple[int, int]]] = {}  # rows, with pairs of hosts
     for row in np.flatnonzero((ends != -1).any(axis=1)).tolist():
-        hit = (ends[row] != -1) & (sent[row] + sends > 0) & up[every.router[row]]
+        hit = (ends[row] != -1) & (sent[row] + sends > 0) & inside.vertex_up[every.router[row]]
         for end in np.unique(ends[row][hit]).tolist():
             port = port_of.get((row, end), NO_PORT)
             cause: _Cause = ("no entry", (end,), -1)
@@ -644,7 +610,9 @@ def _faults(
             pairs = int(sent[row][ends[row] == end].sum()) if row < hosts else 0
             hurt.setdefault(cause, []).append((row, pairs))
     faults = [_fault(topology, cause, rows, every) for cause, rows in hurt.items()]
-    return tuple(sorted(faults, key=lambda each: (-each.pairs, -each.destinations)))
+    faults.sort(key=lambda each: (-each.pairs, -each.destinations))
+    unrouted = np.sum(sent, axis=1, where=ends != -1)
+    return Problems(int(unrouted[:hosts].sum()), int(unrouted[hosts:].sum()), tuple(faults))
 
 
 def _fault(

@@ -27,8 +27,9 @@ from netloom.topology import Topology
 from netloom.topology.core import port_numbers
 from netloom.topology.cubes import Cube
 
-MOST_DIMENSIONS = 3
+FEWEST_DIMENSIONS, DIMENSIONS = 2, 3
 SMALLEST_RING = 3
+LEVELS = 16
 
 
 class Grid(NamedTuple):
@@ -66,7 +67,7 @@ def grid_of(topology: Topology) -> Grid | None:
     True
     """
     whole = topology.whole.routers
-    if isinstance(whole, Cube) and len(whole.sides) <= MOST_DIMENSIONS:
+    if isinstance(whole, Cube) and len(whole.sides) <= DIMENSIONS:
         place = np.stack(np.unravel_index(np.arange(whole.num_routers), whole.sides), axis=1)
         first = topology.num_ends - topology.num_routers
         gone = [vertex - first for vertex in topology.failed_nodes if vertex >= first]
@@ -83,9 +84,17 @@ def grid_of(topology: Topology) -> Grid | None:
     neighbours = [list(each) for each in found]
     seed = max(range(len(neighbours)), key=lambda router: len(neighbours[router]))
     around = [set(each) for each in neighbours]
+    alike = len({len(each) for each in neighbours}) == 1  # then one neighbour alone is a side of 2
     for directions in _first_directions(neighbours[seed], seed, around):
-        labels = _handed_on(seed, directions, neighbours, around)
-        grid = None if labels is None else _placed(labels)
+        dimensions = range(max(directions, default=0) // 2 + 1)
+        pairs = {each for each in dimensions if 2 * each + 1 in directions or not alike}
+        known = _Directions(neighbours, around, 2 * len(dimensions), pairs)
+        try:
+            for direction, other in directions.items():
+                known.tell(seed, other, direction)
+            grid = _placed(known.at) if known.hand_on() else None
+        except _ContradictionError:
+            continue
         if grid is not None:
             return _turned(grid, neighbours[0])
     return None
@@ -120,7 +129,7 @@ def _first_directions(
         )
         return len(pairs), wrong
 
-    for pairs in sorted(pairings(neighbours, MOST_DIMENSIONS), key=unlikely):
+    for pairs in sorted(pairings(neighbours, DIMENSIONS), key=unlikely):
         yield {
             2 * dimension + side: router
             for dimension, pair in enumerate(pairs)
@@ -166,22 +175,38 @@ class _Directions:
         """Say all directions that follow. Return whether those are all."""
         while self.queue:
             router = self.queue.popleft()
-            self._around_squares(router)
-            self._the_last(router)
-            self._straight_on(router)
-        return all(len(way) == len(own) for way, own in zip(self.way, self.neighbours, strict=True))
+            own = self.at[router]
+            # around squares
+            for (one, first), (two, second) in combinations(list(own.items()), 2):
+                corners = self.around[first] & self.around[second] - {router}
+                if one // 2 != two // 2 and len(corners) == 1:
+                    corner = next(iter(corners))
+                    self.tell(first, corner, two)
+                    self.tell(second, corner, one)
+            # the last one
+            left, free = self._left(router)
+            if len(left) == len(free) == 1:
+                self.tell(router, left[0], free[0])
+            # straight on: what makes a square with all but the one that it lies opposite to
+            left, free = self._left(router)
+            for direction in free:
+                behind = own.get(direction ^ 1)
+                beside = [other for step, other in own.items() if step // 2 != direction // 2]
+                ahead = [
+                    other
+                    for other in left
+                    if behind is not None
+                    and self._apart(other, behind, router)
+                    and not any(self._apart(other, each, router) for each in beside)
+                ]
+                if len(ahead) == 1:
+                    self.tell(router, ahead[0], direction)
+        every = zip(self.way, self.neighbours, strict=True)
+        return all(len(way) == len(each) for way, each in every)
 
     def _apart(self, one: int, other: int, router: int) -> bool:
         """Whether two neighbours of a router have no other neighbour in common."""
         return not self.around[one] & self.around[other] - {router}
-
-    def _around_squares(self, router: int) -> None:
-        for (one, first), (two, second) in combinations(list(self.at[router].items()), 2):
-            corners = self.around[first] & self.around[second] - {router}
-            if one // 2 != two // 2 and len(corners) == 1:
-                corner = next(iter(corners))
-                self.tell(first, corner, two)
-                self.tell(second, corner, one)
 
     def _left(self, router: int) -> tuple[list[int], list[int]]:
         """Return the neighbours and the directions of a router that are not known."""
@@ -193,45 +218,6 @@ class _Directions:
             if each not in own and (each // 2 in self.pairs or each ^ 1 not in own)
         ]
         return left, free
-
-    def _the_last(self, router: int) -> None:
-        left, free = self._left(router)
-        if len(left) == len(free) == 1:
-            self.tell(router, left[0], free[0])
-
-    def _straight_on(self, router: int) -> None:
-        """The neighbour that makes a square with all but the one it lies opposite to."""
-        left, free = self._left(router)
-        for direction in free:
-            behind = self.at[router].get(direction ^ 1)
-            beside = [
-                other for step, other in self.at[router].items() if step // 2 != direction // 2
-            ]
-            ahead = [
-                other
-                for other in left
-                if behind is not None
-                and self._apart(other, behind, router)
-                and not any(self._apart(other, each, router) for each in beside)
-            ]
-            if len(ahead) == 1:
-                self.tell(router, ahead[0], direction)
-
-
-def _handed_on(
-    seed: int, directions: dict[int, int], neighbours: list[list[int]], around: list[set[int]]
-) -> list[dict[int, int]] | None:
-    """Return each router's neighbour by direction, or None if they contradict or are unknown."""
-    dimensions = range(max(directions, default=0) // 2 + 1)
-    alike = len({len(each) for each in neighbours}) == 1  # then one neighbour alone is a side of 2
-    pairs = {each for each in dimensions if 2 * each + 1 in directions or not alike}
-    found = _Directions(neighbours, around, 2 * len(dimensions), pairs)
-    try:
-        for direction, other in directions.items():
-            found.tell(seed, other, direction)
-        return found.at if found.hand_on() else None
-    except _ContradictionError:
-        return None
 
 
 def _placed(at: list[dict[int, int]]) -> Grid | None:
@@ -259,9 +245,8 @@ def _placed(at: list[dict[int, int]]) -> Grid | None:
     if len(seen) < len(at) or any(0 < period < SMALLEST_RING for period in periods):
         return None
     for axis, period in enumerate(periods):
-        place[:, axis] = (
-            place[:, axis] % period if period else place[:, axis] - place[:, axis].min()
-        )
+        at_axis = place[:, axis]
+        place[:, axis] = at_axis % period if period else at_axis - at_axis.min()
     sides = tuple(period or int(place[:, axis].max()) + 1 for axis, period in enumerate(periods))
     if len(np.unique(np.ravel_multi_index(tuple(place.T), sides))) < len(at):
         return None
@@ -287,10 +272,6 @@ def _turned(grid: Grid, neighbours: list[int]) -> Grid:
     sides = tuple(grid.sides[axis] for axis in order)
     wraps = tuple(grid.wraps[axis] for axis in order)
     return Grid(sides, wraps, place[:, order])
-
-
-FEWEST_DIMENSIONS, DIMENSIONS = 2, 3
-LEVELS = 16
 
 
 class _Torus(NamedTuple):
@@ -348,9 +329,12 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
         raise InputError("routing torus-2qos", said, "a torus; or another engine")
     torus, directions = found
     ends = end_points(topology)
-    lanes = Lanes(
-        _levels(torus)[ends.exit[: ends.num_destinations]], _lanes_by_port(topology, torus)
-    )
+    level = np.zeros((topology.num_routers,) * 2, np.uint8)  # to each router from each other
+    for axis, side in enumerate(torus.sides.tolist()):
+        at = torus.place[:, axis].astype(np.int32)
+        inner = np.abs(at[:, None] - at)
+        level |= (inner > side - inner).astype(np.uint8) << axis
+    lanes = Lanes(level[ends.exit[: ends.num_destinations]], _lanes_by_port(topology, torus))
     return told("torus-2qos", _table(topology, torus, directions), ends, lanes)
 
 
@@ -358,26 +342,9 @@ def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     """Return the torus and the direction to each router from each other, or why there is none."""
     from netloom.routing.kernels.dimension_order import torus_directions
 
-    torus = _torus(topology)
-    if torus is None:
-        return "switches make no torus or mesh of two or three dimensions"
-    reason = _too_broken(topology, torus)
-    if reason:
-        return reason
-    directions = torus_directions((torus.at_place, torus.place, torus.step), torus.sides)
-    here = torus.place[:, 0] >= 0
-    lost = (directions < 0) & here & here[:, None] & ~np.eye(len(here), dtype=np.bool_)
-    if lost.any():
-        end, router = (int(each) for each in np.argwhere(lost)[0])
-        names = [topology.router_name(each) for each in (router, end)]
-        return f"no way leads from switch {names[0]} to {names[1]}"
-    return torus, directions
-
-
-def _torus(topology: Topology) -> _Torus | None:
-    grid = grid_of(topology)
+    grid, inside = grid_of(topology), topology.routers
     if grid is None or len(grid.sides) < FEWEST_DIMENSIONS:
-        return None
+        return "switches make no torus or mesh of two or three dimensions"
     more = DIMENSIONS - len(grid.sides)
     sides = np.array((*grid.sides, *(1,) * more), np.int64)
     here = grid.place[:, 0] >= 0
@@ -385,15 +352,22 @@ def _torus(topology: Topology) -> _Torus | None:
     place[~here] = -1
     at_place = np.full(sides, -1, np.int64)
     at_place[tuple(place[here].T)] = np.flatnonzero(here)
-    inside = topology.routers
     change = place[inside.channel_target] - place[inside.channel_source]
     axis = np.argmax(change != 0, axis=1)
     step_by = change[np.arange(len(axis)), axis]
-    grows = (step_by == 1) | (step_by < -1)
-    direction = 2 * axis + grows
+    direction = 2 * axis + ((step_by == 1) | (step_by < -1))
     step = np.full((topology.num_routers, 2 * DIMENSIONS), -1, np.int64)
     step[inside.channel_source, direction] = inside.channel_target
-    return _Torus(sides, at_place, place, direction.astype(np.int64), step)
+    torus = _Torus(sides, at_place, place, direction.astype(np.int64), step)
+    if reason := _too_broken(topology, torus):
+        return reason
+    directions = torus_directions((at_place, place, step), sides)
+    lost = (directions < 0) & here & here[:, None] & ~np.eye(len(here), dtype=np.bool_)
+    if lost.any():
+        end, router = (int(each) for each in np.argwhere(lost)[0])
+        names = [topology.router_name(each) for each in (router, end)]
+        return f"no way leads from switch {names[0]} to {names[1]}"
+    return torus, directions
 
 
 def _too_broken(topology: Topology, torus: _Torus) -> str:
@@ -415,16 +389,6 @@ def _too_broken(topology: Topology, torus: _Torus) -> str:
         if len(columns) > 1 or lone.any():
             return f"{len(missing)} switches are missing, and not next to each other along z"
     return ""
-
-
-def _levels(torus: _Torus) -> NDArray[np.uint8]:
-    """Return the service level to each router from each other, uint8[num_routers, num_routers]."""
-    level = np.zeros((len(torus.place),) * 2, np.uint8)
-    for axis, side in enumerate(torus.sides.tolist()):
-        at = torus.place[:, axis].astype(np.int32)
-        inner = np.abs(at[:, None] - at)
-        level |= (inner > side - inner).astype(np.uint8) << axis
-    return level
 
 
 def _lanes_by_port(topology: Topology, torus: _Torus) -> NDArray[np.uint8]:

@@ -1,17 +1,12 @@
 """Where a packet between hosts may go from a router: one call a packet and hop.
 
-Calls of functions of users, which kernels know by their address only.
-
-So a kernel that is compiled and kept can call a function that did not exist then.
-
-Twin: ``tests/reference/by_hop.py``.
-
-Where a packet may go from a router: one call a packet and hop.
-
 ``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. ``used[router << port_shift | port]``
 are the flits sent into an output port whose credits have not come back. ``packet`` is a record of
 ``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` and ``way`` (the
 state). ``aux`` is the goal of a detour, the number of a given path, or -1.
+
+Kernels know functions of users by their address only. So a kernel that is compiled and kept can
+call a function that did not exist then.
 
 Twin: ``tests/reference/by_hop.py``.
 """
@@ -29,7 +24,7 @@ from netloom.base.compilation import inlined, part
 from netloom.routing.by_hop.tables import ALONG, ALWAYS, DRAWN, EVERY, GIVEN, HASHED, OWN, TWO
 from netloom.routing.kernels.shortest_path import mixed
 
-# -- called ----------------------------------------------------------------------------------------
+# -- functions of users ----------------------------------------------------------------------------
 
 
 NEXT_PORT = types.int64(
@@ -43,9 +38,7 @@ NEXT_PORT = types.int64(
 def intrinsic_call(_, address, router, goal, ports, start, count, used, here, size, coin):  # noqa: ARG001
     """Call the function at ``address`` with parts of the arrays ``ports`` and ``used``."""
     whole = types.int64
-    signature = whole(
-        whole, whole, whole, ports, whole, whole, used, whole, whole, whole
-    )  # fmt: skip
+    signature = whole(whole, whole, whole, ports, whole, whole, used, whole, whole, whole)
 
     def generate(context, builder, signature, arguments):
         address, router, goal, ports, start, count, used, here, size, coin = arguments
@@ -65,7 +58,7 @@ def intrinsic_call(_, address, router, goal, ports, start, count, used, here, si
 called: Any = intrinsic_call
 
 
-# -- by hop ----------------------------------------------------------------------------------------
+# -- the next hop ----------------------------------------------------------------------------------
 
 
 DRAWS = 4  # numbers that a packet can draw at a router: two ports, a goal, a coin

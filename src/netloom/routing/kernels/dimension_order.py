@@ -1,19 +1,13 @@
 """Dimension order on k-ary n-cubes, also around what is broken, over flat arrays.
 
-Dimension-order routing on k-ary n-cubes, over flat arrays.
-
-``tables`` is the ``CubeTables`` of ``dimension_order``: sides, strides, wraps, channels per line,
+``tables`` is the ``CubeTables`` of ``routing.ways``: sides, strides, wraps, channels per line,
 first channel of each dimension and direction, and the order in which dimensions are corrected.
 
-Twin: ``tests/reference/dimension_order.py``.
+Around what is broken, directions are 2 d for falling and 2 d + 1 for growing coordinates of
+dimension d. ``grid`` holds the router at each place [x, y, z], -1 for none. Each router's place,
+and its neighbours by direction, -1 where there is no cable.
 
-Dimension order around what is broken, over flat arrays.
-
-Directions are 2 d for falling and 2 d + 1 for growing coordinates of dimension d. ``grid`` holds
-the router at each place [x, y, z], -1 for none. Each router's place, and its neighbours by
-direction, -1 where there is no cable.
-
-Twin: ``tests/reference/opensm.py``.
+Twin: ``tests/reference/dimension_order.py``. Around what is broken: ``tests/reference/opensm.py``.
 """
 
 from __future__ import annotations

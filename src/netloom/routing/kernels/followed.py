@@ -1,22 +1,17 @@
 """Packets followed through every choice of a routing: what they hold and what they ask for.
 
-All packets of a routing by hop, through all choices: what they hold and what they ask for.
+By hop, ``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. With C channels between
+routers and S states, *place* ``channel * S + state`` is a head at the router behind a channel, in
+the state in which it came. ``(C + router) * S + state`` one at the router where it begins.
+``wires`` are the channel at each output port, int32[R, ports], and the router behind each channel,
+int32[C].
 
-``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. With C channels between routers and S
-states, *place* ``channel * S + state`` is a head at the router behind a channel, in the state in
-which it came. ``(C + router) * S + state`` one at the router where it begins. ``wires`` are the
-channel at each output port, int32[R, ports], and the router behind each channel, int32[C].
-
-Twin: ``tests/reference/walks.py``.
-
-Which virtual channels wait for which, by following every packet through every choice.
-
-A virtual channel is ``channel * num_vcs + vc``. ``tables`` is the ``RouteTables`` of
-``virtual_channel_tables``. ``wiring`` is the channel at each output port and at each input port
+By rule, ``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. A virtual channel is
+``channel * num_vcs + vc``. ``wiring`` is the channel at each output port and at each input port
 (both [node, port]), then the target and the input port of each channel. A state of a packet is the
 node and input slot that its head is at, and its ``aux``.
 
-Twin: ``tests/reference/virtual_channels.py``.
+Twin: ``tests/reference/walks.py``. By rule: ``tests/reference/virtual_channels.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +22,7 @@ from netloom.base.compilation import njit
 from netloom.routing.by_hop.tables import ALWAYS
 from netloom.routing.kernels.virtual_channels import allowed, arrived, heading
 
-# -- followed --------------------------------------------------------------------------------------
+# -- by hop ----------------------------------------------------------------------------------------
 
 
 NOWHERE = np.int64(-1)
@@ -185,7 +180,7 @@ def push(seen, stack, size, stamp, place):
     return size + 1
 
 
-# -- virtual channel deadlock ----------------------------------------------------------------------
+# -- by rule ---------------------------------------------------------------------------------------
 
 
 SLOTS = 64  # input slots of a node, and some

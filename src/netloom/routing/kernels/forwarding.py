@@ -1,26 +1,14 @@
 """Forwarding tables over flat arrays: their paths, their ends, and what packets wait for.
 
-Forwarding tables over flat arrays: one channel for each destination and router.
+``table[goal, router]``, or ``next_channel``, is the one channel by which packets to a goal leave a
+router. It is -1 where they have arrived or have no way. A number from that of channels on is a set
+of channels to choose from: see ``choices`` (offsets, channels). ``wiring`` is (channel_source,
+channel_target, in_offsets, in_channels, out_offsets, out_channels), where nothing else is said.
 
-``next_channel[destination, router]`` is -1 where a packet has arrived, or where there is no way.
-It is at least the number of channels where there is a choice.
-``wiring`` is (channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels).
+Ends of packets are found by looking at each entry once.
 
-Twin: ``tests/reference/forwarding.py``.
-
-Ends of packets under a forwarding table, over flat arrays: each entry is looked at once.
-
-Twin: ``tests/reference/outcomes.py``.
-
-What packets hold while they ask for what, and whether they come, under a table.
-
-Over flat arrays.
-
-``table[goal, router]`` is -1 where packets to a goal have arrived or have no way. A number below
-that of channels is the channel that they take. One from there on is a set of channels to choose
-from: see ``choices`` (offsets, channels).
-
-Twin: ``tests/reference/waits.py``.
+Twin: ``tests/reference/forwarding.py``. Of ends: ``tests/reference/outcomes.py``. Of waits:
+``tests/reference/waits.py``.
 """
 
 from __future__ import annotations
@@ -30,7 +18,7 @@ import numpy as np
 from netloom.base.compilation import njit
 from netloom.routing.kernels.shortest_path import distances_to
 
-# -- forwarding ------------------------------------------------------------------------------------
+# -- paths -----------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -119,7 +107,7 @@ def add_flows(row, senders, order, reached, channel_target, flow, load, sign):
         flow[channel_target[row[router]]] += flow[router]
 
 
-# -- outcomes --------------------------------------------------------------------------------------
+# -- ends ------------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)

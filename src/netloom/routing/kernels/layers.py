@@ -1,7 +1,5 @@
 """Layers of virtual channels in which no circle of dependencies closes, over flat arrays.
 
-Dependencies of channels that never close a circle, lane by lane, over flat arrays.
-
 ``graph`` is the ``DependencyGraph`` of ``netloom.routing.forwarding.tables``. A dependency is held
 channel and slot: the place of the channel that is asked for among those that leave the router that
 the held one enters. Channel c in a lane is vertex ``lane * channels + c``. ``rank`` orders the
@@ -11,16 +9,9 @@ The order is maintained by the algorithm of Pearce & Kelly, *A dynamic topologic
 for directed acyclic graphs*, 2006. An insertion moves only vertices whose ranks lie between its two
 ends.
 
-Twin: ``tests/reference/lanes.py``.
-
-Lanes of the paths of a forwarding table, over flat arrays.
-
+Paths of a forwarding table get lanes, and paths round broken parts get layers of virtual channels.
 ``sent[router, destination]``, of one column where it is the same for all, says how many sources
 send from a router.
-
-Twin: ``tests/reference/lanes.py``.
-
-Paths round broken parts, and their assignment to layers of virtual channels, over flat arrays.
 
 Twin: ``tests/reference/lanes.py``.
 """
@@ -33,7 +24,7 @@ from netloom.base.compilation import kernel, njit
 from netloom.routing.kernels.dimension_order import step
 from netloom.routing.kernels.shortest_path import distances_to
 
-# -- acyclic ---------------------------------------------------------------------------------------
+# -- dependencies without a circle -----------------------------------------------------------------
 
 
 @kernel
@@ -172,7 +163,7 @@ def sort_by_rank(graph, first, begin, end):
         gap //= 3
 
 
-# -- lanes -----------------------------------------------------------------------------------------
+# -- lanes of a forwarding table -------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -227,7 +218,7 @@ def takes(graph, closed, lane, path, hops):
     return True
 
 
-# -- layered ---------------------------------------------------------------------------------------
+# -- paths round broken parts ----------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -298,7 +289,7 @@ def assign_layers(offsets, channels, graph, closed):
     """Put every path into the first layer that stays free of circles with it, or into several.
 
     Return the layer of each hop, -1 where there are too few layers, and the number of layers.
-    ``graph`` and ``closed`` as in ``kernels.lanes``.
+    ``graph`` and ``closed`` as in ``first_fit``.
     """
     layers = np.empty(len(channels), np.int32)
     count = 1

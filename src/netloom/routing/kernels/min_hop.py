@@ -1,21 +1,17 @@
 """OpenSM's counters and trees over flat arrays: minhop, updn and ftree.
 
-OpenSM's counters over flat arrays: of the shortest permitted ways the port that has the fewest.
+Counters take, of the shortest permitted ways, the port that has the fewest. ``ways`` never changes.
+It holds the routers that each channel leaves and enters, the channels out of each router by port,
+and those into it by port. The last two are (offsets, channels).
 
-``ways`` never changes. It holds the routers that each channel leaves and enters, the channels out
-of each router by port, and those into it by port. The last two are (offsets, channels).
-
-Twin: ``tests/reference/opensm.py``.
-
-OpenSM's ftree over flat arrays: ways down and up a tree, each by the cable used least.
-
-A *group* is the cables from one neighbour, that is, the channels that enter from there. ``tree``
-holds four things. The groups of each router are given as offsets[kind, router] into ``members``
-(kinds below), with each group's neighbour and its first place in ``cables``. Counts show how often
-groups and cables were chosen on the way up and on the way down. Each router has its place in the
-tree's order, its level (0 is a root), and whether adapters hang on it. For the current destination
-there are the entry and the hops of each router so far, and the stack of searches (columns below).
-Each search waits for the one above it.
+ftree takes ways down and up a tree, each by the cable used least. A *group* is the cables from one
+neighbour, that is, the channels that enter from there. ``tree`` holds four things. The groups of
+each router are given as offsets[kind, router] into ``members`` (kinds below), with each group's
+neighbour and its first place in ``cables``. Counts show how often groups and cables were chosen on
+the way up and on the way down. Each router has its place in the tree's order, its level (0 is a
+root), and whether adapters hang on it. For the current destination there are the entry and the hops
+of each router so far, and the stack of searches (columns below). Each search waits for the one
+above it.
 
 Twin: ``tests/reference/opensm.py``.
 """
@@ -27,7 +23,7 @@ import numpy as np
 from netloom.base.compilation import inlined, kernel, njit
 from netloom.routing.kernels.shortest_path import distances_to
 
-# -- min hop ---------------------------------------------------------------------------------------
+# -- counters --------------------------------------------------------------------------------------
 
 
 EQUAL = 2

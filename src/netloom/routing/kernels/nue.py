@@ -1,13 +1,8 @@
-"""OpenSM's nue over flat arrays, with the router that it begins at.
+"""OpenSM's nue over flat arrays: cheapest ways that never close a circle of dependencies.
 
-The router through which most shortest ways between some routers lead, over flat arrays.
-
+It begins at the router through which most shortest ways between some routers lead. To find that,
 ``links`` is (ends, offsets, channels): the channels of each router in the order in which they are
 tried, and the router at the other end of each. ``nodes`` is the order of routers.
-
-Twin: ``tests/reference/cheapest_ways.py``.
-
-OpenSM's nue over flat arrays: cheapest ways that never close a circle of dependencies.
 
 ``search`` is the ``Search`` of ``netloom.routing.forwarding.engines``. Paths are searched from the
 router of an end point outward. Packets go the other way, so link c leads from the router that
@@ -26,7 +21,7 @@ from netloom.routing.kernels.layers import insert, remove
 from netloom.routing.kernels.priced_paths import drop, empty_heap, pop, push
 from netloom.routing.kernels.shortest_path import distances_to
 
-# -- centrality ------------------------------------------------------------------------------------
+# -- where it begins -------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -108,7 +103,7 @@ def add_shares(start, turn, terminals, links, distance, queue, ways, delta):
                 delta[nearer] += ways[nearer] / ways[router] * (1 + delta[router])
 
 
-# -- nue -------------------------------------------------------------------------------------------
+# -- cheapest ways ---------------------------------------------------------------------------------
 
 
 FAR = np.int64(2**62)

@@ -1,27 +1,23 @@
 """Cheapest paths over flat arrays, and the heaps that find them.
 
-A heap of four children a place, over flat arrays: the vertex of the least key comes out first.
+In the heap of four children per place, the vertex of the least key comes out first. ``heap`` is
+(members, place, key, size): the vertex at each place, the place of each vertex, its key, and in
+``size[0]`` how many are in. Of several least children the last goes up, and a vertex rises only
+past greater keys: which of equal keys comes first follows from what went in when.
 
-``heap`` is (members, place, key, size): the vertex at each place, the place of each vertex, its
-key, and in ``size[0]`` how many are in. Of several least children the last goes up, and a vertex
-rises only past greater keys: which of equal keys comes first follows from what went in when.
-
-Twin: ``tests/reference/cheapest_ways.py``.
-
-The cheapest path through a network whose places have prices.
-
-A place has a capacity: it is a node or a channel. ``enters[c]`` is the place that a path takes when
-it crosses channel c. ``starts[v]`` is the one that it takes by starting in node v, or -1 for none.
-A price is the cost of a place to a path that takes it, 1 or more. A surcharge is the additional
-cost of a channel, 0 or more. The remaining cost is at least the remaining hops times the lowest
-price (A*). If nodes are places, the last hop costs the price of the target.
+A priced path leads through a network whose places have prices. A place has a capacity: it is a node
+or a channel. ``enters[c]`` is the place that a path takes when it crosses channel c. ``starts[v]``
+is the one that it takes by starting in node v, or -1 for none. A price is the cost of a place to a
+path that takes it, 1 or more. A surcharge is the additional cost of a channel, 0 or more. The
+remaining cost is at least the remaining hops times the lowest price (A*). If nodes are places, the
+last hop costs the price of the target.
 
 ``net`` is (channel_source, channel_target, out_offsets, out_channels, enters, starts, distance),
 with ``distance[target, node]`` in hops. ``scratch`` begins with room for one search. These are
 paid, hops and via of each node, the keys and nodes of a heap, and whether a node is settled. The
 heap has room for all channels and nodes and one more.
 
-Twin: ``tests/reference/partitioning.py``.
+Twin: ``tests/reference/cheapest_ways.py``. Of priced paths: ``tests/reference/partitioning.py``.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ import numpy as np
 
 from netloom.base.compilation import inlined, kernel, njit
 
-# -- heap ------------------------------------------------------------------------------------------
+# -- the heap of four children ---------------------------------------------------------------------
 
 
 CHILDREN = 4

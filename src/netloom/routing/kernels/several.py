@@ -1,21 +1,11 @@
 """Ways with choices over flat arrays: the ports that lead on, and what packets on them wait for.
 
-Ways with choices: at each router, all channels that lead one hop nearer are as good.
+At each router, all channels that lead one hop nearer are as good. ``ways`` is the ``Ways`` of
+``routing.ways``. A goal is a router, or with ``to_group`` all routers of a group. Of the ports that
+lead on, equal lists are kept once.
 
-``ways`` is the ``Ways`` of ``routing.ways``. A goal is a router, or with ``to_group`` all routers
-of a group.
-
-Twin: ``tests/reference/several.py``.
-
-Which channels packets may hold while they ask for which: ways with choices.
-
-``ways`` is the ``Ways`` of ``routing.ways``.
-
-Twin: ``tests/reference/several_waits.py``.
-
-Tables of the ports that lead on, equal lists kept once, over flat arrays.
-
-Twin: ``tests/reference/by_hop.py``.
+Twin: ``tests/reference/several.py``. Of waits: ``tests/reference/several_waits.py``. Of ports:
+``tests/reference/by_hop.py``.
 """
 
 from __future__ import annotations
@@ -26,7 +16,7 @@ from netloom.base.compilation import INLINED, kernel, njit
 from netloom.routing.kernels.shortest_path import following, legal_distances
 from netloom.routing.ways import DIGITS, DRAWN
 
-# -- several ---------------------------------------------------------------------------------------
+# -- paths -----------------------------------------------------------------------------------------
 
 
 @njit(**INLINED)
@@ -193,7 +183,7 @@ def scattered(number, hop):
     return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(2))
 
 
-# -- several waits ---------------------------------------------------------------------------------
+# -- waits -----------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -274,7 +264,7 @@ def fill_legal_ports(up, ends, incoming, outgoing, out_port, lanes, starts, leng
     """As ``fill_next_ports``, of the shortest ways that go up and then down.
 
     By phase * num_routers**2 + router * num_routers + goal. The arrays are of the two-way links
-    only: see ``kernels.up_down``.
+    only: see ``kernels.shortest_path``.
     """
     num_routers = len(outgoing[0]) - 1
     distance = np.empty(2 * num_routers, np.int32)

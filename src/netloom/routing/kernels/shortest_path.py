@@ -1,30 +1,20 @@
 """Paths by rule over flat arrays: shortest, by hash, in trees, by up*/down*, and their ends.
 
-Shortest paths on any directed graph: one breadth-first search backwards from each target.
+On any directed graph, a breadth-first search backwards from each target finds shortest paths.
+Of equally short ones, the lowest-numbered channels count, or a hash of source and target decides.
 
-Twin: ``tests/reference/shortest_path.py``.
+In fat trees with parallel links, a path follows from a key. ``tree`` is what ``tree_index`` of
+``netloom.routing.rules`` returns. Levels are numbered from the hosts, 0.
 
-Shortest paths by the hash of source and target, over flat arrays.
+Up*/down* routing is for networks of two-way links. ``up[channel]`` says whether a channel leads up,
+towards the root. A state of a packet is ``2 * node + phase``: in phase 0 it has gone up only and
+may still, in phase 1 it has gone down.
 
-Twin: ``tests/reference/spread.py``.
+At the ends of paths are ports: which ones packets take, and paths with their channels.
 
-Paths in fat trees with parallel links, from a key for each path, over flat arrays.
-
-``tree`` is what ``tree_index`` of ``netloom.routing.rules`` returns. Levels are numbered from the
-hosts, 0.
-
-Twin: ``tests/reference/tree_routing.py``.
-
-Up*/down* routing on networks of two-way links, over flat arrays.
-
-``up[channel]`` says whether a channel leads up, towards the root. A state of a packet is
-``2 * node + phase``: in phase 0 it has gone up only and may still, in phase 1 it has gone down.
-
-Twin: ``tests/reference/round_failures.py``.
-
-Ports at the ends of paths: which ones packets take, and paths with their channels.
-
-Twin: ``tests/reference/several.py``.
+Twin: ``tests/reference/shortest_path.py``. By hash: ``tests/reference/spread.py``. In trees:
+``tests/reference/tree_routing.py``. Up*/down*: ``tests/reference/round_failures.py``. Ports:
+``tests/reference/several.py``.
 """
 
 from __future__ import annotations
@@ -124,7 +114,7 @@ def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_chann
     return rows
 
 
-# -- ecmp ------------------------------------------------------------------------------------------
+# -- by hash ---------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -172,7 +162,7 @@ def fill_hashed(by_exit, entry, leave, offsets, sources, targets, salts, ends, i
     return channels
 
 
-# -- trees -----------------------------------------------------------------------------------------
+# -- in trees --------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -230,7 +220,7 @@ def fill_tree_paths(tree, steps, sources, targets, keys, offsets):
     return channels, port, sink
 
 
-# -- up down ---------------------------------------------------------------------------------------
+# -- up*/down* -------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -339,7 +329,7 @@ def scattered(source, target, node):
     return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(33))
 
 
-# -- hosted ----------------------------------------------------------------------------------------
+# -- ports -----------------------------------------------------------------------------------------
 
 
 @njit()

@@ -1,12 +1,8 @@
 """OpenSM's sssp and dfsssp over flat arrays.
 
-OpenSM's sssp over flat arrays: cheapest ways to one end point after the other.
-
-Twin: ``tests/reference/cheapest_ways.py``.
-
-OpenSM's dfsssp over flat arrays: circles of dependencies broken by moving paths to other lanes.
-
-A path is its number: place of its destination times ``len(sources)``, plus place of its source.
+sssp finds cheapest ways to one end point after the other. dfsssp breaks circles of dependencies by
+moving paths to other lanes. A path is its number: place of its destination times ``len(sources)``,
+plus place of its source.
 
 Twin: ``tests/reference/cheapest_ways.py``.
 """
