@@ -41,9 +41,15 @@ def run_guarded(command: Callable[[], object]) -> int:
         code, said = _ending(error)
         if said is None:
             raise
-        _say(said)
+        if said:
+            with suppress(OSError):
+                sys.stderr.write(f"netloom: {said.replace('->', '→')}\n")
         if code in (INTERRUPTED, NO_READER) or _is_output_full(error):
-            _discard_output()
+            # what is still to be written may go, or Python complains at its end
+            with suppress(OSError, ValueError):
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, sys.stdout.fileno())
+                os.close(nothing)
     with suppress(OSError):
         sys.stderr.flush()
     return code if isinstance(code, int) else 0
@@ -79,23 +85,9 @@ def _usage(said: str) -> str:
     return f"{where}: expected one {kind} (several: write an experiment file, see netloom run -h)"
 
 
-def _say(text: str) -> None:
-    if text:
-        with suppress(OSError):
-            sys.stderr.write(f"netloom: {text.replace('->', '→')}\n")
-
-
 def _is_output_full(error: BaseException) -> bool:
     """Whether a failure may be that of standard output: no file is named."""
     return isinstance(error, OSError) and error.filename is None
-
-
-def _discard_output() -> None:
-    """Let what is still to be written to standard output go, or Python complains at its end."""
-    with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
-        os.close(nothing)
 
 
 def _open_streams() -> None:
