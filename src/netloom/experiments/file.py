@@ -572,7 +572,7 @@ def _points(
     given = {name: value for name, value in shared.items() if name in known and name not in own}
     fields = given | own
     _check_names(file, section, fields, known)
-    axes = _axes(file, section, fields, kind, repeat)
+    axes = _axes(file, section, fields, repeat)
     if prod(map(len, axes.values())) > MOST_POINTS:
         many = InputError("", f"{prod(map(len, axes.values())):,} points", f"{MOST_POINTS:,}")
         raise file.wrong(section, "", many)
@@ -627,10 +627,10 @@ def _point(
 
 
 def _axes(
-    file: _File, section: _Section, fields: Mapping[str, Any], kind: Kind, repeat: int
+    file: _File, section: _Section, fields: Mapping[str, Any], repeat: int
 ) -> dict[str, list[Any]]:
     """Return the values of every field that has several, or may have: the curve's, the seed's."""
-    axes = {}
+    kind, axes = section.kind, {}
     for name, value in fields.items():
         try:
             swept = name == kind.sweep
