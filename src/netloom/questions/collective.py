@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -275,37 +275,47 @@ class CollectiveTimes(Answer):
         what = f" for {units.size(last.size)}" if last.size else ""
         sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
         if len(self.sizes) > 1:
-            sentence = self._of_sizes(last)
+            said = list[str]()
+            for each in self.winners[: MOST_WINNERS - 1]:
+                end = "" if each.to_size is None else f" below {units.size(each.to_size, 2)}"
+                said.append(each.algorithm + end)
+            final = self.winners[-1]
+            if len(self.winners) >= MOST_WINNERS:
+                said.append(f"{final.algorithm} from {units.size(final.from_size, 2)}")
+            elif len(said) > 1:
+                said[-1] = f"{final.algorithm} above"
+            where = " at all sizes" if len(self.winners) == 1 else ""
+            speed, at = units.rate(last.bus_bandwidth), units.size(last.size)
+            sentence = f"Use {', '.join(said)}{where}: {speed} bus bandwidth at {at}{_near(last)}."
         lines = {"why": f"{last.algorithm}: {last.why}"}
         if self.whole is not None:
             took = self.whole.at(last.size)
             best = min(took, key=lambda name: took[name])
             sentence += f" On the whole network: {best}, {units.seconds(took[best])}."
             lines |= self._beside(self.whole, last)
+        bound = units.seconds(last.bound_seconds)
+        bound += f" at {units.size(last.size)}" if last.size else ""
+        if last.bound_seconds > self.bound.latency_seconds * LONGER and self.bound.why:
+            bound += f": {arrows(self.bound.why.rstrip('.'))}"
+        else:
+            bound += ", by latency"
+        order = ""
+        if found := self.reordered:
+            given, better = units.seconds(found.given_seconds), units.seconds(found.found_seconds)
+            what = f"{found.algorithm} of {units.size(found.size)}"
+            order = f"no better rank order was found for {what} ({given} as given)"
+            if found.better:
+                saved = percent(1 - found.found_seconds / found.given_seconds)
+                order = f"{what} takes {saved} less in a better rank order ({given} → {better})"
         lines |= {
             "others": _slower(last, others),
-            "bound": self._bound(last),
-            "order": _order(self.reordered) if self.reordered else "",
+            "bound": bound,
+            "order": order,
             "phases": self.phases.verdict if self.phases else "",
         }
         mark = "fine" if last.ratio is None or last.ratio < NEAR.fine else "limited"
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
         return Verdict(mark, sentence, "", lines, self._next(last, mark), note)
-
-    def _of_sizes(self, last: Point) -> str:
-        """Return who wins where, and how fast the winner is at the largest size."""
-        said = list[str]()
-        for each in self.winners[: MOST_WINNERS - 1]:
-            end = each.to_size
-            said.append(each.algorithm + ("" if end is None else f" below {units.size(end, 2)}"))
-        final = self.winners[-1]
-        if len(self.winners) >= MOST_WINNERS:
-            said.append(f"{final.algorithm} from {units.size(final.from_size, 2)}")
-        elif len(said) > 1:
-            said[-1] = f"{final.algorithm} above"
-        where = " at all sizes" if len(self.winners) == 1 else ""
-        speed, at = units.rate(last.bus_bandwidth), units.size(last.size)
-        return f"Use {', '.join(said)}{where}: {speed} bus bandwidth at {at}{_near(last)}."
 
     def _beside(self, whole: Whole, last: Point) -> dict[str, str]:
         """Return what failures cost: the same algorithm without them, who is cut off, what lost."""
@@ -330,14 +340,6 @@ class CollectiveTimes(Answer):
             some = [f"{name} ({why})" if why else name for name, why in whole.left_out.items()]
             found["lost"] = f"algorithms that run on the whole network only: {', '.join(some)}"
         return found
-
-    def _bound(self, last: Point) -> str:
-        """Return the least possible time at the largest size, and what sets it."""
-        at = f" at {units.size(last.size)}" if last.size else ""
-        least = f"{units.seconds(last.bound_seconds)}{at}"
-        if last.bound_seconds > self.bound.latency_seconds * LONGER and self.bound.why:
-            return f"{least}: {arrows(self.bound.why.rstrip('.'))}"
-        return f"{least}, by latency"
 
     def _next(self, last: Point, mark: str) -> str:
         """Return what to try next: an order that was found, a search for one, or a schedule."""
@@ -546,16 +548,6 @@ def _slower(first: Point, others: list[Point]) -> str:
     return " · ".join(some)
 
 
-def _order(found: Reordered) -> str:
-    """Return in words what a search for a better rank order found."""
-    given, better = units.seconds(found.given_seconds), units.seconds(found.found_seconds)
-    what = f"{found.algorithm} of {units.size(found.size)}"
-    if not found.better:
-        return f"no better rank order was found for {what} ({given} as given)"
-    saved = percent(1 - found.found_seconds / found.given_seconds)
-    return f"{what} takes {saved} less in a better rank order ({given} → {better})"
-
-
 def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | None) -> None:
     """Raise InputError if no rank file of this form can have the ranks."""
     computers = np.unique(ready.network.node_of_host[ready.host_of])
@@ -634,7 +626,13 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             least = ready.bound(question.collective, question.root, hosts)
             points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)
     left_out = ready.left_out | (stuck or {})
-    curves = _curves(points, ready.sizes)
+    took = {
+        (each.algorithm, each.size): each.seconds
+        for each in points
+        if each.order == GIVEN and each.algorithm != PHASES
+    }
+    names = dict.fromkeys(name for name, _ in took)
+    curves = {name: [took[name, size] for size in ready.sizes] for name in names}
     pairs = combinations(curves, 2)
     crossings = sorted(
         (each for pair in pairs for each in crossing_points(ready.sizes, curves, *pair)),
@@ -646,6 +644,9 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             flows, clock=ready.clock, sharing=None, injection="in-order", tolerance=None
         )
     notes = _notes(ready, best if inside else None, curves)
+    host_of, owner = ready.host_of, ready.node_of_host
+    ranks = np.unique(host_of if owner is None else owner[host_of], return_counts=True)[1]
+    steps = least_steps(len(ranks), int(ranks.max()))
     return CollectiveTimes(
         setup=OnSimulated.of_network(ready.shown),
         flows=flows,
@@ -654,11 +655,18 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         flit_bytes=program.flit_bytes if program else None,
         cycle_us=program.cycle_us if program else None,
         collective=question.collective,
-        num_ranks=len(ready.host_of),
-        hosts=len(np.unique(ready.host_of)),
+        num_ranks=len(host_of),
+        hosts=len(np.unique(host_of)),
         inside_nodes=best.inside_share if inside else None,
         mapping=mapping_name(question.mapping),
-        bound=_least(ready, bound),
+        bound=Bound(
+            latency_seconds=bound.latency,
+            seconds_per_byte=bound.per_byte,
+            why=bound.why,
+            steps=steps,
+            alpha_seconds=bound.alpha,
+            steps_seconds=steps * bound.alpha,
+        ),
         winners=tuple(winners_of(ready.sizes, curves, crossings)),
         crossings=tuple(crossings),
         reordered=better,
@@ -670,18 +678,6 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         ready=ready,
         provenance=provenance_of(question, "compare_collectives", ready.network),
     )
-
-
-class _Ran(NamedTuple):
-    """What was run at each size: an algorithm with the ranks in an order."""
-
-    name: str
-    order: str
-    empty_seconds: float
-    steps: int
-    messages: int
-    inside_share: float | None
-    at_once: bool
 
 
 def _timed(
@@ -706,15 +702,15 @@ def _timed(
             points = list[Point]()
             try:
                 own, empty = each.outline(), runner.empty(each)
-                ran = _Ran(
-                    name=each.name,
-                    order=order,
-                    empty_seconds=empty,
-                    steps=own.num_steps,
-                    messages=own.num_messages,
-                    inside_share=runner.inside_share(each),
-                    at_once=ready.program is None and not each.law.in_order,
-                )
+                ran = {
+                    "algorithm": each.name,
+                    "order": order,
+                    "empty_seconds": empty,
+                    "steps": own.num_steps,
+                    "num_messages": own.num_messages,
+                    "inside_share": runner.inside_share(each),
+                    "at_once": ready.program is None and not each.law.in_order,
+                }
                 for done, size in enumerate(ready.sizes, start=1):
                     tell(place * steps + done)
                     run = runner.timed(each, size, empty)
@@ -749,38 +745,32 @@ def _phased(
     found = list[Point]()
     for size in ready.sizes:
         best = min(plans, key=methodcaller("seconds", size))
-        ran = _Ran(
-            name=PHASES,
-            order=GIVEN,
-            empty_seconds=best.seconds(0.0),
-            steps=best.plan.num_phases,
-            messages=len(ready.exchange),
-            inside_share=None,
-            at_once=False,
-        )
+        ran = {
+            "algorithm": PHASES,
+            "order": GIVEN,
+            "empty_seconds": best.seconds(0.0),
+            "steps": best.plan.num_phases,
+            "num_messages": len(ready.exchange),
+            "inside_share": None,
+            "at_once": False,
+        }
         found.append(_point(ready, bound, size, best.timed(size), ran))
     return found
 
 
 def _point(
-    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, ran: _Ran
+    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, ran: Mapping[str, Any]
 ) -> Point:
-    """Return what one run of an algorithm comes to."""
+    """Return what one run of an algorithm comes to. ``ran``: its figures that any size shares."""
     speed, least = size / run.seconds if size else None, bound.seconds(size)
     (algorithm, *_), ranks = ready.algorithms, len(ready.host_of)
     bus = None if speed is None else speed * bus_factor(algorithm.collective, ranks)
     busy = run.link_seconds / run.seconds if run.seconds else 0.0
     held_by = "channel" if busy >= MOSTLY else "waiting"
-    if ran.empty_seconds >= MOSTLY * run.seconds:
-        held_by = "switches" if ran.name == PHASES else "latency"
+    if ran["empty_seconds"] >= MOSTLY * run.seconds:
+        held_by = "switches" if ran["algorithm"] == PHASES else "latency"
     return Point(
-        algorithm=ran.name,
-        order=ran.order,
-        empty_seconds=ran.empty_seconds,
-        steps=ran.steps,
-        num_messages=ran.messages,
-        inside_share=ran.inside_share,
-        at_once=ran.at_once,
+        **ran,
         size=size,
         seconds=run.seconds,
         bus_bandwidth=bus,
@@ -796,31 +786,6 @@ def _point(
         held_by=held_by,
         chunks=run.chunks,
         chunks_capped=run.capped,
-    )
-
-
-def _curves(points: Iterable[Point], sizes: Sequence[float]) -> dict[str, list[float]]:
-    """Return the times of each algorithm of messages as given, by size."""
-    took = {
-        (each.algorithm, each.size): each.seconds
-        for each in points
-        if each.order == GIVEN and each.algorithm != PHASES
-    }
-    names = dict.fromkeys(name for name, _ in took)
-    return {name: [took[name, size] for size in sizes] for name in names}
-
-
-def _least(ready: PreparedCollective, bound: LeastTime) -> Bound:
-    host_of, owner = ready.host_of, ready.node_of_host
-    ranks = np.unique(host_of if owner is None else owner[host_of], return_counts=True)[1]
-    steps = least_steps(len(ranks), int(ranks.max()))
-    return Bound(
-        latency_seconds=bound.latency,
-        seconds_per_byte=bound.per_byte,
-        why=bound.why,
-        steps=steps,
-        alpha_seconds=bound.alpha,
-        steps_seconds=steps * bound.alpha,
     )
 
 

@@ -341,20 +341,30 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     if question.root and question.collective not in ROOTED:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
-    flows, machine = _flows(question)
-    ranks = question.ranks or num_places(question, flows.topology)
+    topology, machine = network_of(question, switches=True)
+    routing = flow_routing(question.routing, topology)
+    clock = clock_of(question, topology, machine, assume=True)
+    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
+    flows = PreparedFlows(
+        topology=topology,
+        routing=routing,
+        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
+        clock=clock,
+        law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
+        seed=question.seed,
+    )
+    ranks = question.ranks or num_places(question, topology)
     if ranks < 2:
         raise InputError("ranks", f"{ranks}", "at least 2")
     if question.root >= ranks:
         raise InputError("root", f"{question.root}", f"a rank from 0 to {ranks - 1}")
-    where = computing(question, flows.topology)
-    host_of = place_program(question.mapping, ring(ranks), flows.topology, **where)
-    check_apart(flows.topology, host_of)
-    alone = flows.topology.num_nodes == flows.topology.num_hosts
-    owner = None if question.count_inside_nodes or alone else flows.topology.local_group
-    algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
-    program, flit_source, clock = None, "", flows.clock
-    assert clock is not None
+    where = computing(question, topology)
+    host_of = place_program(question.mapping, ring(ranks), topology, **where)
+    check_apart(topology, host_of)
+    alone = topology.num_nodes == topology.num_hosts
+    owner = None if question.count_inside_nodes or alone else topology.local_group
+    algorithms, left_out = _algorithms(question, known, topology, host_of, len(sizes))
+    program, flit_source = None, ""
     if question.engine != "flow":
         runner = _of_flows(flows, host_of, owner)
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
@@ -413,22 +423,6 @@ def _exchange(
 def names_of(algorithm: str) -> list[str]:
     """Return the names of algorithms that were asked for."""
     return list(dict.fromkeys(each.strip() for each in algorithm.split(",")))
-
-
-def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:
-    topology, machine = network_of(question, switches=True)
-    routing = flow_routing(question.routing, topology)
-    clock = clock_of(question, topology, machine, assume=True)
-    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
-    flows = PreparedFlows(
-        topology=topology,
-        routing=routing,
-        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
-        clock=clock,
-        law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
-        seed=question.seed,
-    )
-    return flows, machine
 
 
 def _algorithms(

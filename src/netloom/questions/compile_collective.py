@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import Field
 
 from netloom.base import units
-from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
@@ -53,7 +52,6 @@ from netloom.questions.plans import part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
 from netloom.questions.terminal import size_of, subject
 from netloom.routing import Routing
-from netloom.topology import Topology
 from netloom.workload.programs.collectives.algorithms import ROOTED
 
 if TYPE_CHECKING:
@@ -200,9 +198,13 @@ class CollectiveSchedule(Answer):
         if self.slower or self.cut:
             following = self.again(steps=None) if self.slower else self.again(seconds=None)
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
-        why = self._why()
+        speed, why = self.speed, ""
+        long = speed.latency_share >= LATENCY and not speed.by_latency
+        if long and not self.few_steps and speed.efficiency < NEAR:
+            took = units.seconds(speed.finish_seconds)
+            why = f"latencies alone take {units.seconds(speed.latency_seconds)} of {took}"
         lines = {
-            "where": arrows(self.speed.bound),
+            "where": arrows(speed.bound),
             "why": why,
             "limits": self._limits(),
             "proven": "" if self.cut and why else self.proof,
@@ -233,14 +235,6 @@ class CollectiveSchedule(Answer):
         )
         mark = "fine" if speed.efficiency >= NEAR else "limited"
         return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
-
-    def _why(self) -> str:
-        speed = self.speed
-        long = speed.latency_share >= LATENCY and not speed.by_latency
-        if self.few_steps or speed.efficiency >= NEAR or not long:
-            return ""
-        took = units.seconds(speed.finish_seconds)
-        return f"latencies alone take {units.seconds(speed.latency_seconds)} of {took}"
 
     def _limits(self) -> str:
         if few := self.few_steps:
@@ -370,14 +364,23 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     topology, machine = network_of(question, switches=True)
     refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
     clock = clock_of(question, topology, machine, assume=True)
-    hosts = _hosts(question, topology)
+    hosts = allocated(question, topology)  # of each rank: those that run tasks, in their order
+    if question.ranks is not None:
+        if question.ranks > len(hosts):
+            wanted = f"at most {len(hosts)}: one per host of {topology.name} that may be used"
+            raise InputError("ranks", f"{question.ranks}", wanted)
+        hosts = hosts[: question.ranks]
+    # hosts of one node send each other data at no cost, but on given routes
+    free = not question.routing and len(np.unique(topology.local_group[hosts])) < len(hosts)
+    if free:
+        check_apart(topology, hosts)
     network = rank_network(
         topology,
         hosts,
         bytes_per_second=clock.bytes_per_second,
         latency_seconds=clock.latency_seconds * topology.channel_cycles,
         even=True,
-        free_inside=_free_inside(question, topology, hosts),
+        free_inside=free,
     )
     if network.num_ranks > MOST_RANKS:
         wanted = f"at most {MOST_RANKS}: fewer ranks or nodes"
@@ -385,38 +388,16 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     if question.root >= network.num_ranks:
         wanted = f"a rank from 0 to {network.num_ranks - 1}"
         raise InputError("root", f"{question.root}", wanted)
-    return PreparedSchedule(network, clock, size, _routing(question, topology))
-
-
-def _free_inside(question: CompileCollectiveQuestion, topology: Topology, hosts: Ints) -> bool:
-    """Return whether hosts of one node send each other data at no cost. Not on given routes."""
-    if question.routing or len(np.unique(topology.local_group[hosts])) == len(hosts):
-        return False
-    check_apart(topology, hosts)
-    return True
-
-
-def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing | None:
-    asked = question.routing
-    if asked is None:
-        return None
-    if question.steps is not None:
-        raise InputError("routing", "one for few steps, which use channels between ranks", "none")
-    if question.collective not in ("all-gather", "reduce-scatter"):
-        wanted = "all-gather or reduce-scatter, or no routing"
-        raise InputError("routing", f"one for {question.collective}", wanted)
-    return routing_of(asked, topology)
-
-
-def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
-    """Return the host of each rank: those of the nodes that run tasks, in their order."""
-    hosts = allocated(question, topology)
-    if question.ranks is None:
-        return hosts
-    if question.ranks > len(hosts):
-        wanted = f"at most {len(hosts)}: one per host of {topology.name} that may be used"
-        raise InputError("ranks", f"{question.ranks}", wanted)
-    return hosts[: question.ranks]
+    asked, routing = question.routing, None
+    if asked is not None:
+        if question.steps is not None:
+            few = "one for few steps, which use channels between ranks"
+            raise InputError("routing", few, "none")
+        if question.collective not in ("all-gather", "reduce-scatter"):
+            wanted = "all-gather or reduce-scatter, or no routing"
+            raise InputError("routing", f"one for {question.collective}", wanted)
+        routing = routing_of(asked, topology)
+    return PreparedSchedule(network, clock, size, routing)
 
 
 def _untimed(fields: dict[str, Any]) -> dict[str, Any]:
@@ -455,7 +436,7 @@ def compile_collective(
     """
     from netloom.phases.collectives.few_steps import in_steps
     from netloom.phases.collectives.judged import judge
-    from netloom.phases.collectives.synthesis import IN_STEPS, proven
+    from netloom.phases.collectives.synthesis import IN_STEPS, ON_TABLES, proven
     from netloom.topology.faults import broken_parts
 
     network, topology, begin = ready.network, ready.network.topology, perf_counter()
@@ -478,6 +459,11 @@ def compile_collective(
         made = perf_counter() - begin
         tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)
+    how = "the optimum of a linear program, and prices of channels prove it"
+    if method == ON_TABLES:
+        how = "that of the bottleneck cut, whatever the routes"
+    elif len(schedule.bound.inside):
+        how = "that of the bottleneck cut, which trees reach exactly"
     return CollectiveSchedule(
         topology=topology.name,
         failures=broken_parts(topology),
@@ -487,7 +473,7 @@ def compile_collective(
         padded_size=schedule.padded_bytes,
         method=method,
         rounds=rounds,
-        proof=_proof(method, schedule),
+        proof=f"The schedule was executed on data and fits all channels. The bound is {how}.",
         note=_note(ready, schedule, timed.inside_nodes),
         few_steps=FewSteps.of(few, timed.finish_seconds) if few else None,
         seconds=made,
@@ -521,18 +507,6 @@ def _made(
     )
     method = method_of(network, collective)
     return timed, method, timed.program.num_steps if method == TRANSLATES else None
-
-
-def _proof(method: str, schedule: Schedule) -> str:
-    """Return what is proven, and how."""
-    from netloom.phases.collectives.synthesis import ON_TABLES
-
-    how = "the optimum of a linear program, and prices of channels prove it"
-    if len(schedule.bound.inside):
-        how = "that of the bottleneck cut, which trees reach exactly"
-    if method == ON_TABLES:
-        how = "that of the bottleneck cut, whatever the routes"
-    return f"The schedule was executed on data and fits all channels. The bound is {how}."
 
 
 def _note(ready: PreparedSchedule, schedule: Schedule, inside: float | None) -> str | None:
