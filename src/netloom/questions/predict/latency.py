@@ -632,8 +632,11 @@ def _prepared(
     from netloom.routing import VirtualChannelRouting, virtual_channel_routing
     from netloom.simulation.network.bound import throughput_bound
     from netloom.topology import Cube, average_distance
+    from netloom.workload.traffic.patterns import Fixed, Weighted
 
-    count = _pairs(traffic)
+    law, count = traffic.law, traffic.num_nodes**2  # pairs that may communicate, not yet listed
+    if isinstance(law, Fixed | Weighted):
+        count = len(law.target) if isinstance(law, Weighted) else traffic.num_nodes
     hops = average_distance(topology) if isinstance(topology, Cube) else 1
     if count * hops * router.vcs > MOST_HOPS:
         found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
@@ -674,15 +677,6 @@ def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traf
     found = f"'{name}', whose packets choose among channels: {bound.sentence}"
     wanted = "one that leaves no choice of channels, such as up-down; or simulate it"
     raise InputError("routing", found, wanted)
-
-
-def _pairs(traffic: Traffic) -> int:
-    """Return how many pairs of nodes may communicate, before they are listed."""
-    from netloom.workload.traffic.patterns import Fixed, Weighted
-
-    if isinstance(traffic.law, Weighted):
-        return len(traffic.law.target)
-    return traffic.num_nodes if isinstance(traffic.law, Fixed) else traffic.num_nodes**2
 
 
 def _simulated(

@@ -14,13 +14,7 @@ from netloom.base.figures import FLITS, Figures, figure
 from netloom.base.words import counted, number
 from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import (
-    entering,
-    network_of,
-    placed,
-    program_on,
-    read_traffic,
-)
+from netloom.questions.named import entering, network_of, placed, program_on, read_traffic
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.questions.terminal import subject
@@ -112,13 +106,17 @@ class UnderLoad(Figures):
     @classmethod
     def of(cls, network: SimulatedNetwork) -> UnderLoad:
         """Return what is said of a network that is ready to be simulated."""
-        topology, machine = network.topology, network.machine
+        topology, machine, failures = network.topology, network.machine, None
+        broken = broken_parts(topology)
+        if broken is not None and network.cost is not None:
+            channels, nodes = tuple(broken["channels"]), tuple(broken["nodes"])
+            failures = Failures(channels=channels, nodes=nodes, cost=network.cost)
         return cls(
             topology=topology.name,
             nodes=topology.num_hosts,
             num_routers=None if topology.direct else topology.num_routers,
             num_channels=topology.num_network_channels,
-            failures=_failures(network),
+            failures=failures,
             traffic=network.traffic.name,
             inside_nodes=network.inside_nodes,
             arrivals=network.arrivals.name,
@@ -190,14 +188,6 @@ class UnderLoad(Figures):
             f"{self._vcs}, {self._packets}",
             f"Limit with {bound.whose}: {number(bound.load)} {FLITS}, by {bound.what}",
         ]
-
-
-def _failures(network: SimulatedNetwork) -> Failures | None:
-    broken = broken_parts(network.topology)
-    if broken is None or network.cost is None:
-        return None
-    channels, nodes = tuple(broken["channels"]), tuple(broken["nodes"])
-    return Failures(channels=channels, nodes=nodes, cost=network.cost)
 
 
 def prepare(question: OpenLoad) -> SimulatedNetwork:

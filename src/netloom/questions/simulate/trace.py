@@ -258,20 +258,17 @@ class TraceReplay(Answer):
     def judged(self) -> Verdict:
         """Return how long the program takes, and what part of that it waits."""
         if self.finish is None:
-            return self._unfinished()
+            done = f"{self.rows_complete:,} of {counted(self.num_rows, 'row', ',')} were complete."
+            if self.interrupted or self.of_cycles is None:
+                return Verdict("unknown", f"Interrupted: {done}", next=self.again())
+            cycles = self.of_cycles.cycles
+            said = f"Not finished after {counted(cycles, 'cycle', ',')}: {done}"
+            return Verdict("unknown", said, next=self.again(most_cycles=LONGER * cycles))
         if not self.finish:
             return Verdict("fine", f"Takes {self.time(0)}: nothing computes or moves.")
         mark, said = self._of_flows(self.of_flows) if self.of_flows else self._beside_best()
         next_ = "" if mark == "fine" else self._next()
         return Verdict(mark, f"Takes {said}", "", self._lines(), next_, self._trusted())
-
-    def _unfinished(self) -> Verdict:
-        done = f"{self.rows_complete:,} of {counted(self.num_rows, 'row', ',')} were complete."
-        if self.interrupted or self.of_cycles is None:
-            return Verdict("unknown", f"Interrupted: {done}", next=self.again())
-        cycles = self.of_cycles.cycles
-        said = f"Not finished after {counted(cycles, 'cycle', ',')}: {done}"
-        return Verdict("unknown", said, next=self.again(most_cycles=LONGER * cycles))
 
     def _beside_best(self) -> tuple[Mark, str]:
         """Return the mark and the sentence if only waiting makes the program longer."""
@@ -307,18 +304,14 @@ class TraceReplay(Answer):
         """Return what to know before relying on the verdict."""
         if flows := self.of_flows:
             note = estimated(flows.expected_error, self.time(flows.in_order_finish))
-        else:
-            note = self._other_path()
+        else:  # less time would be saved than the critical path waits
+            waits = sum(time for time, part in self.spent() if part.name in WAITS)
+            saved = (self.finish or 0) - (self.ideal_finish or 0)
+            note = "* if nothing waited, another path would be critical" * (waits > saved)
         if not self.trace.startswith("llm:") or "tflops=" in self.trace:
             return note
         said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
         return f"{note} C{said}" if note else f"* c{said}"
-
-    def _other_path(self) -> str:
-        """Say that less time would be saved than the critical path waits, where that is so."""
-        waits = sum(time for time, part in self.spent() if part.name in WAITS)
-        saved = (self.finish or 0) - (self.ideal_finish or 0)
-        return "* if nothing waited, another path would be critical" * (waits > saved)
 
     def explained(self) -> list[str]:
         """Return the verdict, and how far it can be trusted."""
@@ -527,10 +520,11 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
     topology, machine = network_of(question, switches=question.engine == "flow")
     remark = routes = None
-    if is_msccl(question.trace):
+    file = str(question.trace).lower() if isinstance(question.trace, str | Path) else ""
+    if isinstance(question.trace, Execution) or file.endswith(".xml"):
         question, remark = _of_msccl(question, topology)
     refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
-    if _is_plan(question.trace):
+    if ":" not in file and file.endswith((".json", ".json.gz")):
         question, schedule, routes = _of_plan(question, topology)
         remark = partial(_planned, schedule.finish_seconds) if routes else None
     if question.engine == "flow":
@@ -553,17 +547,6 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         found=(topology, machine),
     )
     return PreparedTrace(trace, network, _placed(question, trace, network.topology))
-
-
-def is_msccl(trace: Any) -> bool:
-    """Whether a trace is MSCCL XML: a file, or one that has been executed."""
-    named = isinstance(trace, str | Path) and str(trace).lower().endswith(".xml")
-    return named or isinstance(trace, Execution)
-
-
-def _is_plan(trace: Any) -> bool:
-    named = isinstance(trace, str | Path) and ":" not in str(trace)
-    return named and str(trace).lower().endswith((".json", ".json.gz"))
 
 
 def _of_msccl(
