@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,10 +60,10 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
         return Provenance(configuration, seed, verb=verb)
     for name in configuration:
         value = getattr(question, name)
-        made_again = _recipe(value, network)
-        if made_again is None:
+        programs = isinstance(value, list) and any(map(_programs_of, value))
+        if value is None or (isinstance(value, PLAIN) and not programs):
             continue
-        plain = made_again()
+        plain = _again(value, network)
         if plain is None:
             lost.append(name)
         elif isinstance(value, Topology) and value.broken:
@@ -73,25 +73,23 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
     return Provenance(configuration, seed, verb=verb, not_repeatable=tuple(lost))
 
 
-def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
-    """Return what gives the plain data that stands for an object. None where it is plain."""
+def _again(value: Any, network: Topology) -> Any:
+    """Return the plain data that makes an object again. None if none does."""
+    from netloom.routing import NamedRouting, parse_routing
     from netloom.workload import read
 
-    if isinstance(value, list) and any(map(_programs_of, value)):
-        return lambda: _plain_programs(value)
-    if value is None or isinstance(value, PLAIN):
-        return None
+    if isinstance(value, list):
+        return _plain_programs(value)
     if isinstance(value, Topology) and value.broken:
-        return lambda: _plain_faulty(network)
-    from netloom.routing import NamedRouting, parse_routing
-
-    whole = network.whole
+        return _plain_faulty(network)
     if isinstance(value, Router):
-        return lambda: asdict(value)
+        return asdict(value)
     if isinstance(value, Traffic):
-        return lambda: plain_traffic(value, whole)
+        return plain_traffic(value, network.whole)
     if isinstance(value, Machine):
-        return lambda: _machine_spec(value)
+        sides = value.topology.partition(":")[2].replace("w", "")
+        specs = (value.name, f"{value.name}:{sides}")
+        return next((spec for spec in specs if made(partial(machine, spec)) == value), None)
     makers: dict[Any, Callable[[str], Any]] = {
         Topology: topology,
         ProcessGraph: read,
@@ -101,9 +99,9 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
     }
     make = next((make for kind, make in makers.items() if isinstance(value, kind)), None)
     if make is None:
-        return lambda: None
+        return None
     name = str(getattr(value, "name", value))
-    return lambda: name if same(made(lambda: make(name)), value) else None
+    return name if same(made(partial(make, name)), value) else None
 
 
 def _plain_faulty(network: Topology) -> dict[str, str] | None:
@@ -128,7 +126,7 @@ def _plain_programs(value: list[Any]) -> list[Any] | None:
     from netloom.workload import read
 
     graphs = [graph for item in value for graph in _programs_of(item)]
-    if not all(same(made(lambda name=graph.name: read(name)), graph) for graph in graphs):  # type: ignore[misc]
+    if not all(same(made(partial(read, graph.name)), graph) for graph in graphs):
         return None
     return [_plain_program(item) for item in value]
 
@@ -141,14 +139,6 @@ def _plain_program(item: Any) -> Any:
         return item
     app, nodes = item
     return [app.name if isinstance(app, ProcessGraph) else app, np.asarray(nodes).tolist()]
-
-
-def _machine_spec(value: Machine) -> str | None:
-    sides = value.topology.partition(":")[2].replace("w", "")
-    for spec in (value.name, f"{value.name}:{sides}"):
-        if made(lambda spec=spec: machine(spec)) == value:  # type: ignore[misc]
-            return spec
-    return None
 
 
 def read_program(
