@@ -618,6 +618,10 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     capacity = Capacity(
         question.channels, question.per or ("node" if network.direct else "channel")
     )
+    kind = question.schedule
+    if kind == "auto":
+        slower = question.clocks_per_word > question.channel_clocks_per_word
+        kind = "streaming" if question.both_ways and not slower else "shared"
     begin = perf_counter()
     with patience(f"Compiling {counted(len(given), 'connection', ',')}"):
         plan = partition(
@@ -629,7 +633,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
             objective=question.objective,
             seed=question.seed,
         )
-        timetable = schedule(plan, costs, kind=_kind(question), seed=question.seed)
+        timetable = schedule(plan, costs, kind=kind, seed=question.seed)
     took = perf_counter() - begin
     verify(plan, timetable, costs)
     simulated = _simulated(question, plan, timetable, costs, passing) if question.execute else None
@@ -671,13 +675,6 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         net=network,
         provenance=provenance_of(question, "compile_phases", network),
     )
-
-
-def _kind(question: CompileQuestion) -> Literal["streaming", "shared", "timetable"]:
-    if question.schedule != "auto":
-        return question.schedule
-    slower = question.clocks_per_word > question.channel_clocks_per_word
-    return "streaming" if question.both_ways and not slower else "shared"
 
 
 def _simulated(

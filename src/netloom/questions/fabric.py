@@ -500,13 +500,6 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
         refuse(
             question, ("tasks_per_node", "count_inside_nodes"), "job, which this says something of"
         )
-    jobs = _jobs(question, network)
-    found, fallback = named_table(question.routing, network)
-    return ReadyFabric(network, found, hosts, jobs, fallback)
-
-
-def _jobs(question: FabricQuestion, network: Topology) -> list[Job]:
-    """Return the jobs that a question names. Tasks fill the hosts in the order of the list."""
     words = [question.jobs] if isinstance(question.jobs, str) else question.jobs or []
     if len(words) > MOST_JOBS:
         raise InputError("job", f"{len(words)} jobs", f"at most {MOST_JOBS}")
@@ -516,10 +509,12 @@ def _jobs(question: FabricQuestion, network: Topology) -> list[Job]:
         if job.name in (each.name for each in jobs):
             raise InputError("job", f"'{job.name}' twice", "each job by a name of its own")
         jobs.append(job)
-    return jobs
+    found, fallback = named_table(question.routing, network)
+    return ReadyFabric(network, found, hosts, jobs, fallback)
 
 
 def _job(word: str, network: Topology, tasks_per_node: int, seed: int) -> Job:
+    """Return the job that words name. Its tasks fill the hosts in the order of the list."""
     from netloom.mapping.allocation import allocated_hosts, places_of
     from netloom.workload import read
 

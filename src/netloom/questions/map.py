@@ -871,8 +871,8 @@ def prepare(question: MappingQuestion) -> MappingTask:
     weights_of(graph, question.weight)  # refused now, if there are none
     if question.layout is None:
         return task
-    layout, where = find_layout(question.layout, graph, network), f"layout '{question.layout}'"
-    check_working(network, layout.node_of, where)
+    layout = find_layout(question.layout, graph, network)
+    check_working(network, layout.node_of, f"layout '{question.layout}'")
     outside = ~np.isin(layout.node_of, nodes)
     if outside.any():
         at = int(np.argmax(outside))

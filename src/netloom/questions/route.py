@@ -459,10 +459,6 @@ def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute, __: Mapping[str
     addressed(ready.network, name)
 
 
-def _refuse_no_tree(_: Any, ready: FabricToRoute, __: Mapping[str, str]) -> None:
-    tree_of(ready.network)
-
-
 def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     write_lfts(answer.network, answer.forwarding, path)
     line = f"Tables: {path}. OpenSM loads them: opensm -R file -U {path}"
@@ -505,7 +501,7 @@ SLURM = Output(
     "The tree as Slurm's topology.conf or .yaml.",
     _write_slurm,
     check_in_folder,
-    refuse=_refuse_no_tree,
+    refuse=lambda _, ready, __: tree_of(ready.network),
 )
 
 
@@ -531,7 +527,11 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
         wanted = f"{BALANCED}, lfts:FILE, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
     installed, why = _installed(question, network)
-    objective, programs = _wanted(question, network)
+    items = question.wanted if isinstance(question.wanted, list) else [question.wanted]
+    objectives = [each for each in OBJECTIVES if each in items]
+    if len(objectives) > 1:
+        raise InputError("for", " and ".join(objectives), "one of these, and programs")
+    programs = [_program(item, question, network) for item in items if item not in OBJECTIVES]
     if not programs:
         refuse(question, ("count_inside_nodes",), "for PROGRAM, which this says something of")
     if question.engine != BALANCED and (question.repair or question.wanted != "all-to-all"):
@@ -548,7 +548,8 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     fallback = "; ".join(
         f"OpenSM falls back from {name} to minhop: {why}" for name, why in fallen if why
     )
-    return FabricToRoute(network, installed, objective, programs, fallback)
+    objective = objectives[0] if objectives else OBJECTIVES[0]
+    return FabricToRoute(network, installed, objective, tuple(programs), fallback)
 
 
 def _installed(question: RouteQuestion, network: Topology) -> tuple[ForwardingTable, str]:
@@ -567,16 +568,6 @@ def _installed(question: RouteQuestion, network: Topology) -> tuple[ForwardingTa
             raise error from None
         wanted = f"{error.wanted}; or --repair, if what is not there broke"
         raise InputError(error.where, error.found, wanted) from None
-
-
-def _wanted(question: RouteQuestion, network: Topology) -> tuple[Objective, tuple[Program, ...]]:
-    """Return what tables should be good for: an objective, and programs read and placed."""
-    items = question.wanted if isinstance(question.wanted, list) else [question.wanted]
-    objectives = [each for each in OBJECTIVES if each in items]
-    if len(objectives) > 1:
-        raise InputError("for", " and ".join(objectives), "one of these, and programs")
-    programs = [_program(item, question, network) for item in items if item not in OBJECTIVES]
-    return objectives[0] if objectives else OBJECTIVES[0], tuple(programs)
 
 
 def _program(item: Any, question: RouteQuestion, network: Topology) -> Program:
