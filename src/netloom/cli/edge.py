@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from netloom.base.errors import MOST_WORDS, InputError, shown
+from netloom.base.figures import plain
 
 MISTAKE, FAILED, INTERRUPTED, NO_READER = 2, 1, 130, 141
 
@@ -123,8 +124,6 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the resul
 
 def print_json(data: Any) -> None:
     """Print JSON that any reader takes: no NaN, no infinity."""
-    from netloom.base.figures import plain
-
     typer.echo(json.dumps(plain(data), indent=2, allow_nan=False))
 
 

@@ -26,6 +26,7 @@ from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED, code_version, source_digest
 from netloom.base.textfiles import find_lines, read_text
+from netloom.machines.named_machines import network_file
 from netloom.questions.base import MOST_NUMBERS, Question, ask, told_of
 from netloom.questions.named import find_network
 from netloom.questions.register import Kind, all_kinds, all_words, by_verb, heads, kind_of
@@ -305,8 +306,6 @@ def _input(name: str, path: Path) -> Input | None:
 
 def _beside(path: Path) -> tuple[str, ...]:
     """Return the file that a machine file names, in its folder or below."""
-    from netloom.machines.named_machines import network_file
-
     named = network_file(path) if path.suffix == ".toml" else ""
     if not named:
         return ()

@@ -23,6 +23,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import hush
 from netloom.base.provenance import code_version
 from netloom.experiments.file import renamed, unpack
+from netloom.questions.base import ask
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import by_verb
 from netloom.simulation.side_by_side import LIMIT, processors
@@ -149,8 +150,6 @@ class Interrupted(Exception):  # noqa: N818 (nothing is wrong)
 
 def refusal(asked: AskedPoint) -> str:
     """Return why a point cannot be asked, or "": what is said before any work is done on it."""
-    from netloom.questions.base import ask
-
     paths = dict(asked.paths)
     try:
         with warnings.catch_warnings():

@@ -9,12 +9,21 @@ import numpy as np
 from pydantic import Field, SkipValidation
 
 from netloom.base import units
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import parse_seconds
 from netloom.base.words import listed
-from netloom.machines.named_machines import ASSUMED, clock_of, clock_of_engine, with_latencies
+from netloom.machines import Machine
+from netloom.machines.named_machines import (
+    ASSUMED,
+    Clock,
+    clock_of,
+    clock_of_engine,
+    with_latencies,
+)
 from netloom.mapping.allocation import place_program
+from netloom.phases import Connections
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
@@ -68,10 +77,6 @@ from netloom.workload.traffic.stream import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.base.arrays import Ints
-    from netloom.machines import Machine
-    from netloom.machines.named_machines import Clock
-    from netloom.phases import Connections
     from netloom.phases.collectives.trees import LeastTime
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")

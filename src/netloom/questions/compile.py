@@ -21,12 +21,25 @@ from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
+from netloom.drawing.frame import column, framed
 from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
-from netloom.drawing.timetables import PhasesInTime
-from netloom.models import ConSetCosts, MessageCosts
-from netloom.phases import Connections, Plan, Timetable
-from netloom.phases.plan.plans import MOST_WORDS
+from netloom.drawing.timetables import PhasesInTime, phase_maps, switching
+from netloom.models import ConSetCosts, MessageCosts, conset_clocks
+from netloom.phases import (
+    Capacity,
+    Connections,
+    Plan,
+    Timetable,
+    connections,
+    least_clocks,
+    least_phases,
+    partition,
+    schedule,
+    verify,
+    write_plan,
+)
+from netloom.phases.plan.plans import MOST_WORDS, connection_order
 from netloom.phases.plan_files import (
     Channel,
     Connection,
@@ -61,6 +74,7 @@ from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
 from netloom.questions.terminal import size_of, subject
 from netloom.topology import Topology
+from netloom.topology.measures import check_alike
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
@@ -387,8 +401,6 @@ class CompiledPhases(Answer):
         InputError
             If it cannot be written.
         """
-        from netloom.phases import write_plan
-
         write_plan(
             path,
             self.plan,
@@ -442,8 +454,6 @@ class CompiledPhases(Answer):
 
     def arranged(self) -> list[Part]:
         """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""
-        from netloom.drawing.frame import column
-
         return [column(self._time, self._in_time().chart(), spacing=20)]
 
     def footer(self) -> list[str]:
@@ -460,15 +470,11 @@ class CompiledPhases(Answer):
 
     @property
     def _time(self) -> Part:
-        from netloom.drawing.timetables import switching
-
         return switching(self.clocks, sum(self.makespan), self.num_phases)
 
     @property
     def _maps(self) -> tuple[Part, int, float]:
         """The first phases on the network, how many they are, and how busy channels are in all."""
-        from netloom.drawing.timetables import phase_maps
-
         crossed = self.channels()
         words = np.zeros((self.num_phases, self.network_channels))
         places = crossed["phase"].to_numpy(), crossed["channel"].to_numpy()
@@ -476,8 +482,6 @@ class CompiledPhases(Answer):
         return phase_maps(self.network, words, np.array(self.makespan))
 
     def _in_time(self) -> PhasesInTime:
-        from netloom.drawing.timetables import PhasesInTime
-
         network = self.network
         return PhasesInTime(
             self.table(),
@@ -491,8 +495,6 @@ class CompiledPhases(Answer):
 
     def phase_map(self) -> Part:
         """Return every phase on the network, channels by the share of the phase that they work."""
-        from netloom.drawing.frame import framed
-
         (maps, shown, mean), many = self._maps, counted(self.num_phases, "phase")
         said = f"Channels carry words {percent(mean)} of the time of {many}, without switches."
         part = f"; the first {shown} of {many}" if shown < self.num_phases else ""
@@ -550,10 +552,6 @@ class MappedPattern:
 
 def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
-    from netloom.phases import connections
-    from netloom.phases.plan.plans import connection_order
-    from netloom.topology.measures import check_alike
-
     network, _ = network_of(question)
     check_alike(network, "compiled phases")
     graph = read_program(question.app, messages=None, parts=question.parts)
@@ -599,9 +597,6 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     >>> found.num_phases, found.predicted.conset
     (1, 2576.0)
     """
-    from netloom.models import ConSetCosts, MessageCosts, conset_clocks
-    from netloom.phases import Capacity, least_clocks, least_phases, partition, schedule, verify
-
     costs = ConSetCosts(
         sync_clocks=question.sync_clocks,
         phase_clocks=question.phase_clocks,

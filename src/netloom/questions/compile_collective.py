@@ -17,6 +17,7 @@ from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
+from netloom.drawing.programs import use_over_time
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import Clock, clock_of
@@ -30,7 +31,8 @@ from netloom.phases.collectives.figures import (
     channels_of,
     use_of,
 )
-from netloom.phases.collectives.network import RankNetwork
+from netloom.phases.collectives.judged import judge
+from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Schedule
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, Verdict, table
@@ -52,6 +54,7 @@ from netloom.questions.plans import part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
 from netloom.questions.terminal import size_of, subject
 from netloom.routing import Routing
+from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.algorithms import ROOTED
 
 if TYPE_CHECKING:
@@ -313,8 +316,6 @@ class CollectiveSchedule(Answer):
 
     def parts(self) -> dict[str, Part]:
         """Return the parts of the picture, by name."""
-        from netloom.drawing.programs import use_over_time
-
         return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
 
 
@@ -354,8 +355,6 @@ class PreparedSchedule:
 
 def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     """Build the network, choose the ranks, and read bytes and seconds."""
-    from netloom.phases.collectives.network import rank_network
-
     if question.root and question.collective not in ROOTED:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     size = parse_bytes(question.size, where="size")
@@ -435,9 +434,7 @@ def compile_collective(
     (True, True, 0.04)
     """
     from netloom.phases.collectives.few_steps import in_steps
-    from netloom.phases.collectives.judged import judge
     from netloom.phases.collectives.synthesis import IN_STEPS, ON_TABLES, proven
-    from netloom.topology.faults import broken_parts
 
     network, topology, begin = ready.network, ready.network.topology, perf_counter()
     with patience(f"Compiling {question.collective} on {topology.name}"):

@@ -35,7 +35,7 @@ from netloom.fabrics.figures import (
     ways_led,
 )
 from netloom.fabrics.program import Job, JobCost, SharedCable, flows_of, shared_by
-from netloom.mapping.allocation import hosts_but
+from netloom.mapping.allocation import allocated_hosts, hosts_but, places_of
 from netloom.questions import terminal
 from netloom.questions.answers import MARKS, Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, option
@@ -48,7 +48,8 @@ from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
 from netloom.topology import Topology
-from netloom.topology.subnets.shapes import shape_words
+from netloom.topology.names import short_names
+from netloom.topology.subnets.shapes import missing_parts, shape_words
 
 LOAD = Grade("times that the busiest cable, or a job, takes of the least", fine=EVEN, act=1.5)
 
@@ -515,7 +516,6 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
 
 def _job(word: str, network: Topology, tasks_per_node: int, seed: int) -> Job:
     """Return the job that words name. Its tasks fill the hosts in the order of the list."""
-    from netloom.mapping.allocation import allocated_hosts, places_of
     from netloom.workload import read
 
     name, sign, rest = word.partition("=")
@@ -573,8 +573,6 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
     >>> found.figures.all_to_all.max, found.figures.all_to_all.bound
     (448, 124.0)
     """
-    from netloom.topology.subnets.shapes import missing_parts
-
     network, tables, hosts, cabling = ready.network, ready.table, ready.hosts, ready.network.cabling
     size, others = fabric_size(network, hosts), None
     with patience(f"Finding what {counted(size.cables, 'cable', ',')} must carry at least"):
@@ -622,8 +620,6 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
 
 def _short(answer: FabricCheck, network: Topology) -> dict[str, str]:
     """Return the short names of those switches that figures name."""
-    from netloom.topology.names import short_names
-
     named = [
         each.cable
         for some in (

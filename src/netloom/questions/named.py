@@ -17,7 +17,7 @@ from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
-from netloom.routing import Routing
+from netloom.routing import NamedRouting, Routing, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
@@ -75,7 +75,6 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
 
 def _again(value: Any, network: Topology) -> Any:
     """Return the plain data that makes an object again. None if none does."""
-    from netloom.routing import NamedRouting, parse_routing
     from netloom.workload import read
 
     if isinstance(value, list):
@@ -361,8 +360,6 @@ def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -
 
 def routing_of(asked: str | Routing, network: Topology) -> Routing:
     """Return the routing with one path per pair that is asked for, or named, on a network."""
-    from netloom.routing import parse_routing
-
     return parse_routing(asked, network) if isinstance(asked, str) else asked
 
 

@@ -13,7 +13,9 @@ from netloom.base.figures import Figures, Number, derived, figure
 from netloom.base.progress import patience
 from netloom.base.spec import whole_number
 from netloom.base.words import counted, number, percent
-from netloom.contention.permutations import EffectiveBisection, Shifts
+from netloom.contention import effective_bisection, shift_loads
+from netloom.contention.permutations import MOST_EXPECTED, MOST_PAIRS, EffectiveBisection, Shifts
+from netloom.mapping.allocation import allocated_hosts
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
@@ -23,6 +25,7 @@ from netloom.questions.register import asks
 from netloom.questions.terminal import short_name
 from netloom.routing import Routing
 from netloom.topology import Topology
+from netloom.topology.faults import working_nodes
 
 FULL, HALF = 0.95, 0.5
 """Shares of a host's bandwidth from which on pairs get nearly all of it, and half."""
@@ -179,9 +182,6 @@ class RoutedHosts:
 
 def prepare(question: PermutationQuestion) -> RoutedHosts:
     """Build the network and its routing."""
-    from netloom.mapping.allocation import allocated_hosts
-    from netloom.topology.faults import working_nodes
-
     wanted = "none of it: permutations are of all hosts, those of one node too"
     refuse(question, ("count_inside_nodes",), wanted)
     network, _ = network_of(question)
@@ -217,8 +217,6 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     >>> found.shifts.max, found.all_to_all.max
     (1, 60)
     """
-    from netloom.contention import effective_bisection, shift_loads
-
     network, routing, hosts = ready.network, ready.routing, ready.hosts
     distances, left_out = _distances(question.shifts, ready)
     if not question.samples and not len(distances):
@@ -257,8 +255,6 @@ def _distances(asked: str, ready: RoutedHosts) -> tuple[Ints, str | None]:
     InputError
         If it is no list of distances between hosts.
     """
-    from netloom.contention.permutations import MOST_EXPECTED, MOST_PAIRS
-
     count = len(ready.hosts)
     if asked == "none":
         return np.zeros(0, np.int64), None

@@ -67,6 +67,8 @@ from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import MOST_LANES, ForwardingTable, addressed
 from netloom.topology import Topology
+from netloom.topology.names import short_names
+from netloom.topology.subnets.shapes import missing_parts
 
 OBJECTIVES: tuple[Objective, ...] = ("all-to-all", "shifts", "permutations")
 
@@ -388,8 +390,6 @@ class RoutedFabric(Answer):
     @cached_property
     def _short(self) -> dict[str, str]:
         """The short names of switches. Of an answer from a store its file may be gone: none."""
-        from netloom.topology.names import short_names
-
         network = network_again(self.network, self.asked)
         return short_names(network.routers.labels) if network else {}
 
@@ -621,8 +621,6 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     >>> found.after.all_to_all.max, found.after.all_to_all.bound, found.after.deadlock_free
     (24, 24.0, True)
     """
-    from netloom.topology.subnets.shapes import missing_parts
-
     network, installed, cabling = ready.network, ready.installed, ready.network.cabling
     has_lids = cabling is not None and cabling.port_lid.any()
     made, front = routed(question, ready)

@@ -17,10 +17,22 @@ from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
 from netloom.machines import Machine
+from netloom.models import channel_queueing as model
 from netloom.models.channel_queueing import (
+    KNEE,
     Busy,
     ChannelPrediction,
     PreparedChannels,
+    accuracy_flags,
+    channel_saturation,
+    latency_band,
+    off_by,
+    predict_channels,
+    resource_name,
+    router_kind,
+    saturation_band,
+    saturation_limit,
+    trust,
 )
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
@@ -59,13 +71,19 @@ from netloom.questions.predict.shared import (
 )
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnTopology
-from netloom.questions.simulate.load import BY_LOAD
+from netloom.questions.simulate.load import BY_LOAD, simulate
 from netloom.questions.terminal import arrow, order_named, subject
-from netloom.routing.virtual_channels import VirtualRouting
-from netloom.simulation.network.bound import Bound
+from netloom.routing import VirtualChannelRouting, parse, parse_routing, virtual_channel_routing
+from netloom.routing.virtual_channel_tables import CHOOSING
+from netloom.routing.virtual_channels import VirtualRouting, named_routing
+from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.routers import Router
-from netloom.topology import Topology
+from netloom.topology import Cube, Topology, average_distance
+from netloom.topology.measures import check_alike
 from netloom.workload import Traffic
+from netloom.workload.programs.shared import between_groups
+from netloom.workload.traffic import from_process_graph
+from netloom.workload.traffic.patterns import Fixed, Weighted
 
 LATENCY_FACTOR = 3.0
 """Times the latency of an idle network, from which one is called saturated, as in simulations."""
@@ -399,28 +417,20 @@ class PredictedNetwork:
     @cached_property
     def kind(self) -> str:
         """Which of ``channel_accuracy.KINDS`` the router is of."""
-        from netloom.models.channel_queueing import router_kind
-
         return router_kind(self.prepared.router, self.prepared.flits)
 
     @cached_property
     def flags(self) -> tuple[str, ...]:
         """Why to expect more than the usual error, a line each."""
-        from netloom.models.channel_queueing import accuracy_flags
-
         network = self.prepared, self.topology, self.traffic, self.routing, asdict(self.router)
         return tuple(accuracy_flags(*network, limit_told=self.limit_told))
 
     def place(self, busy: Busy) -> str:
         """Name a resource: ``injection at node (0,3)``, ``channel (4,4) -> (4,3)``."""
-        from netloom.models.channel_queueing import resource_name
-
         return resource_name(busy, self.prepared, self.topology)
 
     def load(self, found: ChannelPrediction, simulated: Mapping[str, Any] | None) -> PredictedLoad:
         """Return what is said of one load, and of its run in a simulation, if there is one."""
-        from netloom.models.channel_queueing import KNEE, latency_band, off_by
-
         saturated = found.saturated or found.load >= self.saturation
         steady = not saturated and found.load <= KNEE * self.saturation
         latency = float(found.latency) if steady else None
@@ -459,11 +469,6 @@ class PredictedNetwork:
 
 def prepare(question: LatencyQuestion) -> PredictedNetwork:
     """Return the network, ready to be predicted at any load, and where the model saturates."""
-    from netloom.models.channel_queueing import channel_saturation, saturation_limit
-    from netloom.routing import parse_routing
-    from netloom.routing.virtual_channels import named_routing
-    from netloom.topology.measures import check_alike
-
     question.refuse_limits_alone()
     topology, on_machine = network_of(question)
     check_alike(topology, "the model of latency")
@@ -534,14 +539,6 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     >>> round(predict_latency("mesh:4x4", offered=0).latency, 2)  # 2.67 hops
     20.67
     """
-    from netloom.models.channel_queueing import (
-        KNEE,
-        off_by,
-        predict_channels,
-        saturation_band,
-        trust,
-    )
-
     topology, router, bound = network.topology, network.router, network.bound
     loads = parse_rates(question.offered, "offered", lambda: network.saturation, nearly=KNEE)
     if loads[-1] > 1:
@@ -601,9 +598,6 @@ def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str,
 
 def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, float]:
     """Return the traffic, and the share that stays inside nodes."""
-    from netloom.workload.programs.shared import between_groups
-    from netloom.workload.traffic import from_process_graph
-
     if question.app is None:
         refuse(question, OF_A_PROGRAM, "app, which this says something of")
         asked = read_traffic(question.traffic, topology, question.nodes)
@@ -628,12 +622,6 @@ def _prepared(
 
     If hosts hang on routers, the bound is the channels', hosts' included.
     """
-    from netloom.models import channel_queueing as model
-    from netloom.routing import VirtualChannelRouting, virtual_channel_routing
-    from netloom.simulation.network.bound import throughput_bound
-    from netloom.topology import Cube, average_distance
-    from netloom.workload.traffic.patterns import Fixed, Weighted
-
     law, count = traffic.law, traffic.num_nodes**2  # pairs that may communicate, not yet listed
     if isinstance(law, Fixed | Weighted):
         count = len(law.target) if isinstance(law, Weighted) else traffic.num_nodes
@@ -664,10 +652,6 @@ def _prepared(
 
 def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traffic) -> None:
     """Refuse a routing whose packets choose channels, with the limit that holds for all choices."""
-    from netloom.routing import parse, virtual_channel_routing
-    from netloom.routing.virtual_channel_tables import CHOOSING
-    from netloom.simulation.network.bound import throughput_bound
-
     kind = split_spec(name)[0]
     kind = parse.SYNONYMS.get(kind, kind)
     if kind not in (*parse.SIMULATED, *CHOOSING):
@@ -686,8 +670,6 @@ def _simulated(
 
     Also whether it was interrupted. Loads of which it measured nothing are left out.
     """
-    from netloom.questions.simulate.load import simulate
-
     if not question.simulate:
         return {}, False
     bound = network.bound

@@ -67,7 +67,6 @@ is of one
     """
     from netloom.mapping.layouts import cube_of_hosts
     from netloom.questions.named import find_network
-    from netloom.topology import Cube
 
     topology, _ = find_network(on)
     own = cube_of_hosts(topology)

@@ -288,8 +288,6 @@ def timed_links(topology: Topology, clock: Clock | None, *, end_channels: bool) 
 
 def flow_routing(asked: Any, topology: Topology) -> Routing:
     """Return the routing whose paths flows take. InputError if it is a table of routers."""
-    from netloom.routing import VirtualChannelRouting
-
     if isinstance(asked, VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
     return parse_routing(asked, topology) if isinstance(asked, str) else asked

@@ -536,8 +536,6 @@ def one_point(found: LoadAnswer, point: Point) -> Recorded:
     """Return what an answer says of one run, as the answer of a simulation of that alone."""
     import polars as pl
 
-    from netloom.questions.recorded import Recorded
-
     only = (pl.col("offered") == point.offered) & (pl.col("switching") == point.switching)
     bounds = {point.switching: found.setup.throughput_bounds[point.switching]}
     kept = {name: rows.filter(only) for name, rows in (found.kept or {}).items()}

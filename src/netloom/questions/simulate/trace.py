@@ -21,7 +21,8 @@ from netloom.base.words import counted, listed, percent
 from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
-from netloom.phases.collectives.schedules import Schedule
+from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.phases.collectives.schedules import Schedule, routes_on, schedule_trace
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
@@ -65,11 +66,17 @@ from netloom.simulation.figures import (
     Use,
     UsedChannel,
     Wait,
+    crossed_channels,
+    crossed_links,
+    moved_rows,
 )
-from netloom.simulation.traces import FlowTraceRun, TraceRun
+from netloom.simulation.side_by_side import run_all
+from netloom.simulation.traces import FlowTraceRun, TraceRun, run_flow_trace, run_trace
 from netloom.topology import Topology
-from netloom.workload.programs.collectives.msccl import Execution
+from netloom.workload.programs.collectives.msccl import Execution, executed, parse_msccl
+from netloom.workload.programs.messages import with_costs
 from netloom.workload.programs.traces import Replay, Trace
+from netloom.workload.programs.training import is_rank_program, rank_trace, ranks_apart
 
 CYCLES = "cycles"
 
@@ -386,9 +393,6 @@ class TraceReplay(Answer):
 
         None if the engine does not keep them.
         """
-        from netloom.simulation.figures import crossed_channels, crossed_links, moved_rows
-        from netloom.simulation.traces import FlowTraceRun
-
         assert self.run is not None
         if isinstance(self.run, FlowTraceRun):
             return crossed_links(self.run.flows, moved_rows(self.run.rows))
@@ -556,9 +560,6 @@ def _of_msccl(
 
     Unless the question says otherwise, as flows all thread blocks of a GPU send at the same time.
     """
-    from netloom.mapping.allocation import allocated_hosts, places_of
-    from netloom.workload.programs.collectives.msccl import executed, parse_msccl
-
     if question.size is None:
         raise InputError("size", "none", "the size of the collective, such as 64MB")
     size, given = parse_bytes(question.size, where="size"), question.trace
@@ -613,7 +614,6 @@ def _of_plan(
     puts ranks elsewhere, or the network lacks a channel of the plan.
     """
     from netloom.phases.collectives.schedule_files import read_schedule
-    from netloom.phases.collectives.schedules import routes_on, schedule_trace
 
     path = Path(question.trace)  # type: ignore[arg-type]
     schedule = read_schedule(path).schedule
@@ -636,9 +636,6 @@ def _prepared_flows(
     network = prepare_flows(question, topology, clock)
     if clock is None:
         return PreparedTrace(trace, network, _placed(question, trace, topology))
-    from netloom.workload.programs.messages import with_costs
-    from netloom.workload.programs.training import is_rank_program
-
     program = _placed(question, trace, topology, flit_time=1 / clock.bytes_per_second)
     if is_rank_program(question.trace):  # whose processors compute meanwhile
         delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
@@ -652,9 +649,6 @@ def _prepared_flows(
 def _placed(
     question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
 ) -> Replay:
-    from netloom.mapping.allocation import place_program
-    from netloom.workload.programs.training import is_rank_program, ranks_apart
-
     where = computing(question, topology)
     node_of, run = place_program(question.mapping, trace.num_tasks, topology, **where), trace
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
@@ -721,7 +715,6 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
         read_timed_goal,
         read_trace,
     )
-    from netloom.workload.programs.training import is_rank_program, rank_trace
 
     trace, flows = question.trace, question.engine == "flow"
     flit_bytes = int(size) if size is not None and float(size).is_integer() else None
@@ -795,9 +788,6 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     >>> round(flows.finish * 1e9)  # a cycle is a nanosecond
     8566
     """
-    from netloom.simulation.side_by_side import run_all
-    from netloom.simulation.traces import FlowTraceRun, run_flow_trace, run_trace
-
     trace, network, program = ready.trace, ready.network, ready.program
     run: Callable[..., TraceRun]
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
