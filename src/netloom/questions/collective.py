@@ -18,7 +18,6 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
-from netloom.drawing.programs import happened_to, timeline_of
 from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
@@ -450,6 +449,8 @@ class CollectiveTimes(Answer):
         InputError
             If they are so many that they were not run one by one.
         """
+        from netloom.drawing.programs import happened_to, timeline_of
+
         best, _, run = self.fastest_run("perfetto")
         outline = self.fastest[1].outline(best.chunks)
         ranks = rounds_of(outline, best.size, np.arange(self.num_ranks))

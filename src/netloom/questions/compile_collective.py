@@ -17,7 +17,6 @@ from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
 from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
-from netloom.drawing.programs import use_over_time
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import Clock, clock_of
@@ -316,6 +315,8 @@ class CollectiveSchedule(Answer):
 
     def parts(self) -> dict[str, Part]:
         """Return the parts of the picture, by name."""
+        from netloom.drawing.programs import use_over_time
+
         return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
 
 

@@ -17,7 +17,6 @@ from netloom.base.figures import Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
 from netloom.base.words import counted
-from netloom.drawing.programs import messages_sent, timeline_of
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline, with_phases
 from netloom.models import ConSetCosts
@@ -441,6 +440,8 @@ def phases_timeline(
     Each begins with a switch. A connection lasts from when it may send until its last word is
     there. Clocks are shown as µs.
     """
+    from netloom.drawing.programs import messages_sent, timeline_of
+
     given, network, times = plan.connections, plan.topology, timetable if run is None else run
     lasting = timetable.makespan if run is None else run.phase_cycles * run.cycle_clocks
     ends = np.asarray(np.cumsum(lasting + costs.switch_clocks), np.float64)
@@ -471,6 +472,8 @@ def phases_timeline(
 
 def schedule_timeline(schedule: Schedule) -> Timeline:
     """Return when each message leaves and arrives, and what the busiest channels carry."""
+    from netloom.drawing.programs import messages_sent, timeline_of
+
     program, network, routes = schedule.program, schedule.network, schedule.routes
     awaited = np.zeros(program.num_messages, np.bool_)
     awaited[waits(program, stepwise=False)[1]] = True
