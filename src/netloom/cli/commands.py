@@ -141,7 +141,12 @@ def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[st
     for panel, members in groupby(options, _panel):
         yield typer.style(panel, bold=True)
         for each in members:
-            yield from _line(_spelt(command, each), _said(each), width)
+            flags = [flag for flag in each.opts if not flag.startswith("--")]
+            spelt = ", ".join([*flags, *[flag for flag in each.opts if flag not in flags][:1]])
+            if each.secondary_opts:
+                spelt = f"{spelt}/{each.secondary_opts[0]}"
+            spelt = f"{spelt} {each.metavar or _value(command, each.name)}".rstrip()
+            yield from _line(spelt, _said(each), width)
     more = f"All options: {path} --help" if short else command.epilog or ""
     if more and not more.startswith(EXAMPLE):
         yield ""
@@ -197,15 +202,6 @@ def _panel(option: Any) -> str:
 
 def _placeholder(argument: Any) -> str:
     return str(argument.metavar or argument.name.upper())
-
-
-def _spelt(command: Any, option: Any) -> str:
-    """Return how an option is written, with what follows it."""
-    short = [each for each in option.opts if not each.startswith("--")]
-    named = ", ".join([*short, *[each for each in option.opts if each not in short][:1]])
-    if option.secondary_opts:
-        named = f"{named}/{option.secondary_opts[0]}"
-    return f"{named} {option.metavar or _value(command, option.name)}".rstrip()
 
 
 def _value(command: Any, name: str) -> str:
@@ -285,7 +281,11 @@ class Commands(HelpedGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that arguments begin with, and the rest of them."""
-        args = _today(args)
+        args = [SPELLINGS.get(each, each) for each in args[:1]] + args[1:]
+        if args[1:] and args[1].startswith("-") and args[1] not in ("--help", "-h"):
+            head = heads().get(args[0])
+            if head and head.usual:  # the word alone is short for that command
+                args = [args[0], head.usual, *args[1:]]
         for count in (2, 1):
             words = ".".join(args[:count])
             if len(args) >= count and words in all_words():
@@ -328,15 +328,6 @@ def _head(name: str) -> HelpedGroup:
         if rest and first == name:
             group.add_command(TyperCommand(rest, help=summary), rest)
     return group
-
-
-def _today(args: list[str]) -> list[str]:
-    """Return arguments in full: a word that begins several commands is short for its usual one."""
-    args = [SPELLINGS.get(each, each) for each in args[:1]] + args[1:]
-    if len(args) < 2 or not args[1].startswith("-") or args[1] in ("--help", "-h"):
-        return args
-    head = heads().get(args[0])
-    return [args[0], head.usual, *args[1:]] if head and head.usual else args
 
 
 PLAIN = (bool, int, float, str)

@@ -73,17 +73,14 @@ def _ending(error: BaseException) -> tuple[int, str | None]:
         place = error.filename or ("standard output" if _is_output_full(error) else "the system")
         return FAILED, shown(f"{place}: {error.strerror or error}", MOST_WORDS)
     if hasattr(error, "format_message"):  # Typer's usage errors
-        return MISTAKE, shown(_usage(" ".join(error.format_message().split())), MOST_WORDS)
+        said = " ".join(error.format_message().split())
+        where, sign, wrong = said.partition(": Input should be a valid ")
+        if sign:  # there is a way to ask for several values at once
+            kind = "whole number" if wrong.startswith("integer") else wrong.split(",")[0]
+            more = "(several: write an experiment file, see netloom run -h)"
+            said = f"{where}: expected one {kind} {more}"
+        return MISTAKE, shown(said, MOST_WORDS)
     return FAILED, None
-
-
-def _usage(said: str) -> str:
-    """Return what is wrong with an option, with the way to ask for several values at once."""
-    where, sign, wrong = said.partition(": Input should be a valid ")
-    if not sign:
-        return said
-    kind = "whole number" if wrong.startswith("integer") else wrong.split(",")[0]
-    return f"{where}: expected one {kind} (several: write an experiment file, see netloom run -h)"
 
 
 def _is_output_full(error: BaseException) -> bool:

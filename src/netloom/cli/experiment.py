@@ -64,6 +64,9 @@ Csv = Annotated[
     Path | None,
     typer.Option(help="Table (.csv), or - for standard output.", rich_help_panel=FILES),
 ]
+PageFile = Annotated[
+    Path, typer.Option("--output", "-o", help="Page to write (.html).", rich_help_panel=FILES)
+]
 Parquet = Annotated[Path | None, typer.Option(help="Table (.parquet).", rich_help_panel=FILES)]
 
 
@@ -202,24 +205,13 @@ def report(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Page to write (.html).",
-            rich_help_panel=FILES,
-        ),
-    ] = Path("report.html"),
+    output: PageFile = Path("report.html"),
     title: Annotated[
         str, typer.Option(help="Title of the page (default: the experiment's).", show_default=False)
     ] = "",
     pictures: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for all charts, as .png and .svg.",
-            rich_help_panel=FILES,
-        ),
+        typer.Option(help="Folder for all charts, as .png and .svg.", rich_help_panel=FILES),
     ] = None,
 ) -> None:
     """Answer an experiment's question in one sentence, and write a page of evidence.
@@ -265,10 +257,7 @@ def explore(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Page to write (.html).", rich_help_panel=FILES),
-    ] = Path("explore.html"),
+    output: PageFile = Path("explore.html"),
     on: Annotated[
         str,
         typer.Option(help="The network, if answers are about several.", show_default=False),
