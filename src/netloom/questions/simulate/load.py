@@ -278,7 +278,13 @@ class Simulation(LoadAnswer):
         below = [each for each in points if failed is None or each.offered < failed.offered]
         carried = [each for each in below if each.is_carried]
         if vague := [each for each in points if not each.is_known and each is not failed]:
-            said = _known_so_far(vague[0], carried)
+            said = _too_short(vague[0])
+            if carried:
+                last, why = carried[-1], "Too short to tell"
+                why = "Interrupted" if vague[0].interrupted else why
+                known = f"{number(last.offered)} at {number(last.packet_latency_mean)} cycles"
+                most = number(vague[0].offered)
+                said = f"{why}: carries {known}, not known whether {most} too."
             return Verdict("unknown", said, "", limits, longer(self))
         more = self.again(SATURATION, cycles=None)
         slow = failed is not None and not self._is_overloaded(failed)
@@ -500,15 +506,6 @@ def _slow_said(point: Point) -> str:
     mean = around(point.packet_latency_mean, point.packet_latency_ci95)
     times = number(point.times_idle)
     return f"packets take {mean} cycles at {number(point.offered)}, {times} times idle"
-
-
-def _known_so_far(vague: Point, carried: Sequence[Point]) -> str:
-    if not carried:
-        return _too_short(vague)
-    last, most = carried[-1], number(vague.offered)
-    why = "Interrupted" if vague.interrupted else "Too short to tell"
-    known = f"{number(last.offered)} at {number(last.packet_latency_mean)} cycles"
-    return f"{why}: carries {known}, not known whether {most} too."
 
 
 def _as_fast(point: Point, first: Point) -> bool:

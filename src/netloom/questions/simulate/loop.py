@@ -158,8 +158,7 @@ class LoopSimulation(Answer):
         lines = {"why": "", "shared": shared} | limits
         if last.message_latency is not None:
             takes, idle = number(last.message_latency), number(last.unhindered_latency)
-            why = f"a message takes {takes} cycles, {idle} of them also on an idle network"
-            lines["why"] = why
+            lines["why"] = f"a message takes {takes} cycles, {idle} of them also on an idle network"
         if mark == "fine":
             said = f"Ranks keep {rough(1 - mean)} of their sending rate{at}, the slowest "
             return Verdict(mark, f"{said}{rough(1 - worst)}.", "", lines)

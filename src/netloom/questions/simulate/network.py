@@ -260,8 +260,17 @@ def _traffic(
         raise InputError("traffic", "traffic as well as app", "one of them")
     only = only_program(question.app, topology)
     if only is None:
-        together, programs, inside = _of_programs(question, topology)
-        return together, programs, None, inside
+        shared = share_programs(question, topology, question.seed)
+        sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
+        shared = replace(shared, graph=sent)
+        together, load_factor = shared_traffic(shared, weight=question.weight)
+        alone = [shared.alone(number) for number in range(len(shared.names))]
+        traffics = tuple(
+            from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
+            for one in alone
+        )
+        seeds = program_seeds(shared, question.seed)
+        return together, ProgramTraffic(shared, traffics, seeds, load_factor), None, inside
     graph = program_on(question, topology, only)
     node_of = placed(question, graph, topology)
     sent, inside = entering(graph, topology, node_of, question.weight)
@@ -272,18 +281,3 @@ def _traffic(
         own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
         tasks = own, np.asarray(node_of, np.int32)
     return traffic, None, tasks, inside
-
-
-def _of_programs(question: OpenLoad, topology: Topology) -> tuple[Traffic, ProgramTraffic, float]:
-    """Return the traffic of programs on nodes of their own, and the share inside nodes."""
-    shared = share_programs(question, topology, question.seed)
-    sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
-    shared = replace(shared, graph=sent)
-    together, load_factor = shared_traffic(shared, weight=question.weight)
-    alone = [shared.alone(number) for number in range(len(shared.names))]
-    traffics = tuple(
-        from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
-        for one in alone
-    )
-    seeds = program_seeds(shared, question.seed)
-    return together, ProgramTraffic(shared, traffics, seeds, load_factor), inside

@@ -70,6 +70,7 @@ from netloom.simulation.figures import (
     crossed_links,
     moved_rows,
 )
+from netloom.simulation.flow import GivenPaths
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import FlowTraceRun, TraceRun, run_flow_trace, run_trace
 from netloom.topology import Topology
@@ -334,7 +335,17 @@ class TraceReplay(Answer):
         shares = [(time / (self.finish or 1), each.title) for time, each in self.spent()]
         parts = sorted(each for each in shares if each[0] >= LEAST_PART)
         made_of = " · ".join(f"{percent(share)} {said}" for share, said in reversed(parts))
-        found = {"where": self._place(), "why": made_of and f"critical path: {made_of}"}
+        place, longest = "", self.longest_wait
+        if longest is not None:
+            place = f"{longest.id} waits {self.time(longest.time)} for "
+            if longest.part == "source_wait":
+                place += f"{longest.source}'s own channel into the network"
+            elif longest.part == "contention":
+                to = f"→{longest.target}" if longest.target else ""
+                place += f"other messages, {longest.source}{to}"
+            else:
+                place += f"a processor, at {longest.source}"
+        found = {"where": place, "why": made_of and f"critical path: {made_of}"}
         if split := self.parallelism:
             whole = sum(split.values())
             most = sorted(filter(split.get, split), key=split.__getitem__, reverse=True)
@@ -345,19 +356,6 @@ class TraceReplay(Answer):
             name, used = arrow(between[0].name or ""), percent(self.utilisation.max)
             found["busiest"] = f"between routers {name}, {used} used"
         return found
-
-    def _place(self) -> str:
-        """Return where the critical path waits for longest. "" if nowhere."""
-        longest = self.longest_wait
-        if longest is None:
-            return ""
-        waits = f"{longest.id} waits {self.time(longest.time)}"
-        if longest.part == "source_wait":
-            return f"{waits} for {longest.source}'s own channel into the network"
-        if longest.part == "contention":
-            to = f"→{longest.target}" if longest.target else ""
-            return f"{waits} for other messages, {longest.source}{to}"
-        return f"{waits} for a processor, at {longest.source}"
 
     def _next(self) -> str:
         """Return what a better placement is searched with, or what shows each message's waits."""
@@ -532,13 +530,20 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         question, schedule, routes = _of_plan(question, topology)
         remark = partial(_planned, schedule.finish_seconds) if routes else None
     if question.engine == "flow":
-        found = _prepared_flows(question, topology, machine)
-        if routes is not None and isinstance(found.network, PreparedFlows):
-            from netloom.simulation.flow import GivenPaths
-
-            given = GivenPaths.of_entries(AS_PLANNED, routes, found.program.entry)
-            found = replace(found, network=replace(found.network, routes=given))
-        return replace(found, remark=remark)
+        trace, clock = _read_for_flows(question, topology, machine)
+        flows = prepare_flows(question, topology, clock)
+        flit_time = 1.0 if clock is None else 1 / clock.bytes_per_second
+        program = _placed(question, trace, topology, flit_time=flit_time)
+        if clock is not None and is_rank_program(question.trace):  # processors compute meanwhile
+            delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
+            program = replace(program, messages=delayed)
+        elif clock is not None and not _is_goal(question.trace):  # whose operations have theirs
+            costly = with_costs(program.messages, overhead=clock.overhead_seconds)
+            program = replace(program, messages=costly)
+        if routes is not None:
+            given = GivenPaths.of_entries(AS_PLANNED, routes, program.entry)
+            flows = replace(flows, routes=given)
+        return PreparedTrace(trace, flows, program, remark)
     refuse_flow_fields(question)
     if question.engine != "network":
         refuse_packets(question)
@@ -627,23 +632,6 @@ def _of_plan(
     if routes is not None:
         trace = replace(trace, flits=trace.flits * (routes.lengths > 0))
     return question.model_copy(update=changed | {"trace": trace}), schedule, routes
-
-
-def _prepared_flows(
-    question: ReplayQuestion, topology: Topology, machine: Machine | None
-) -> PreparedTrace:
-    trace, clock = _read_for_flows(question, topology, machine)
-    network = prepare_flows(question, topology, clock)
-    if clock is None:
-        return PreparedTrace(trace, network, _placed(question, trace, topology))
-    program = _placed(question, trace, topology, flit_time=1 / clock.bytes_per_second)
-    if is_rank_program(question.trace):  # whose processors compute meanwhile
-        delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
-        program = replace(program, messages=delayed)
-    elif not _is_goal(question.trace):  # whose operations have theirs
-        costly = with_costs(program.messages, overhead=clock.overhead_seconds)
-        program = replace(program, messages=costly)
-    return PreparedTrace(trace, network, program)
 
 
 def _placed(
@@ -798,11 +786,36 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
             run = partial(run_trace, network, program, question.most_cycles, tell)
         runs = run_all([lambda stopped: run(stopped=stopped)])
     found = runs[0] if runs else run(stopped=lambda: True)
-    timed = isinstance(network, PreparedFlows) and network.clock is not None
+    law, routers, of_cycles, of_flows = None, None, None, None
+    if isinstance(network, PreparedFlows):
+        law, timed = OnFlows.of(network), network.clock is not None
+    else:
+        routers, us, timed = OnRouters.of_routers(network), network.cycle_us, False
+        ends = (found.finish, found.ideal_finish)
+        took, ideal = (None if us is None or each is None else each * us for each in ends)
+        of_cycles = OfCycles(
+            finish_us=took,
+            ideal_finish_us=ideal,
+            flit_hops=int(found.busy.sum()),
+            message_latency=found.spread("latency"),
+            unhindered_latency=found.spread("unhindered"),
+            cycles=int(found.until),
+            busiest_host_channel=found.busiest_host_channel,
+        )
+    if isinstance(found, FlowTraceRun):
+        in_order, shared = found.ends
+        of_flows = OfFlows(
+            alone=found.alone_finish,
+            bound=found.bound,
+            in_order_finish=in_order,
+            shared_finish=shared,
+            slowdown=found.spread("slowdown"),
+            expected_error=found.trust,
+        )
     return TraceReplay(
         setup=OnSimulated.of_network(network),
-        routers=None if isinstance(network, PreparedFlows) else OnRouters.of_routers(network),
-        law=OnFlows.of(network) if isinstance(network, PreparedFlows) else None,
+        routers=routers,
+        law=law,
         time_unit="seconds" if timed else "cycles",
         size_unit="bytes" if timed else "flits",
         trace=trace.name,
@@ -816,8 +829,8 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         critical_path=found.critical_entries,
         num_messages=len(found.sends),
         size=found.rows["flits"].sum().item(),
-        of_cycles=None if isinstance(network, PreparedFlows) else _of_cycles(found, network),
-        of_flows=_of_flows(found) if isinstance(found, FlowTraceRun) else None,
+        of_cycles=of_cycles,
+        of_flows=of_flows,
         utilisation=found.use,
         interrupted=found.interrupted,
         num_rows=len(found.rows),
@@ -830,34 +843,6 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         run=found,
         network=network,
         provenance=provenance_of(question, "replay", network.topology),
-    )
-
-
-def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
-    def in_us(cycles: Number | None) -> float | None:
-        us = network.cycle_us
-        return None if cycles is None or us is None else cycles * us
-
-    return OfCycles(
-        finish_us=in_us(run.finish),
-        ideal_finish_us=in_us(run.ideal_finish),
-        flit_hops=int(run.busy.sum()),
-        message_latency=run.spread("latency"),
-        unhindered_latency=run.spread("unhindered"),
-        cycles=int(run.until),
-        busiest_host_channel=run.busiest_host_channel,
-    )
-
-
-def _of_flows(run: FlowTraceRun) -> OfFlows:
-    in_order, shared = run.ends
-    return OfFlows(
-        alone=run.alone_finish,
-        bound=run.bound,
-        in_order_finish=in_order,
-        shared_finish=shared,
-        slowdown=run.spread("slowdown"),
-        expected_error=run.trust,
     )
 
 
