@@ -25,11 +25,7 @@ from netloom.mapping.gains import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, Grade, Verdict
-from netloom.questions.collective_prepared import (
-    CollectiveQuestion,
-    PreparedCollective,
-    prepare,
-)
+from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import (
     PLOT,
@@ -394,7 +390,21 @@ class CollectiveTimes(Answer):
     def remarks(self) -> Iterator[str]:
         """Yield how it was run, what bounds it, and what was not run."""
         if self.ready is not None:
-            yield from _how(self.ready, self.points)
+            ready, program = self.ready, self.ready.program
+            ranks = counted(len(ready.host_of), "rank", ",")
+            if ready.node_of_host is not None:
+                nodes = len(np.unique(ready.node_of_host[ready.host_of]))
+                ranks += f" on {counted(nodes, 'node', ',')}"
+            yield f"{ranks}; {size_of(ready.network)}; {ready.shown.routing_name}"
+            how = ready.shown.router_name
+            if program is not None:
+                cycle = units.seconds((program.cycle_us or 0.0) * 1e-6)
+                flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
+                how += f"; {flits}; {ready.clock.words}"
+            posted = [each.algorithm for each in self.points if each.at_once]
+            if posted and ready.flows.law.in_order:
+                how += f"; {posted[0]} posts all at once"
+            yield how
         last = self.at(self.sizes[-1])
         if cut := [f"{each.algorithm} {each.chunks:,}" for each in last if each.chunks > 1]:
             yield f"Chunks per vector: {listed(cut)}."
@@ -639,6 +649,29 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         (each for pair in pairs for each in crossing_points(ready.sizes, curves, *pair)),
         key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
     )
+    whole: Whole | None = None
+    if (unbroken := ready.whole) is not None:
+        least = unbroken.bound(question.collective, question.root, unbroken.host_of)
+        stuck = None if question.algorithm != "all" else dict[str, str]()
+        there = _timed(unbroken, unbroken.algorithms, least, stuck)
+        same = unbroken.runner(ready.host_of).timed(algorithm, last).seconds
+        network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
+        run_here = {each.name for each in ready.algorithms} - left_out.keys()
+        whole = Whole(
+            routing=unbroken.shown.routing_name,
+            ranks=len(unbroken.host_of),
+            same_ranks_seconds=same,
+            cut_off=tuple(network.name_of(each) for each in hosts if each in network.failed_nodes),
+            left_out={
+                each.algorithm: left_out.get(each.algorithm, "")
+                for each in there
+                if each.algorithm not in run_here
+            },
+            points=tuple(
+                WholePoint(algorithm=each.algorithm, size=each.size, seconds=each.seconds)
+                for each in there
+            ),
+        )
     program, inside, flows = ready.program, ready.node_of_host is not None, OnFlows.of(ready.flows)
     if program is not None:  # whose messages do not share channels
         flows = replace(
@@ -673,7 +706,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         reordered=better,
         left_out=left_out,
         phases=_phases(points, ready.sizes),
-        whole=_whole(question, ready, algorithm, left_out),
+        whole=whole,
         note=" ".join(f"{each}." for each in notes) or None,
         points=tuple(points),
         ready=ready,
@@ -819,56 +852,6 @@ def _phases(points: Sequence[Point], sizes: Sequence[float]) -> Phases | None:
         size=tuple(faster),
         faster=tuple(faster.values()),
     )
-
-
-def _whole(
-    question: CollectiveQuestion,
-    ready: PreparedCollective,
-    algorithm: Algorithm,
-    left_out: Mapping[str, str],
-) -> Whole | None:
-    """Return what the network without its failures comes to. None if it has none."""
-    if ready.whole is None:
-        return None
-    whole, topology = ready.whole, ready.network
-    bound = whole.bound(question.collective, question.root, whole.host_of)
-    stuck = None if question.algorithm != "all" else dict[str, str]()
-    points = _timed(whole, whole.algorithms, bound, stuck)
-    same = whole.runner(ready.host_of).timed(algorithm, ready.sizes[-1]).seconds
-    hosts, ran = np.unique(whole.host_of).tolist(), {each.name for each in ready.algorithms}
-    return Whole(
-        routing=whole.shown.routing_name,
-        ranks=len(whole.host_of),
-        same_ranks_seconds=same,
-        cut_off=tuple(topology.name_of(host) for host in hosts if host in topology.failed_nodes),
-        left_out={
-            each.algorithm: left_out.get(each.algorithm, "")
-            for each in points
-            if each.algorithm not in ran - left_out.keys()
-        },
-        points=tuple(
-            WholePoint(algorithm=each.algorithm, size=each.size, seconds=each.seconds)
-            for each in points
-        ),
-    )
-
-
-def _how(ready: PreparedCollective, points: Iterable[Point]) -> Iterator[str]:
-    """Yield who takes part, and how it was run."""
-    ranks = counted(len(ready.host_of), "rank", ",")
-    if ready.node_of_host is not None:
-        nodes = len(np.unique(ready.node_of_host[ready.host_of]))
-        ranks += f" on {counted(nodes, 'node', ',')}"
-    yield f"{ranks}; {size_of(ready.network)}; {ready.shown.routing_name}"
-    how, program = ready.shown.router_name, ready.program
-    if program is not None:
-        cycle = units.seconds((program.cycle_us or 0.0) * 1e-6)
-        flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
-        how += f"; {flits}; {ready.clock.words}"
-    posted = [each.algorithm for each in points if each.at_once]
-    if posted and ready.flows.law.in_order:
-        how += f"; {posted[0]} posts all at once"
-    yield how
 
 
 def _notes(

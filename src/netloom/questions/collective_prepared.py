@@ -66,11 +66,7 @@ from netloom.simulation.flow.engine import FlowLaw, Injection
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
 from netloom.workload import ring
-from netloom.workload.programs.collectives.algorithms import (
-    MOST_RANKS,
-    ROOTED,
-    algorithms_of,
-)
+from netloom.workload.programs.collectives.algorithms import MOST_RANKS, ROOTED, algorithms_of
 from netloom.workload.programs.collectives.program import parse_sizes
 from netloom.workload.traffic.stream import LONGEST
 
@@ -405,9 +401,8 @@ def _exchange(
 ) -> Connections | None:
     """Return the connections of phases, or None, and why in ``left_out``. Raise that if named."""
     named = question.algorithm != "all"
-    if PHASES not in names_of(question.algorithm) and (
-        named or question.collective not in OF_PHASES
-    ):
+    by_itself = not named and question.collective in OF_PHASES
+    if PHASES not in names_of(question.algorithm) and not by_itself:
         return None
     try:
         if question.engine != "flow":
@@ -472,9 +467,8 @@ def _algorithms(
         found.append(each)
     if not found:
         why = "; ".join(f"{name}: {said}" for name, said in left_out.items())
-        raise InputError(
-            "algorithm", f"none that can be run ({why})", "fewer ranks, or one by name"
-        )
+        none = f"none that can be run ({why})"
+        raise InputError("algorithm", none, "fewer ranks, or one by name")
     return tuple(found), left_out
 
 
@@ -510,7 +504,21 @@ def _in_cycles(
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
         given = machine.flit_bytes  # a machine without a router that says 1 has none
     flit_bytes = float(given or FLIT_BYTES)
-    _check_work(algorithms, sizes, runner, flit_bytes)
+    per_byte, messages = 0.0, 0
+    for each in algorithms:
+        per_byte += runner.crossed(each) / flit_bytes
+        messages += each.outline().num_messages
+    rows, work = messages * (len(sizes) + 1), per_byte * sum(sizes)
+    runs = f"{len(algorithms)} algorithms at {len(sizes)} sizes"
+    if rows > MOST_ROWS:
+        wanted = "in cycles: fewer ranks, algorithms or sizes, or engine flow"
+        found = f"{rows:,} messages ({runs})"
+        raise InputError("engine", found, f"at most {MOST_ROWS:,} {wanted}")
+    if work > MOST_WORK:
+        most = units.size(MOST_WORK / per_byte, 2)
+        wanted = f"at most {MOST_WORK:.0e}: sizes that add up to {most}, fewer algorithms, larger "
+        wanted += "flit_bytes, or engine flow"
+        raise InputError("size", f"{work:.2g} flits times channels ({runs})", wanted)
     asked = AnyProgramQuestion(
         on=question.on, routing=question.routing, engine=question.engine, router=question.router,
         packet_flits=question.packet_flits, seed=question.seed,
@@ -536,39 +544,3 @@ def _in_cycles(
         found=(topology, machine),
     )
     return program, "" if given else ASSUMED
-
-
-def _check_work(
-    algorithms: Sequence[Algorithm],
-    sizes: Sequence[float],
-    runner: Runner,
-    flit_bytes: float,
-) -> None:
-    """Refuse what moves too many flits over channels, or sends too many messages, in all runs.
-
-    Raises
-    ------
-    InputError
-        With an estimate, and what would be possible.
-    """
-    per_byte, messages = 0.0, 0
-    for each in algorithms:
-        per_byte += runner.crossed(each) / flit_bytes
-        messages += each.outline().num_messages
-    rows = messages * (len(sizes) + 1)
-    runs = f"{len(algorithms)} algorithms at {len(sizes)} sizes"
-    if rows > MOST_ROWS:
-        found_ = f"{rows:,} messages ({runs})"
-        wanted = (
-            f"at most {MOST_ROWS:,} in cycles: fewer ranks, algorithms or sizes, or engine flow"
-        )
-        raise InputError("engine", found_, wanted)
-    work = per_byte * sum(sizes)
-    if work > MOST_WORK:
-        most = MOST_WORK / per_byte
-        found_ = f"{work:.2g} flits times channels ({runs})"
-        wanted = (
-            f"at most {MOST_WORK:.0e}: sizes that add up to {units.size(most, 2)},"
-            " fewer algorithms, larger flit_bytes, or engine flow"
-        )
-        raise InputError("size", found_, wanted)
