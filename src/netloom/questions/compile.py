@@ -26,19 +26,7 @@ from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
 from netloom.drawing.timetables import PhasesInTime, phase_maps, switching
 from netloom.models import ConSetCosts, MessageCosts, conset_clocks
-from netloom.phases import (
-    Capacity,
-    Connections,
-    Plan,
-    Timetable,
-    connections,
-    least_clocks,
-    least_phases,
-    partition,
-    schedule,
-    verify,
-    write_plan,
-)
+from netloom.phases import Connections, Plan, Timetable, connections, write_plan
 from netloom.phases.plan.plans import MOST_WORDS, connection_order
 from netloom.phases.plan_files import (
     Channel,
@@ -310,27 +298,25 @@ class CompiledPhases(Answer):
             slower = "messages" if faster == "phases" else "phases"
             mark, said = "unknown", f"By formula, {faster} are {times} {slower} {against}."
         elif faster == "phases":
-            least = "" if self._simulated else "at least "
-            mark, said = "fine", f"Use phases: {least}{times} messages {against}."
+            about = "" if self._simulated else "at least "
+            mark, said = "fine", f"Use phases: {about}{times} messages {against}."
         else:
             mark, said = "limited", f"Keep message passing: {times} phases {against}."
-        return Verdict(mark, said, "", self._lines(), following, self._note)
-
-    def _lines(self) -> dict[str, str]:
-        assert self.limit, "nothing to connect is said elsewhere"
+        assert self.limit, "nothing to connect is said above"
         least = self.lower_bound_phases
         better = "Faster switching" if self.num_phases == least else "Fewer phases"
         switching = self.limit.kind == "switches"
         more = f" {better} would help, faster links would not." * switching
         pays, mean = self.predicted.break_even_words, self.words / self.connections
         until = ""
-        if pays and (self.outcome.faster == "phases") == (mean <= pays):
+        if pays and (faster == "phases") == (mean <= pays):
             until = f"up to {counted(pays, 'word', ',.0f')} per connection (by formula)"
-        return {
+        lines = {
             "why": arrows(f"{self.limit.sentence}{more}"),
             "limits": f"{beside_fewest(self.num_phases, least)}: {self.lower_bound_why}",
             "pays": until,
         }
+        return Verdict(mark, said, "", lines, following, self._note)
 
     @property
     def _note(self) -> str:
@@ -597,6 +583,8 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     >>> found.num_phases, found.predicted.conset
     (1, 2576.0)
     """
+    from netloom.phases import Capacity, least_clocks, least_phases, partition, schedule, verify
+
     costs = ConSetCosts(
         sync_clocks=question.sync_clocks,
         phase_clocks=question.phase_clocks,
@@ -610,9 +598,8 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         clocks_per_word=question.clocks_per_word,
     )
     network, given = ready.network, ready.connections
-    capacity = Capacity(
-        question.channels, question.per or ("node" if network.direct else "channel")
-    )
+    per = question.per or ("node" if network.direct else "channel")
+    capacity = Capacity(question.channels, per)
     kind = question.schedule
     if kind == "auto":
         slower = question.clocks_per_word > question.channel_clocks_per_word

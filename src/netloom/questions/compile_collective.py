@@ -58,7 +58,6 @@ from netloom.workload.programs.collectives.algorithms import ROOTED
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
-    from netloom.phases.collectives.pipelines import Timed
 
 LATENCY = 0.1
 """Part of the time from which on latencies are said."""
@@ -205,10 +204,18 @@ class CollectiveSchedule(Answer):
         if long and not self.few_steps and speed.efficiency < NEAR:
             took = units.seconds(speed.finish_seconds)
             why = f"latencies alone take {units.seconds(speed.latency_seconds)} of {took}"
+        limits = ""
+        if few := self.few_steps:
+            which = "less" if self.slower else "no less"
+            free = units.seconds(few.unlimited_seconds)
+            limits = f"{which} with any number of steps ({free})"
+        elif self.cut:
+            limit = number(self.asked["seconds"])
+            limits = f"what is found in {limit} s: more time may find a better one"
         lines = {
             "where": arrows(speed.bound),
             "why": why,
-            "limits": self._limits(),
+            "limits": limits,
             "proven": "" if self.cut and why else self.proof,
         }
         return Verdict(mark, said, "", lines, following, note)
@@ -237,16 +244,6 @@ class CollectiveSchedule(Answer):
         )
         mark = "fine" if speed.efficiency >= NEAR else "limited"
         return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
-
-    def _limits(self) -> str:
-        if few := self.few_steps:
-            which = "less" if self.slower else "no less"
-            free = units.seconds(few.unlimited_seconds)
-            return f"{which} with any number of steps ({free})"
-        if self.cut:
-            limit = number(self.asked["seconds"])
-            return f"what is found in {limit} s: more time may find a better one"
-        return ""
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return how fast it is, and the schedules of few steps."""
@@ -435,7 +432,15 @@ def compile_collective(
     (True, True, 0.04)
     """
     from netloom.phases.collectives.few_steps import in_steps
-    from netloom.phases.collectives.synthesis import IN_STEPS, ON_TABLES, proven
+    from netloom.phases.collectives.pipelines import on_tables, timed_on_tables
+    from netloom.phases.collectives.synthesis import (
+        IN_STEPS,
+        ON_TABLES,
+        TRANSLATES,
+        method_of,
+        proven,
+        synthesised,
+    )
 
     network, topology, begin = ready.network, ready.network.topology, perf_counter()
     with patience(f"Compiling {question.collective} on {topology.name}"):
@@ -449,7 +454,27 @@ def compile_collective(
                 chunks=question.chunks,
                 root=question.root,
             )
-        timed, method, rounds = _made(question, ready, begin + (question.seconds or np.inf))
+        rounds: int | None = None
+        if ready.routing is not None:
+            found = on_tables(
+                network,
+                ready.routing,
+                collective=question.collective,
+                chunks=question.chunks or 1,
+                seed=question.seed,
+            )
+            method, timed, rounds = ON_TABLES, timed_on_tables(found, ready.size), found.rounds
+        else:
+            timed = synthesised(
+                network,
+                question.collective,
+                ready.size,
+                root=question.root,
+                chunks=None if question.steps is not None else question.chunks,
+                until=begin + (question.seconds or np.inf),
+            )
+            method = method_of(network, question.collective)
+            rounds = timed.program.num_steps if method == TRANSLATES else None
         schedule = proven(timed)
         if few is not None:
             schedule, method = few.schedule, IN_STEPS
@@ -457,6 +482,18 @@ def compile_collective(
         made = perf_counter() - begin
         tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)
+    words, assumed = list[str](), ready.clock.assumed()
+    if assumed:
+        words.append(f"{assumed}.")
+    if timed.inside_nodes is not None:
+        words.append(
+            "Messages inside nodes are taken as free, by links that never limit: "
+            f"{percent(timed.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
+        )
+    elif topology.num_nodes < topology.num_hosts:
+        words.append("Messages between hosts of one node are counted on the network.")
+    if schedule.padded_bytes > schedule.size_bytes:
+        words.append(f"For chunks of whole bytes, pad the size to {schedule.padded_bytes:,} B.")
     how = "the optimum of a linear program, and prices of channels prove it"
     if method == ON_TABLES:
         how = "that of the bottleneck cut, whatever the routes"
@@ -472,7 +509,7 @@ def compile_collective(
         method=method,
         rounds=rounds,
         proof=f"The schedule was executed on data and fits all channels. The bound is {how}.",
-        note=_note(ready, schedule, timed.inside_nodes),
+        note=" ".join(words) or None,
         few_steps=FewSteps.of(few, timed.finish_seconds) if few else None,
         seconds=made,
         inside_nodes=timed.inside_nodes,
@@ -480,44 +517,3 @@ def compile_collective(
         network=network,
         provenance=provenance_of(question, "compile_collective", topology),
     )
-
-
-def _made(
-    question: CompileCollectiveQuestion, ready: PreparedSchedule, until: float
-) -> tuple[Timed, str, int | None]:
-    """Return a schedule, what it is made of, and its rounds, if it has some."""
-    from netloom.phases.collectives.pipelines import on_tables, timed_on_tables
-    from netloom.phases.collectives.synthesis import ON_TABLES, TRANSLATES, method_of, synthesised
-
-    network, collective = ready.network, question.collective
-    if ready.routing is not None:
-        found = on_tables(
-            network,
-            ready.routing,
-            collective=collective,
-            chunks=question.chunks or 1,
-            seed=question.seed,
-        )
-        return timed_on_tables(found, ready.size), ON_TABLES, found.rounds
-    chunks = None if question.steps is not None else question.chunks
-    timed = synthesised(
-        network, collective, ready.size, root=question.root, chunks=chunks, until=until
-    )
-    method = method_of(network, collective)
-    return timed, method, timed.program.num_steps if method == TRANSLATES else None
-
-
-def _note(ready: PreparedSchedule, schedule: Schedule, inside: float | None) -> str | None:
-    """Return what was assumed, and what size chunks of whole bytes need. None if nothing."""
-    said, topology = ready.clock.assumed(), ready.network.topology
-    words = [f"{said}."] if said else []
-    if inside is not None:
-        words.append(
-            "Messages inside nodes are taken as free, by links that never limit: "
-            f"{percent(inside)} of the bytes (--count-inside-nodes counts them)."
-        )
-    elif topology.num_nodes < topology.num_hosts:
-        words.append("Messages between hosts of one node are counted on the network.")
-    if schedule.padded_bytes > schedule.size_bytes:
-        words.append(f"For chunks of whole bytes, pad the size to {schedule.padded_bytes:,} B.")
-    return " ".join(words) or None
