@@ -127,9 +127,7 @@ class AnalyzeQuestion(
         le=100_000,
         shown_default="25, fewer if large",
     )
-    offered: float | None = _LOAD(
-        "Offered load per sending node, a fraction of a channel.",
-    )
+    offered: float | None = _LOAD("Offered load per sending node, a fraction of a channel.")
     run_seconds: float | None = _LOAD(
         "Time of the recorded run on a machine without contention.",
         unit="seconds",

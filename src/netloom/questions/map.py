@@ -637,20 +637,16 @@ class ProgramMapping(Answer):
         if self.virtual_channels is not None:
             many = counted(self.virtual_channels, "virtual channel")
             yield f"Its own routes need {many} to be free of deadlock."
-        if self.simulated is not None:
-            yield from self._accepted(self.simulated)
+        if (simulated := self.simulated) is not None:
+            runs = ((simulated.before, "in rank order"), (simulated.after, "with the mapping"))
+            gets = [f"{percent(run['worst_node_share'])} {where}" for run, where in runs if run]
+            if gets:
+                load = percent(simulated.load)
+                yield f"Accepted of the worst node's traffic at {load} load: {', '.join(gets)}."
+            if simulated.note is not None:
+                yield f"Not simulated: {simulated.note}."
         if self.interrupted:
             yield "Interrupted: the best mapping found by then."
-
-    def _accepted(self, simulated: Simulated) -> Iterator[str]:
-        """Say what the worst node gets accepted, and why it was not simulated."""
-        runs = ((simulated.before, "in rank order"), (simulated.after, "with the mapping"))
-        said = [f"{percent(run['worst_node_share'])} {where}" for run, where in runs if run]
-        if said:
-            load = percent(simulated.load)
-            yield f"Accepted of the worst node's traffic at {load} load: {', '.join(said)}."
-        if simulated.note is not None:
-            yield f"Not simulated: {simulated.note}."
 
     def _began(self) -> str:
         """Return what the mapping was made from."""

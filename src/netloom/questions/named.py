@@ -80,7 +80,13 @@ def _again(value: Any, network: Topology) -> Any:
     if isinstance(value, list):
         return _plain_programs(value)
     if isinstance(value, Topology) and value.broken:
-        return _plain_faulty(network)
+        whole = network.whole
+        lost = np.array(broken_channels(network), np.int64)
+        channels = ",".join(channel_words(whole, lost))
+        nodes = ",".join(vertex_word(whole, node) for node in network.failed_nodes)
+        again = made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
+        form = {"on": whole.name, "failed_channels": channels, "failed_nodes": nodes}
+        return form if same(again, network) else None
     if isinstance(value, Router):
         return asdict(value)
     if isinstance(value, Traffic):
@@ -103,17 +109,6 @@ def _again(value: Any, network: Topology) -> Any:
     return name if same(made(partial(make, name)), value) else None
 
 
-def _plain_faulty(network: Topology) -> dict[str, str] | None:
-    """Return the fields that make a network that lacks parts again, if there are such."""
-    assert network.broken
-    whole = network.whole
-    channels = ",".join(channel_words(whole, np.array(broken_channels(network), np.int64)))
-    nodes = ",".join(vertex_word(whole, node) for node in network.failed_nodes)
-    again = made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
-    form = {"on": whole.name, "failed_channels": channels, "failed_nodes": nodes}
-    return form if same(again, network) else None
-
-
 def _programs_of(item: Any) -> list[ProcessGraph]:
     """Return the process graph in one of several programs, perhaps beside its nodes."""
     parts = item if isinstance(item, list | tuple) else (item,)
@@ -127,17 +122,12 @@ def _plain_programs(value: list[Any]) -> list[Any] | None:
     graphs = [graph for item in value for graph in _programs_of(item)]
     if not all(same(made(partial(read, graph.name)), graph) for graph in graphs):
         return None
-    return [_plain_program(item) for item in value]
-
-
-def _plain_program(item: Any) -> Any:
-    """Return one of several programs as plain data: a spec, or a spec and its nodes."""
-    if isinstance(item, ProcessGraph):
-        return item.name
-    if not isinstance(item, list | tuple):
-        return item
-    app, nodes = item
-    return [app.name if isinstance(app, ProcessGraph) else app, np.asarray(nodes).tolist()]
+    found: list[Any] = []
+    for item in value:
+        app, *nodes = item if isinstance(item, list | tuple) else (item,)
+        name = app.name if isinstance(app, ProcessGraph) else app
+        found.append([name, np.asarray(nodes[0]).tolist()] if nodes else name)
+    return found
 
 
 def read_program(
@@ -248,7 +238,7 @@ def find_network(
     ------
     InputError
         If there is no such network, machine, channel or node, some nodes run no tasks (see
-        ``topology.kinds``), or what is broken cuts the network in two.
+        ``topology.graph``), or what is broken cuts the network in two.
 
     Examples
     --------
@@ -431,9 +421,8 @@ def check_apart(network: Topology, host_of: Ints) -> None:
         found = f"all {ranks} ranks on {network.name_of(first)}"
         raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
     if (network.local_group[host_of] == network.local_group[first]).all():
-        found = (
-            f"all {ranks} ranks on node {network.computer_name(int(network.node_of_host[first]))}"
-        )
+        name = network.computer_name(int(network.node_of_host[first]))
+        found = f"all {ranks} ranks on node {name}"
         raise InputError("ranks", found, "ranks on two nodes or more, or --count-inside-nodes")
 
 
