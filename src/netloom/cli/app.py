@@ -13,7 +13,7 @@ import typer
 from netloom._version import __version__
 from netloom.base.declared import declared
 from netloom.cli import experiment, plans
-from netloom.cli.commands import ADDED, HelpedCommand, make_app
+from netloom.cli.commands import ADDED, Commands, HelpedCommand
 from netloom.cli.edge import AsJson, advice_shown, print_json, run_guarded
 
 PROGRAM = "lammps-64.mtx"
@@ -57,8 +57,9 @@ DOCS = (
 )
 """What more there is, and where to read on."""
 
-app = make_app(
+app = typer.Typer(
     name="netloom",
+    cls=Commands,
     help="Example: netloom analyze hypercube:6 --on torus:8x8 --plot hot.png\n\n"
     "Will this parallel program's communication contend on this network, and where?",
     epilog=DOCS,

@@ -141,7 +141,12 @@ def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[st
     for panel, members in groupby(options, _panel):
         yield typer.style(panel, bold=True)
         for each in members:
-            yield from _line(_spelt(command, each), _said(each), width)
+            flags = [flag for flag in each.opts if not flag.startswith("--")]
+            spelt = ", ".join([*flags, *[flag for flag in each.opts if flag not in flags][:1]])
+            if each.secondary_opts:
+                spelt = f"{spelt}/{each.secondary_opts[0]}"
+            spelt = f"{spelt} {each.metavar or _value(command, each.name)}".rstrip()
+            yield from _line(spelt, _said(each), width)
     more = f"All options: {path} --help" if short else command.epilog or ""
     if more and not more.startswith(EXAMPLE):
         yield ""
@@ -197,15 +202,6 @@ def _panel(option: Any) -> str:
 
 def _placeholder(argument: Any) -> str:
     return str(argument.metavar or argument.name.upper())
-
-
-def _spelt(command: Any, option: Any) -> str:
-    """Return how an option is written, with what follows it."""
-    short = [each for each in option.opts if not each.startswith("--")]
-    named = ", ".join([*short, *[each for each in option.opts if each not in short][:1]])
-    if option.secondary_opts:
-        named = f"{named}/{option.secondary_opts[0]}"
-    return f"{named} {option.metavar or _value(command, option.name)}".rstrip()
 
 
 def _value(command: Any, name: str) -> str:
@@ -285,7 +281,11 @@ class Commands(HelpedGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that arguments begin with, and the rest of them."""
-        args = _today(args)
+        args = [SPELLINGS.get(each, each) for each in args[:1]] + args[1:]
+        if args[1:] and args[1].startswith("-") and args[1] not in ("--help", "-h"):
+            head = heads().get(args[0])
+            if head and head.usual:  # the word alone is short for that command
+                args = [args[0], head.usual, *args[1:]]
         for count in (2, 1):
             words = ".".join(args[:count])
             if len(args) >= count and words in all_words():
@@ -294,7 +294,9 @@ class Commands(HelpedGroup):
             if len(args) >= count and (own := super().get_command(ctx, " ".join(args[:count]))):
                 return " ".join(args[:count]), own, args[count:]
         if args and args[0] not in heads() and not args[0].startswith("-"):
-            raise _unknown(args[0], self.list_commands(ctx))
+            known = self.list_commands(ctx)
+            near = get_close_matches(args[0], known, 1)
+            raise InputError("command", f"'{args[0]}'", near[0] if near else ", ".join(known))
         return super().resolve_command(ctx, args)
 
     def _below(self, ctx: Any, begin: str) -> dict[str, str]:
@@ -315,40 +317,17 @@ def all_groups() -> dict[str, list[str]]:
     return found
 
 
-def _unknown(word: str, known: list[str]) -> InputError:
-    """Return the mistake of a command that there is not, with the nearest that there is."""
-    near = get_close_matches(word, known, 1)
-    return InputError("command", f"'{word}'", near[0] if near else ", ".join(known))
-
-
 def _head(name: str) -> HelpedGroup:
     """Return what lists the questions whose words begin with one."""
-    below = {
-        words.partition(".")[2]: TyperCommand(words.partition(".")[2], help=summary)
-        for words, summary in all_words().items()
-        if words.startswith(f"{name}.")
-    }
     said, usual = heads()[name]
     if usual:
         said += f"\n\nnetloom {name} --on ... is short for netloom {name} {usual} --on ..."
     group = HelpedGroup(name=name, help=said)
-    for each, command in below.items():
-        group.add_command(command, each)
+    for words, summary in all_words().items():
+        first, _, rest = words.partition(".")
+        if rest and first == name:
+            group.add_command(TyperCommand(rest, help=summary), rest)
     return group
-
-
-def _today(args: list[str]) -> list[str]:
-    """Return arguments in full: a word that begins several commands is short for its usual one."""
-    args = [SPELLINGS.get(each, each) for each in args[:1]] + args[1:]
-    if len(args) < 2 or not args[1].startswith("-") or args[1] in ("--help", "-h"):
-        return args
-    head = heads().get(args[0])
-    return [args[0], head.usual, *args[1:]] if head and head.usual else args
-
-
-def make_app(**options: Any) -> typer.Typer:
-    """Return the application that these commands are in."""
-    return typer.Typer(cls=Commands, **options)
 
 
 PLAIN = (bool, int, float, str)
@@ -393,10 +372,11 @@ def command_of(kind: Kind, below: Mapping[str, str]) -> QuestionCommand:
     """Return the command that asks a question. ``below``: the commands whose words go on."""
     one = typer.Typer(add_completion=False, rich_markup_mode="rich")
     page = f"More: docs/{kind.page}" if kind.page else ""
+    more = "".join(f"\n\nnetloom {words}: {said}" for words, said in below.items())
     named = one.command(
         kind.words.replace(".", " "),
         cls=QuestionCommand,
-        help=_help(kind, below),
+        help=f"Example: {_example_of(kind)}\n\n{kind.told}{more}",
         epilog=page,
         context_settings={"help_option_names": ["--help"]},
     )
@@ -453,12 +433,6 @@ def _explorer() -> Output:
 
 def _example_of(kind: Kind) -> str:
     return kind.example or f"{kind.command} --help"
-
-
-def _help(kind: Kind, below: Mapping[str, str]) -> str:
-    """Return an example of a command, what it is for, and the commands below it."""
-    more = "".join(f"\n\nnetloom {words}: {said}" for words, said in below.items())
-    return f"Example: {_example_of(kind)}\n\n{kind.told}{more}"
 
 
 def _function(kind: Kind) -> Callable[..., None]:
@@ -619,7 +593,7 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
     with compilation_announced():
         from netloom.questions.base import ask
 
-        question = ask(kind.question, _complete(kind, _fields(kind, given, files)))
+        question = ask(kind.question, _fields(kind, given, files))
         ready = kind.prepare(question)
         for output in outputs:
             if output.refuse and (
@@ -667,20 +641,19 @@ def _show(kind: Kind, answer: Answer, files: Mapping[Output, Path]) -> None:
 
 
 def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:
-    """Return the fields of the question that were given, or that a file asks for."""
+    """Return the fields of the question that were given, or that a file asks for.
+
+    If one lacks that must be given, the mistake names an example.
+    """
+    from netloom.questions.base import description_of, told_of
+
     known = kind.question.model_fields
     fields = {name: value for name, value in given.items() if name in known}
     for name, value in fields.items():
         if isinstance(value, list) and len(value) == 1:
             fields[name] = value[0]
-    return fields | {each.asks: True for each in files if each.asks}
-
-
-def _complete(kind: Kind, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return fields, if none lacks that must be given. The mistake names an example."""
-    from netloom.questions.base import description_of, told_of
-
-    for name, field in kind.question.model_fields.items():
+    fields |= {each.asks: True for each in files if each.asks}
+    for name, field in known.items():
         if field.is_required() and name not in fields:
             told = told_of(kind.question, name)
             flag = name.upper() if told.argument else _flags(told, name, field)[0]

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from netloom.base.errors import MOST_WORDS, InputError, shown
+from netloom.base.figures import plain
 
 MISTAKE, FAILED, INTERRUPTED, NO_READER = 2, 1, 130, 141
 
@@ -41,9 +42,15 @@ def run_guarded(command: Callable[[], object]) -> int:
         code, said = _ending(error)
         if said is None:
             raise
-        _say(said)
+        if said:
+            with suppress(OSError):
+                sys.stderr.write(f"netloom: {said.replace('->', '→')}\n")
         if code in (INTERRUPTED, NO_READER) or _is_output_full(error):
-            _discard_output()
+            # what is still to be written may go, or Python complains at its end
+            with suppress(OSError, ValueError):
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, sys.stdout.fileno())
+                os.close(nothing)
     with suppress(OSError):
         sys.stderr.flush()
     return code if isinstance(code, int) else 0
@@ -66,36 +73,19 @@ def _ending(error: BaseException) -> tuple[int, str | None]:
         place = error.filename or ("standard output" if _is_output_full(error) else "the system")
         return FAILED, shown(f"{place}: {error.strerror or error}", MOST_WORDS)
     if hasattr(error, "format_message"):  # Typer's usage errors
-        return MISTAKE, shown(_usage(" ".join(error.format_message().split())), MOST_WORDS)
+        said = " ".join(error.format_message().split())
+        where, sign, wrong = said.partition(": Input should be a valid ")
+        if sign:  # there is a way to ask for several values at once
+            kind = "whole number" if wrong.startswith("integer") else wrong.split(",")[0]
+            more = "(several: write an experiment file, see netloom run -h)"
+            said = f"{where}: expected one {kind} {more}"
+        return MISTAKE, shown(said, MOST_WORDS)
     return FAILED, None
-
-
-def _usage(said: str) -> str:
-    """Return what is wrong with an option, with the way to ask for several values at once."""
-    where, sign, wrong = said.partition(": Input should be a valid ")
-    if not sign:
-        return said
-    kind = "whole number" if wrong.startswith("integer") else wrong.split(",")[0]
-    return f"{where}: expected one {kind} (several: write an experiment file, see netloom run -h)"
-
-
-def _say(text: str) -> None:
-    if text:
-        with suppress(OSError):
-            sys.stderr.write(f"netloom: {text.replace('->', '→')}\n")
 
 
 def _is_output_full(error: BaseException) -> bool:
     """Whether a failure may be that of standard output: no file is named."""
     return isinstance(error, OSError) and error.filename is None
-
-
-def _discard_output() -> None:
-    """Let what is still to be written to standard output go, or Python complains at its end."""
-    with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
-        os.close(nothing)
 
 
 def _open_streams() -> None:
@@ -131,8 +121,6 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the resul
 
 def print_json(data: Any) -> None:
     """Print JSON that any reader takes: no NaN, no infinity."""
-    from netloom.base.figures import plain
-
     typer.echo(json.dumps(plain(data), indent=2, allow_nan=False))
 
 

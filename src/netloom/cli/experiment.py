@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,8 +24,6 @@ from netloom.cli.edge import (
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
-
-    from netloom.report.page.pages import Page
 
 
 RUN_EPILOG = "Example: netloom run examples/torus-vs-mesh.toml --store sweep.sqlite"
@@ -64,6 +63,9 @@ Provenance = Annotated[
 Csv = Annotated[
     Path | None,
     typer.Option(help="Table (.csv), or - for standard output.", rich_help_panel=FILES),
+]
+PageFile = Annotated[
+    Path, typer.Option("--output", "-o", help="Page to write (.html).", rich_help_panel=FILES)
 ]
 Parquet = Annotated[Path | None, typer.Option(help="Table (.parquet).", rich_help_panel=FILES)]
 
@@ -203,24 +205,13 @@ def report(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Page to write (.html).",
-            rich_help_panel=FILES,
-        ),
-    ] = Path("report.html"),
+    output: PageFile = Path("report.html"),
     title: Annotated[
         str, typer.Option(help="Title of the page (default: the experiment's).", show_default=False)
     ] = "",
     pictures: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for all charts, as .png and .svg.",
-            rich_help_panel=FILES,
-        ),
+        typer.Option(help="Folder for all charts, as .png and .svg.", rich_help_panel=FILES),
     ] = None,
 ) -> None:
     """Answer an experiment's question in one sentence, and write a page of evidence.
@@ -234,29 +225,23 @@ def report(
     check_page(output)
     if pictures is not None:
         check_folder(pictures)
+    from netloom.cli.show import console, show_verdict
+    from netloom.questions.answers import Verdict
     from netloom.report.page.pages import page_of
     from netloom.report.page.write import sources_of, write_page
 
     page = page_of([source for name in results for source in sources_of(name)], title)
     named = "" if pictures is None else f"\nPictures: {pictures}"
     with files_written([lambda: f"Report: {write_page(page, output, pictures)}{named}"]):
-        _show(page)
-
-
-def _show(page: "Page") -> None:
-    """Print what a page answers, what comes next, and how sure the answer is."""
-    from netloom.cli.show import console, show_verdict
-    from netloom.questions.answers import Verdict
-
-    screen, answer = console(), page.answer
-    for each in answer.said:
-        show_verdict(screen, Verdict(each.mark or "fine", each.sentence))
-    typer.echo(f"  {page.title}")
-    for notice in page.notices:
-        typer.echo(f"  {notice}")
-    for label, said in (("next", answer.verdict.next), ("sure", answer.verdict.note)):
-        if said:
-            typer.echo(f"  {label:<8}{said}")
+        screen, answer = console(), page.answer
+        for each in answer.said:
+            show_verdict(screen, Verdict(each.mark or "fine", each.sentence))
+        typer.echo(f"  {page.title}")
+        for notice in page.notices:
+            typer.echo(f"  {notice}")
+        for label, said in (("next", answer.verdict.next), ("sure", answer.verdict.note)):
+            if said:
+                typer.echo(f"  {label:<8}{said}")
 
 
 EXPLORE_EPILOG = "Example: netloom explore examples/dgx-40.sqlite -o dgx.html"
@@ -272,10 +257,7 @@ def explore(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Page to write (.html).", rich_help_panel=FILES),
-    ] = Path("explore.html"),
+    output: PageFile = Path("explore.html"),
     on: Annotated[
         str,
         typer.Option(help="The network, if answers are about several.", show_default=False),
@@ -295,19 +277,11 @@ def explore(
     check_page(output)
     page = write(list(answers), output, on=on)
     typer.echo(f"Explorer: {page}")
-    if serve:
-        _serve(page)
-
-
-def _serve(page: Path) -> None:
-    """Serve a page, and nothing else, to this computer alone."""
-    server, address = page_server(page)
-    with server:
-        typer.echo(f"{address}  (Ctrl-C ends)")
-        try:
+    if serve:  # the page, and nothing else, to this computer alone
+        server, address = page_server(page)
+        with server, suppress(KeyboardInterrupt):
+            typer.echo(f"{address}  (Ctrl-C ends)")
             server.serve_forever()
-        except KeyboardInterrupt:
-            return
 
 
 def page_server(page: Path) -> "tuple[ThreadingHTTPServer, str]":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -19,9 +19,6 @@ from netloom.machines import Machine
 from netloom.questions.answers import STYLES, Verdict
 from netloom.questions.recorded import key_columns
 from netloom.questions.terminal import Column, column, columns_drawn
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WIDTH = 80
 """Letters of a line where there is no terminal."""
@@ -150,13 +147,9 @@ def show_results(found: Results) -> None:
         for leaf in figures:
             values, unit = [row[leaf.name] for row in shown], unit_of(leaf, answer)
             columns.append(column(leaf.title, values, unit, words=leaf.kind is str))
-        screen.print(Text.assemble("\n", (f"[{section}]", "bold"), (_seeds(rows), "dim")))
+        many = rows[SEED].n_unique() if SEED in rows.columns else 1
+        seeds = f"  means of {many} seeds ± half of the 95\u00a0% interval" * (many > 1)
+        screen.print(Text.assemble("\n", (f"[{section}]", "bold"), (seeds, "dim")))
         show_table(columns, screen, keys=len(keys))
         if len(lines) > MOST_ROWS:
             show_lines([Text(f"and {counted(len(lines) - MOST_ROWS, 'row')} more", "dim")], screen)
-
-
-def _seeds(rows: pl.DataFrame) -> str:
-    """Return how many seeds each row is of, if it is of several."""
-    many = rows[SEED].n_unique() if SEED in rows.columns else 1
-    return f"  means of {many} seeds ± half of the 95\u00a0% interval" if many > 1 else ""

@@ -26,6 +26,7 @@ from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED, code_version, source_digest
 from netloom.base.textfiles import find_lines, read_text
+from netloom.machines.named_machines import network_file
 from netloom.questions.base import MOST_NUMBERS, Question, ask, told_of
 from netloom.questions.named import find_network
 from netloom.questions.register import Kind, all_kinds, all_words, by_verb, heads, kind_of
@@ -147,12 +148,17 @@ class Point:
         """Work out the key. A field of the question that is wrong is found here."""
         if self.key:
             return
-        question = ask(by_verb(self.verb).question, self.fields)
+        kind, code = by_verb(self.verb), code_version()
+        question, package = ask(kind.question, self.fields), kind.module.partition(".")[0]
+        if package != "netloom":  # whose own code answers as well
+            origin = Path(str(sys.modules[package].__file__))
+            own = origin.parent if origin.name == "__init__.py" else origin
+            code = f"{code} {source_digest(own)}"
         whole = {
             "verb": self.verb,
             "configuration": question.configuration(),
             "files": dict(self.files),
-            "code": _code_of(self.verb),
+            "code": code,
         }
         object.__setattr__(self, "key", hashed(whole))
 
@@ -179,16 +185,6 @@ class Point:
         return replace(
             self, fields={**self.fields, **there}, varied={**self.varied, **there}, key=""
         )
-
-
-def _code_of(verb: str) -> str:
-    """Return what identifies the code of a verb: netloom's, and that of another package's own."""
-    whole = by_verb(verb).module.partition(".")[0]
-    if whole == "netloom":
-        return code_version()
-    origin = Path(str(sys.modules[whole].__file__))
-    own = source_digest(origin.parent if origin.name == "__init__.py" else origin)
-    return f"{code_version()} {own}"
 
 
 def hashed(data: Any) -> str:
@@ -305,8 +301,6 @@ def _input(name: str, path: Path) -> Input | None:
 
 def _beside(path: Path) -> tuple[str, ...]:
     """Return the file that a machine file names, in its folder or below."""
-    from netloom.machines.named_machines import network_file
-
     named = network_file(path) if path.suffix == ".toml" else ""
     if not named:
         return ()
@@ -572,7 +566,7 @@ def _points(
     given = {name: value for name, value in shared.items() if name in known and name not in own}
     fields = given | own
     _check_names(file, section, fields, known)
-    axes = _axes(file, section, fields, kind, repeat)
+    axes = _axes(file, section, fields, repeat)
     if prod(map(len, axes.values())) > MOST_POINTS:
         many = InputError("", f"{prod(map(len, axes.values())):,} points", f"{MOST_POINTS:,}")
         raise file.wrong(section, "", many)
@@ -586,51 +580,34 @@ def _points(
             if len(axes[name]) > 1 or name == kind.sweep
         }
         asked = fields | chosen
-        point = _point(file, section, kind, asked, varied, knee, inputs, checked)
+        files = {}
+        try:
+            asked = kind.repeatable(asked)
+            for each in find_inputs(kind.question, asked, file.path.parent):
+                files[each.name] = inputs.setdefault(each.name, each).digest
+            sweep = kind.sweep if kind.sweep in asked else ""
+            point = Point(section.name, kind.verb, asked, varied, files, sweep, knee)
+            names = {name: str(inputs[name].path) for name in files}
+            on = renamed(asked.get("on"), names)
+            if isinstance(on, str) and on not in checked:
+                find_network(on, failed_channels=None, failed_nodes=None)
+                checked.add(on)
+        except InputError as error:
+            key = error.where.partition(":")[0]
+            if "list" in error.wanted and key in varied:
+                hint = f"{error.wanted}; a list is one value inside another: {key} = [[...]]"
+                error = InputError(error.where, error.found, hint)
+            raise file.wrong(section, key if key in asked else "on", error) from None
         if point.key not in seen:  # what a list says twice is one point
             seen.add(point.key)
             yield point
 
 
-def _point(
-    file: _File,
-    section: _Section,
-    kind: Kind,
-    fields: Mapping[str, Any],
-    varied: Mapping[str, Any],
-    knee: int,
-    inputs: dict[str, Input],
-    checked: set[str],
-) -> Point:
-    """Return a point, if its question can be asked."""
-    files = {}
-    try:
-        fields = kind.repeatable(dict(fields))
-        for each in find_inputs(kind.question, fields, file.path.parent):
-            if each.name not in inputs:
-                inputs[each.name] = each
-            files[each.name] = inputs[each.name].digest
-        sweep = kind.sweep if kind.sweep in fields else ""
-        point = Point(section.name, kind.verb, fields, varied, files, sweep, knee)
-        names = {name: str(inputs[name].path) for name in files}
-        on = renamed(fields.get("on"), names)
-        if isinstance(on, str) and on not in checked:
-            find_network(on, failed_channels=None, failed_nodes=None)
-            checked.add(on)
-    except InputError as error:
-        key = error.where.partition(":")[0]
-        if "list" in error.wanted and key in varied:
-            hint = f"{error.wanted}; a list is one value inside another: {key} = [[...]]"
-            error = InputError(error.where, error.found, hint)
-        raise file.wrong(section, key if key in fields else "on", error) from None
-    return point
-
-
 def _axes(
-    file: _File, section: _Section, fields: Mapping[str, Any], kind: Kind, repeat: int
+    file: _File, section: _Section, fields: Mapping[str, Any], repeat: int
 ) -> dict[str, list[Any]]:
     """Return the values of every field that has several, or may have: the curve's, the seed's."""
-    axes = {}
+    kind, axes = section.kind, {}
     for name, value in fields.items():
         try:
             swept = name == kind.sweep

@@ -182,23 +182,20 @@ class _Run:
         bugs = [self.bugs[point.key] for point in step.wanted if point.key in self.bugs]
         self.stopped += bugs
         if bugs or not step.wanted:
-            self._end(curve)
+            self.open.pop(curve, None)
+            self.done += len(curve.points)
+            for future, point in list(self.flying.items()):
+                # what nobody has begun of it and no other curve has is taken back
+                if self.curves_with[point.key] == [curve] and future.cancel():
+                    del self.flying[future]
+                    self.asked.discard(point.key)  # another curve may want it at its knee
+                    self.store.release(point.key)
             return
         new = [point for point in step.wanted if point.key not in self.asked]
         self.asked |= {point.key for point in new}
         self.ready.extend(new)
         self.open[curve] = step.perhaps
         self.wanted[curve] = {point.key for point in step.wanted}
-
-    def _end(self, curve: Curve) -> None:
-        """Close a curve. Take back what nobody has begun of it and no other curve has."""
-        self.open.pop(curve, None)
-        self.done += len(curve.points)
-        for future, point in list(self.flying.items()):
-            if self.curves_with[point.key] == [curve] and future.cancel():
-                del self.flying[future]
-                self.asked.discard(point.key)  # another curve may want it at its knee
-                self.store.release(point.key)
 
     def _hand_out(self) -> None:
         """Hand out points while there are idle workers, those that are wanted first."""
@@ -417,7 +414,16 @@ def estimate(
         If the file or the store cannot be used.
     """
     experiment = file if isinstance(file, Experiment) else read_experiment(file)
-    left = _left(experiment, store_of(experiment.path, store))
+    known, kept = dict[str, Outcome](), store_of(experiment.path, store)
+    if kept.exists():
+        with Store(kept) as opened:
+            answered = ((point.key, opened.outcome(point.key)) for point in experiment.points)
+            known = {key: found for key, found in answered if found}
+    steps = (next_step(curve, known) for curve in curves_of(experiment.points))
+    # the points that may still have to be answered
+    left = {
+        point.key for step in steps if not step.added for point in (*step.wanted, *step.perhaps)
+    }
     sections: dict[str, list[Point]] = {}
     for point in experiment.points:
         sections.setdefault(point.section, []).append(point)
@@ -463,19 +469,6 @@ def _refused(
                 found |= {each.key: reason for each in several}
                 break
     return found, unchecked
-
-
-def _left(experiment: Experiment, store: Path) -> set[str]:
-    """Return the keys of the points that may still have to be answered."""
-    known: dict[str, Outcome] = {}
-    if store.exists():
-        with Store(store) as opened:
-            answered = ((point.key, opened.outcome(point.key)) for point in experiment.points)
-            known = {key: found for key, found in answered if found}
-    steps = (next_step(curve, known) for curve in curves_of(experiment.points))
-    return {
-        point.key for step in steps if not step.added for point in (*step.wanted, *step.perhaps)
-    }
 
 
 def _cost(

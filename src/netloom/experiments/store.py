@@ -114,9 +114,8 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connect()
         except (sqlite3.Error, OSError) as error:
-            raise InputError(
-                str(path), f"no store ({error})", "an SQLite file of netloom"
-            ) from None
+            found = f"no store ({error})"
+            raise InputError(str(path), found, "an SQLite file of netloom") from None
 
     def _connect(self) -> None:
         """Open the file. As one that nobody changes if nothing can be written beside it."""

@@ -23,6 +23,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import hush
 from netloom.base.provenance import code_version
 from netloom.experiments.file import renamed, unpack
+from netloom.questions.base import ask
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import by_verb
 from netloom.simulation.side_by_side import LIMIT, processors
@@ -149,8 +150,6 @@ class Interrupted(Exception):  # noqa: N818 (nothing is wrong)
 
 def refusal(asked: AskedPoint) -> str:
     """Return why a point cannot be asked, or "": what is said before any work is done on it."""
-    from netloom.questions.base import ask
-
     paths = dict(asked.paths)
     try:
         with warnings.catch_warnings():
@@ -345,42 +344,37 @@ def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]
     LostError
         If the scheduler is lost.
     """
-    with _hushed(), _cluster(address, count) as found:
-        yield found
-
-
-@contextmanager
-def _cluster(address: str, count: int | None) -> Iterator[Workers]:
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError:
-        raise InputError("cluster", "no Dask", EXTRA) from None
-    if address != SLURM and count is not None:
-        raise InputError("workers", f"{count} with a cluster that runs", "none: it has its own")
-    target: Any = address
-    if address == SLURM:
-        target = _slurm_jobs(1 if count is None else count)
-    try:
-        client = distributed.Client(target, timeout="10s")
-    except (OSError, ValueError, TimeoutError) as error:
-        wanted = "the address of a Dask scheduler, such as tcp://HOST:8786, or slurm"
-        raise InputError("cluster", f"'{address}' ({error})", wanted) from None
-    try:
-        yield Workers(
-            client.get_executor(pure=False),
-            lambda: sum(client.nthreads().values()) or 1,
-            elsewhere=True,
-        )
-    except Exception as error:
-        gone = client.status != "running" or type(error).__name__ == "CommClosedError"
-        if isinstance(error, InputError) or not gone:
-            raise
-        raise no_scheduler() from None
-    finally:
-        with suppress(Exception):  # there may be nobody to say goodbye to
-            client.close()
-            if address == SLURM:
-                target.close()
+    with _hushed():
+        try:
+            distributed: Any = import_module("distributed")
+        except ImportError:
+            raise InputError("cluster", "no Dask", EXTRA) from None
+        if address != SLURM and count is not None:
+            raise InputError("workers", f"{count} with a cluster that runs", "none: it has its own")
+        target: Any = address
+        if address == SLURM:
+            target = _slurm_jobs(1 if count is None else count)
+        try:
+            client = distributed.Client(target, timeout="10s")
+        except (OSError, ValueError, TimeoutError) as error:
+            wanted = "the address of a Dask scheduler, such as tcp://HOST:8786, or slurm"
+            raise InputError("cluster", f"'{address}' ({error})", wanted) from None
+        try:
+            yield Workers(
+                client.get_executor(pure=False),
+                lambda: sum(client.nthreads().values()) or 1,
+                elsewhere=True,
+            )
+        except Exception as error:
+            gone = client.status != "running" or type(error).__name__ == "CommClosedError"
+            if isinstance(error, InputError) or not gone:
+                raise
+            raise no_scheduler() from None
+        finally:
+            with suppress(Exception):  # there may be nobody to say goodbye to
+                client.close()
+                if address == SLURM:
+                    target.close()
 
 
 def work(asked: AskedPoint) -> KeptAnswer:

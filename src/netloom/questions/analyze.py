@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -126,9 +127,7 @@ class AnalyzeQuestion(
         le=100_000,
         shown_default="25, fewer if large",
     )
-    offered: float | None = _LOAD(
-        "Offered load per sending node, a fraction of a channel.",
-    )
+    offered: float | None = _LOAD("Offered load per sending node, a fraction of a channel.")
     run_seconds: float | None = _LOAD(
         "Time of the recorded run on a machine without contention.",
         unit="seconds",
@@ -304,8 +303,16 @@ class Analysis(Answer):
             "rank": self._rank(),
             "limits": self._limits(),
         }
-        note = self._note(estimated="*" in lines["limits"])
-        return Verdict(mark, sentence, "", lines, "" if calm else self._next(mark), note)
+        notes = ["* estimate."] * ("*" in lines["limits"])
+        if (share := self.meant) is not None:
+            fraction = f"{percent(share)} is --offered {share:g}"
+            notes.append(f"Loads are fractions of a channel: {fraction}.")
+        if self.offered is None and self.standing.level == "depends-on-load":
+            decided = self.own.saturation.worst_node is not None
+            asks_for = "for a yes or no" if decided else "to compare"
+            notes.append(f"Give the load {asks_for}: --offered 0.2")
+        following = "" if calm else self._next(mark)
+        return Verdict(mark, sentence, "", lines, following, " ".join(notes))
 
     def _answer(self) -> tuple[str, str]:
         """Return the mark and the sentence."""
@@ -313,14 +320,30 @@ class Analysis(Answer):
         first, most = limits.worst_node, limits.upper_bound or 0.0
         if standing.beyond_capacity:
             asked, full = shares(offered or 0.0, most)
-            said = f"{asked} load is offered, at most {full} can be carried{self._one_way()}"
+            said = f"{asked} load is offered, at most {full} can be carried"
+            if self.split_bound and (offered or 0.0) <= self.split_bound:
+                said += " with half-way traffic in one direction"
             return "act", f"Overloaded: {said}."
         if standing.level == "contention-free":
             return self._contention_free(most)
         if first is None:
-            return "unknown", self._by_bound(most)
+            if offered is None:
+                carried = load_share(most)
+                said = f"at most {carried} load, and where contention begins is unknown"
+                return "unknown", f"Carries {said}."
+            asked, carried = shares(offered, most)
+            said = f"your load is {asked}, at most {carried} is possible"
+            return "unknown", f"Can be carried: {said}. Delays are not estimated here."
         if standing.level == "good-enough":
-            return "fine", self._good_enough(first, most)
+            said = f" up to {load_share(most)} load, at which the busiest channel is full"
+            if offered is not None:
+                asked, begins = shares(offered, first)
+                room = rounded(first / offered)
+                said = f": your load is {asked}, trouble starts near {begins} ({room}× headroom)"
+            elif self.busiest_router is None:
+                begins = load_share(first)
+                said = f": it would begin near {begins} load, above what a node sends"
+            return "fine", f"No contention expected{said}."
         if offered is None:
             mark = "act" if self.bottleneck.ratio > 1 else "limited"
             return mark, f"Contends above {load_share(first)} load."
@@ -329,11 +352,6 @@ class Analysis(Answer):
         many = f"{delayed} of {counted(standing.senders, self.node)}"
         mark = "act" if standing.level == "most-nodes" else "limited"
         return mark, f"Delays {many} at {asked} load: contention begins near {begins}."
-
-    def _one_way(self) -> str:
-        """Return what to add if the load is too much for half-way traffic in one direction only."""
-        split, offered = self.split_bound, self.offered or 0.0
-        return " with half-way traffic in one direction" if split and offered <= split else ""
 
     def _contention_free(self, most: float) -> tuple[str, str]:
         """Say that no two paths meet. Channels of hosts may still be full."""
@@ -347,29 +365,6 @@ class Analysis(Answer):
         asked, full = shares(self.offered, most)
         said = f"your load is {asked}, and the busiest host's channel is full at {full}"
         return "fine", f"Contention-free between routers: {said}."
-
-    def _by_bound(self, most: float) -> str:
-        """Say what can be carried, if nothing estimates where contention begins."""
-        if self.offered is None:
-            carried = load_share(most)
-            return f"Carries at most {carried} load, and where contention begins is unknown."
-        asked, carried = shares(self.offered, most)
-        said = f"your load is {asked}, at most {carried} is possible"
-        return f"Can be carried: {said}. Delays are not estimated here."
-
-    def _good_enough(self, first: float, most: float) -> str:
-        """Say that no contention is expected, and from which load on it would be."""
-        if self.offered is not None:
-            asked, begins = shares(self.offered, first)
-            room = rounded(first / self.offered)
-            said = f"your load is {asked}, trouble starts near {begins} ({room}× headroom)"
-            return f"No contention expected: {said}."
-        if self.busiest_router is None:
-            begins = load_share(first)
-            said = f"it would begin near {begins} load, above what a node sends"
-            return f"No contention expected: {said}."
-        full = load_share(most)
-        return f"No contention expected up to {full} load, at which the busiest channel is full."
 
     def where(self) -> str:
         """Return which channels are busiest, what each carries, and how much that is."""
@@ -462,18 +457,6 @@ class Analysis(Answer):
         offered = self.offered or 0.0
         return offered / 100 if percents and PERCENT_MEANT <= offered <= 100 else None
 
-    def _note(self, *, estimated: bool) -> str:
-        """Say which numbers are estimates, and how to get a plain answer."""
-        said = ["* estimate."] * estimated
-        if (share := self.meant) is not None:
-            fraction = f"{percent(share)} is --offered {share:g}"
-            said.append(f"Loads are fractions of a channel: {fraction}.")
-        if self.offered is None and self.standing.level == "depends-on-load":
-            decided = self.own.saturation.worst_node is not None
-            asks_for = "for a yes or no" if decided else "to compare"
-            said.append(f"Give the load {asks_for}: --offered 0.2")
-        return " ".join(said)
-
     def measure(self) -> Measure | None:
         """Return the load that the network carries at most, half-way traffic both ways."""
         most = self.split_bound or self.own.saturation.upper_bound
@@ -489,12 +472,6 @@ class Analysis(Answer):
         random = self.random_mapping.figures
         of_paths = terminal_table(spreads_beside(self.own, random, self.load_unit), self, width)
         of_loads = terminal_table(limits_beside(self.own, random, self.node), self, width)
-        more = super().figure_lines(width)
-        footnote = [*folded(self._footnote(), width), *[""] * bool(more)]
-        return [*of_paths, "", *of_loads, *footnote, *more]
-
-    def _footnote(self) -> str:
-        """Return what the figures of the table are."""
         limits, many = self.own.saturation, self.random_mapping.mappings
         notes = ["Loads: % of a channel, offered by the average sender."]
         if limits.worst_node is not None:
@@ -505,7 +482,9 @@ class Analysis(Answer):
             notes.append("Channel load: only between routers.")
         if many:
             notes.append(f"Better than: of {counted(many, 'random mapping')}, by the maximum.")
-        return " ".join(notes)
+        more = super().figure_lines(width)
+        footnote = [*folded(" ".join(notes), width), *[""] * bool(more)]
+        return [*of_paths, "", *of_loads, *footnote, *more]
 
     def remarks(self) -> Iterator[str]:
         """Yield what the verdict and the figures do not say."""
@@ -758,8 +737,21 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     random, met = measured_at_random(mapped, routing, place, question.seed, asked)
     routed = followed(mapped, routing)
     causes = causes_of(mapped, routing, routed)
-    cycle, whole = _deadlock(network, routing), question.nodes is None
-    in_bytes = question.weight == "bytes"
+    mean = MeanMessage.of(mapped, on.flit_bytes if on else 1)
+    if mean is not None and mean.hops is not None and on is not None and on.message_costs:
+        mean = replace(mean, us=float(on.message_time_us(mean.bytes, mean.hops)))
+    cycle: tuple[int, ...] | None = None
+    with suppress(InputError):  # too large to search, which is no reason to say nothing else
+        cycle = find_deadlock(network, routing)
+    note = None
+    if causes.half_way is not None:
+        paths = causes.half_way.paths
+        go = f"{counted(paths, 'path', ',')} {'goes' if paths == 1 else 'go'} half-way round a ring"
+        note = f"{go}. All take the + direction here, simulated packets take either."
+    left_out = None if limit.estimated else UNEVEN
+    if mapped.by_path is None:
+        left_out = UNCOUNTED if routing.several else TOO_MANY
+    whole, in_bytes = question.nodes is None, question.weight == "bytes"
     return Analysis(
         app=graph.name,
         topology=network.name,
@@ -787,7 +779,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
             network, mapped.source, mapped.target, mapped.weights, float(loads.channel_time.max())
         ),
         oversubscription=None if network.direct else tuple(tapers(network)),
-        mean_message=_mean_message(mapped, on),
+        mean_message=mean,
         random_mapping=RandomMappings(
             mappings=len(random),
             limited_by_work=asked is None and 0 < len(random) < MOST_RANDOM,
@@ -798,8 +790,8 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         ),
         deadlock_free=None if cycle is None else not cycle,
         deadlock_cycle=tuple(network.channel_name(channel) for channel in cycle or ()),
-        note=_half_way_note(causes),
-        left_out=_left_out(mapped, routing),
+        note=note,
+        left_out=left_out,
         shifts=shift_by_shift(mapped, routing),
         causes=causes,
         network=network,
@@ -834,34 +826,3 @@ def _offered(question: AnalyzeQuestion, mapped: MappedProgram, on: Machine | Non
         float(on.message_time_us(message_bytes)),
         on.bandwidth_bytes_per_us,
     )
-
-
-def _mean_message(mapped: MappedProgram, on: Machine | None) -> MeanMessage | None:
-    found = MeanMessage.of(mapped, on.flit_bytes if on else 1)
-    if found is None or found.hops is None or on is None or not on.message_costs:
-        return found
-    return replace(found, us=float(on.message_time_us(found.bytes, found.hops)))
-
-
-def _half_way_note(causes: Causes) -> str | None:
-    """Return what to know before comparing with a simulation."""
-    if causes.half_way is None:
-        return None
-    paths = causes.half_way.paths
-    go = f"{counted(paths, 'path', ',')} {'goes' if paths == 1 else 'go'} half-way round a ring"
-    return f"{go}. All take the + direction here, simulated packets take either."
-
-
-def _left_out(mapped: MappedProgram, routing: Routing) -> str | None:
-    """Return which figures are not known, and why. None where all are."""
-    if mapped.by_path is None:
-        return UNCOUNTED if routing.several else TOO_MANY
-    return None if mapped.limit.estimated else UNEVEN
-
-
-def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
-    """Return a cycle of channels that can deadlock, () if there is none, None if unknown."""
-    try:
-        return find_deadlock(network, routing)
-    except InputError:  # too large to search, which is no reason to say nothing else
-        return None

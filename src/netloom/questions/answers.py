@@ -1,8 +1,6 @@
 """An answer: figures, tables, verdict and picture; asked just now, or read from a store.
 
-What an answer comes to: one sentence, its mark, and the command that comes next.
-
-An answer: figures, tables, verdict and picture; asked just now, or read from a store.
+Its verdict is what it comes to: one sentence, its mark, and the command that comes next.
 """
 
 from __future__ import annotations
@@ -24,9 +22,6 @@ from netloom.questions.register import by_verb, command_line, kind_of
 if TYPE_CHECKING:
     import polars as pl
     from rich.text import Text
-
-
-# -- verdicts --------------------------------------------------------------------------------------
 
 
 Mark: TypeAlias = Literal["fine", "limited", "act", "unknown"]
@@ -220,11 +215,11 @@ def _wrapped(said: str, width: int, indent: str) -> list[str]:
     return folded(arrows(said.strip()), width, start, indent) or [""]
 
 
-# -- answers ---------------------------------------------------------------------------------------
-
-
 A = TypeVar("A", bound="Answer")
 T = TypeVar("T")
+
+Rows: TypeAlias = Mapping[str, Any] | Sequence[Figures]
+"""The columns of a table, or its rows."""
 
 MOST_ROWS = 5
 """Rows of a list of records that a terminal shows."""
@@ -486,23 +481,20 @@ class Answer(Figures):
             return former.old_attribute(self, asked.verb if asked else "", name)
 
 
-def table(
-    kind: type[Figures],
-) -> Callable[[Callable[[A], Mapping[str, Any] | Sequence[Figures]]], Callable[[A], pl.DataFrame]]:
+def table(kind: type[Figures]) -> Callable[[Callable[[A], Rows]], Callable[[A], pl.DataFrame]]:
     """Declare that a method of an answer returns the columns, or the rows, of one of its tables.
 
     The method that is made returns the table: as it was kept, of an answer from a store.
     """
 
-    def declare(
-        method: Callable[[A], Mapping[str, Any] | Sequence[Figures]],
-    ) -> Callable[[A], pl.DataFrame]:
-        def made(given: Mapping[str, Any] | Sequence[Figures]) -> pl.DataFrame:
-            return frame(kind, given) if isinstance(given, Mapping) else framed(kind, given)
-
+    def declare(method: Callable[[A], Rows]) -> Callable[[A], pl.DataFrame]:
         @wraps(method)
         def found(self: A) -> pl.DataFrame:
-            return self._told(method.__name__, lambda: made(method(self)))
+            def made() -> pl.DataFrame:
+                given = method(self)
+                return frame(kind, given) if isinstance(given, Mapping) else framed(kind, given)
+
+            return self._told(method.__name__, made)
 
         found.rows = kind  # type: ignore[attr-defined]
         return found

@@ -224,19 +224,11 @@ def told_of(kind: type[Question], name: str) -> Told:
 
 def signature_of(kind: type[Question]) -> inspect.Signature:
     """Return the signature of the function that asks such a question: its fields, with defaults."""
-    parameters = []
+    parameters, made = list[inspect.Parameter](), inspect.Parameter
     for name, field in kind.model_fields.items():
-        positional = not told_of(kind, name).kw_only
-        parameters.append(
-            inspect.Parameter(
-                name,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD
-                if positional
-                else inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if field.is_required() else field.default,
-                annotation=_bare(field.annotation),
-            )
-        )
+        how = made.KEYWORD_ONLY if told_of(kind, name).kw_only else made.POSITIONAL_OR_KEYWORD
+        default = made.empty if field.is_required() else field.default
+        parameters.append(made(name, how, default=default, annotation=_bare(field.annotation)))
     parameters.sort(key=lambda each: (each.kind, each.kind and each.default is not each.empty))
     return inspect.Signature(parameters)
 
@@ -523,7 +515,15 @@ def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
     if not isinstance(given, str):
         values = _values(given, field, wanted)
     elif ":" in given:
-        values = _range(given, field)
+        words = given.split(":")
+        if len(words) != 3:
+            raise InputError(field, f"'{given}'", "START:STOP:STEP, such as 0.05:0.6:0.05")
+        start, stop, step = (real_number(word.strip(), where=field) for word in words)
+        if not step > 0 or stop < start:
+            rises = "a step above 0, and a stop that is not below start"
+            raise InputError(field, f"'{given}'", rises)
+        count = floor(min((stop - start) / step + 1e-9, MOST_NUMBERS)) + 1
+        values = [round(start + step * index, 12) for index in range(count)]
     else:
         values = [real_number(word.strip(), where=field) for word in given.split(",")]
     if not 0 < len(values) <= MOST_NUMBERS:
@@ -540,14 +540,3 @@ def _values(given: Any, field: str, wanted: str) -> list[float]:
     except (TypeError, ValueError):
         pass
     raise InputError(field, repr(given), wanted)
-
-
-def _range(text: str, field: str) -> list[float]:
-    words = text.split(":")
-    if len(words) != 3:
-        raise InputError(field, f"'{text}'", "START:STOP:STEP, such as 0.05:0.6:0.05")
-    start, stop, step = (real_number(word.strip(), where=field) for word in words)
-    if not step > 0 or stop < start:
-        raise InputError(field, f"'{text}'", "a step above 0, and a stop that is not below start")
-    count = floor(min((stop - start) / step + 1e-9, MOST_NUMBERS)) + 1
-    return [round(start + step * index, 12) for index in range(count)]

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
-from netloom.drawing.programs import happened_to, timeline_of
 from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
@@ -26,11 +25,7 @@ from netloom.mapping.gains import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, Grade, Verdict
-from netloom.questions.collective_prepared import (
-    CollectiveQuestion,
-    PreparedCollective,
-    prepare,
-)
+from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import (
     PLOT,
@@ -275,37 +270,47 @@ class CollectiveTimes(Answer):
         what = f" for {units.size(last.size)}" if last.size else ""
         sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
         if len(self.sizes) > 1:
-            sentence = self._of_sizes(last)
+            said = list[str]()
+            for each in self.winners[: MOST_WINNERS - 1]:
+                end = "" if each.to_size is None else f" below {units.size(each.to_size, 2)}"
+                said.append(each.algorithm + end)
+            final = self.winners[-1]
+            if len(self.winners) >= MOST_WINNERS:
+                said.append(f"{final.algorithm} from {units.size(final.from_size, 2)}")
+            elif len(said) > 1:
+                said[-1] = f"{final.algorithm} above"
+            where = " at all sizes" if len(self.winners) == 1 else ""
+            speed, at = units.rate(last.bus_bandwidth), units.size(last.size)
+            sentence = f"Use {', '.join(said)}{where}: {speed} bus bandwidth at {at}{_near(last)}."
         lines = {"why": f"{last.algorithm}: {last.why}"}
         if self.whole is not None:
             took = self.whole.at(last.size)
             best = min(took, key=lambda name: took[name])
             sentence += f" On the whole network: {best}, {units.seconds(took[best])}."
             lines |= self._beside(self.whole, last)
+        bound = units.seconds(last.bound_seconds)
+        bound += f" at {units.size(last.size)}" if last.size else ""
+        if last.bound_seconds > self.bound.latency_seconds * LONGER and self.bound.why:
+            bound += f": {arrows(self.bound.why.rstrip('.'))}"
+        else:
+            bound += ", by latency"
+        order = ""
+        if found := self.reordered:
+            given, better = units.seconds(found.given_seconds), units.seconds(found.found_seconds)
+            what = f"{found.algorithm} of {units.size(found.size)}"
+            order = f"no better rank order was found for {what} ({given} as given)"
+            if found.better:
+                saved = percent(1 - found.found_seconds / found.given_seconds)
+                order = f"{what} takes {saved} less in a better rank order ({given} → {better})"
         lines |= {
             "others": _slower(last, others),
-            "bound": self._bound(last),
-            "order": _order(self.reordered) if self.reordered else "",
+            "bound": bound,
+            "order": order,
             "phases": self.phases.verdict if self.phases else "",
         }
         mark = "fine" if last.ratio is None or last.ratio < NEAR.fine else "limited"
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
         return Verdict(mark, sentence, "", lines, self._next(last, mark), note)
-
-    def _of_sizes(self, last: Point) -> str:
-        """Return who wins where, and how fast the winner is at the largest size."""
-        said = list[str]()
-        for each in self.winners[: MOST_WINNERS - 1]:
-            end = each.to_size
-            said.append(each.algorithm + ("" if end is None else f" below {units.size(end, 2)}"))
-        final = self.winners[-1]
-        if len(self.winners) >= MOST_WINNERS:
-            said.append(f"{final.algorithm} from {units.size(final.from_size, 2)}")
-        elif len(said) > 1:
-            said[-1] = f"{final.algorithm} above"
-        where = " at all sizes" if len(self.winners) == 1 else ""
-        speed, at = units.rate(last.bus_bandwidth), units.size(last.size)
-        return f"Use {', '.join(said)}{where}: {speed} bus bandwidth at {at}{_near(last)}."
 
     def _beside(self, whole: Whole, last: Point) -> dict[str, str]:
         """Return what failures cost: the same algorithm without them, who is cut off, what lost."""
@@ -330,14 +335,6 @@ class CollectiveTimes(Answer):
             some = [f"{name} ({why})" if why else name for name, why in whole.left_out.items()]
             found["lost"] = f"algorithms that run on the whole network only: {', '.join(some)}"
         return found
-
-    def _bound(self, last: Point) -> str:
-        """Return the least possible time at the largest size, and what sets it."""
-        at = f" at {units.size(last.size)}" if last.size else ""
-        least = f"{units.seconds(last.bound_seconds)}{at}"
-        if last.bound_seconds > self.bound.latency_seconds * LONGER and self.bound.why:
-            return f"{least}: {arrows(self.bound.why.rstrip('.'))}"
-        return f"{least}, by latency"
 
     def _next(self, last: Point, mark: str) -> str:
         """Return what to try next: an order that was found, a search for one, or a schedule."""
@@ -393,7 +390,21 @@ class CollectiveTimes(Answer):
     def remarks(self) -> Iterator[str]:
         """Yield how it was run, what bounds it, and what was not run."""
         if self.ready is not None:
-            yield from _how(self.ready, self.points)
+            ready, program = self.ready, self.ready.program
+            ranks = counted(len(ready.host_of), "rank", ",")
+            if ready.node_of_host is not None:
+                nodes = len(np.unique(ready.node_of_host[ready.host_of]))
+                ranks += f" on {counted(nodes, 'node', ',')}"
+            yield f"{ranks}; {size_of(ready.network)}; {ready.shown.routing_name}"
+            how = ready.shown.router_name
+            if program is not None:
+                cycle = units.seconds((program.cycle_us or 0.0) * 1e-6)
+                flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
+                how += f"; {flits}; {ready.clock.words}"
+            posted = [each.algorithm for each in self.points if each.at_once]
+            if posted and ready.flows.law.in_order:
+                how += f"; {posted[0]} posts all at once"
+            yield how
         last = self.at(self.sizes[-1])
         if cut := [f"{each.algorithm} {each.chunks:,}" for each in last if each.chunks > 1]:
             yield f"Chunks per vector: {listed(cut)}."
@@ -448,6 +459,8 @@ class CollectiveTimes(Answer):
         InputError
             If they are so many that they were not run one by one.
         """
+        from netloom.drawing.programs import happened_to, timeline_of
+
         best, _, run = self.fastest_run("perfetto")
         outline = self.fastest[1].outline(best.chunks)
         ranks = rounds_of(outline, best.size, np.arange(self.num_ranks))
@@ -546,16 +559,6 @@ def _slower(first: Point, others: list[Point]) -> str:
     return " · ".join(some)
 
 
-def _order(found: Reordered) -> str:
-    """Return in words what a search for a better rank order found."""
-    given, better = units.seconds(found.given_seconds), units.seconds(found.found_seconds)
-    what = f"{found.algorithm} of {units.size(found.size)}"
-    if not found.better:
-        return f"no better rank order was found for {what} ({given} as given)"
-    saved = percent(1 - found.found_seconds / found.given_seconds)
-    return f"{what} takes {saved} less in a better rank order ({given} → {better})"
-
-
 def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | None) -> None:
     """Raise InputError if no rank file of this form can have the ranks."""
     computers = np.unique(ready.network.node_of_host[ready.host_of])
@@ -634,18 +637,50 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             least = ready.bound(question.collective, question.root, hosts)
             points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)
     left_out = ready.left_out | (stuck or {})
-    curves = _curves(points, ready.sizes)
+    took = {
+        (each.algorithm, each.size): each.seconds
+        for each in points
+        if each.order == GIVEN and each.algorithm != PHASES
+    }
+    names = dict.fromkeys(name for name, _ in took)
+    curves = {name: [took[name, size] for size in ready.sizes] for name in names}
     pairs = combinations(curves, 2)
     crossings = sorted(
         (each for pair in pairs for each in crossing_points(ready.sizes, curves, *pair)),
         key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
     )
+    whole: Whole | None = None
+    if (unbroken := ready.whole) is not None:
+        least = unbroken.bound(question.collective, question.root, unbroken.host_of)
+        stuck = None if question.algorithm != "all" else dict[str, str]()
+        there = _timed(unbroken, unbroken.algorithms, least, stuck)
+        same = unbroken.runner(ready.host_of).timed(algorithm, last).seconds
+        network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
+        run_here = {each.name for each in ready.algorithms} - left_out.keys()
+        whole = Whole(
+            routing=unbroken.shown.routing_name,
+            ranks=len(unbroken.host_of),
+            same_ranks_seconds=same,
+            cut_off=tuple(network.name_of(each) for each in hosts if each in network.failed_nodes),
+            left_out={
+                each.algorithm: left_out.get(each.algorithm, "")
+                for each in there
+                if each.algorithm not in run_here
+            },
+            points=tuple(
+                WholePoint(algorithm=each.algorithm, size=each.size, seconds=each.seconds)
+                for each in there
+            ),
+        )
     program, inside, flows = ready.program, ready.node_of_host is not None, OnFlows.of(ready.flows)
     if program is not None:  # whose messages do not share channels
         flows = replace(
             flows, clock=ready.clock, sharing=None, injection="in-order", tolerance=None
         )
     notes = _notes(ready, best if inside else None, curves)
+    host_of, owner = ready.host_of, ready.node_of_host
+    ranks = np.unique(host_of if owner is None else owner[host_of], return_counts=True)[1]
+    steps = least_steps(len(ranks), int(ranks.max()))
     return CollectiveTimes(
         setup=OnSimulated.of_network(ready.shown),
         flows=flows,
@@ -654,34 +689,29 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         flit_bytes=program.flit_bytes if program else None,
         cycle_us=program.cycle_us if program else None,
         collective=question.collective,
-        num_ranks=len(ready.host_of),
-        hosts=len(np.unique(ready.host_of)),
+        num_ranks=len(host_of),
+        hosts=len(np.unique(host_of)),
         inside_nodes=best.inside_share if inside else None,
         mapping=mapping_name(question.mapping),
-        bound=_least(ready, bound),
+        bound=Bound(
+            latency_seconds=bound.latency,
+            seconds_per_byte=bound.per_byte,
+            why=bound.why,
+            steps=steps,
+            alpha_seconds=bound.alpha,
+            steps_seconds=steps * bound.alpha,
+        ),
         winners=tuple(winners_of(ready.sizes, curves, crossings)),
         crossings=tuple(crossings),
         reordered=better,
         left_out=left_out,
         phases=_phases(points, ready.sizes),
-        whole=_whole(question, ready, algorithm, left_out),
+        whole=whole,
         note=" ".join(f"{each}." for each in notes) or None,
         points=tuple(points),
         ready=ready,
         provenance=provenance_of(question, "compare_collectives", ready.network),
     )
-
-
-class _Ran(NamedTuple):
-    """What was run at each size: an algorithm with the ranks in an order."""
-
-    name: str
-    order: str
-    empty_seconds: float
-    steps: int
-    messages: int
-    inside_share: float | None
-    at_once: bool
 
 
 def _timed(
@@ -706,15 +736,15 @@ def _timed(
             points = list[Point]()
             try:
                 own, empty = each.outline(), runner.empty(each)
-                ran = _Ran(
-                    name=each.name,
-                    order=order,
-                    empty_seconds=empty,
-                    steps=own.num_steps,
-                    messages=own.num_messages,
-                    inside_share=runner.inside_share(each),
-                    at_once=ready.program is None and not each.law.in_order,
-                )
+                ran = {
+                    "algorithm": each.name,
+                    "order": order,
+                    "empty_seconds": empty,
+                    "steps": own.num_steps,
+                    "num_messages": own.num_messages,
+                    "inside_share": runner.inside_share(each),
+                    "at_once": ready.program is None and not each.law.in_order,
+                }
                 for done, size in enumerate(ready.sizes, start=1):
                     tell(place * steps + done)
                     run = runner.timed(each, size, empty)
@@ -749,38 +779,32 @@ def _phased(
     found = list[Point]()
     for size in ready.sizes:
         best = min(plans, key=methodcaller("seconds", size))
-        ran = _Ran(
-            name=PHASES,
-            order=GIVEN,
-            empty_seconds=best.seconds(0.0),
-            steps=best.plan.num_phases,
-            messages=len(ready.exchange),
-            inside_share=None,
-            at_once=False,
-        )
+        ran = {
+            "algorithm": PHASES,
+            "order": GIVEN,
+            "empty_seconds": best.seconds(0.0),
+            "steps": best.plan.num_phases,
+            "num_messages": len(ready.exchange),
+            "inside_share": None,
+            "at_once": False,
+        }
         found.append(_point(ready, bound, size, best.timed(size), ran))
     return found
 
 
 def _point(
-    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, ran: _Ran
+    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, ran: Mapping[str, Any]
 ) -> Point:
-    """Return what one run of an algorithm comes to."""
+    """Return what one run of an algorithm comes to. ``ran``: its figures that any size shares."""
     speed, least = size / run.seconds if size else None, bound.seconds(size)
     (algorithm, *_), ranks = ready.algorithms, len(ready.host_of)
     bus = None if speed is None else speed * bus_factor(algorithm.collective, ranks)
     busy = run.link_seconds / run.seconds if run.seconds else 0.0
     held_by = "channel" if busy >= MOSTLY else "waiting"
-    if ran.empty_seconds >= MOSTLY * run.seconds:
-        held_by = "switches" if ran.name == PHASES else "latency"
+    if ran["empty_seconds"] >= MOSTLY * run.seconds:
+        held_by = "switches" if ran["algorithm"] == PHASES else "latency"
     return Point(
-        algorithm=ran.name,
-        order=ran.order,
-        empty_seconds=ran.empty_seconds,
-        steps=ran.steps,
-        num_messages=ran.messages,
-        inside_share=ran.inside_share,
-        at_once=ran.at_once,
+        **ran,
         size=size,
         seconds=run.seconds,
         bus_bandwidth=bus,
@@ -796,31 +820,6 @@ def _point(
         held_by=held_by,
         chunks=run.chunks,
         chunks_capped=run.capped,
-    )
-
-
-def _curves(points: Iterable[Point], sizes: Sequence[float]) -> dict[str, list[float]]:
-    """Return the times of each algorithm of messages as given, by size."""
-    took = {
-        (each.algorithm, each.size): each.seconds
-        for each in points
-        if each.order == GIVEN and each.algorithm != PHASES
-    }
-    names = dict.fromkeys(name for name, _ in took)
-    return {name: [took[name, size] for size in sizes] for name in names}
-
-
-def _least(ready: PreparedCollective, bound: LeastTime) -> Bound:
-    host_of, owner = ready.host_of, ready.node_of_host
-    ranks = np.unique(host_of if owner is None else owner[host_of], return_counts=True)[1]
-    steps = least_steps(len(ranks), int(ranks.max()))
-    return Bound(
-        latency_seconds=bound.latency,
-        seconds_per_byte=bound.per_byte,
-        why=bound.why,
-        steps=steps,
-        alpha_seconds=bound.alpha,
-        steps_seconds=steps * bound.alpha,
     )
 
 
@@ -853,56 +852,6 @@ def _phases(points: Sequence[Point], sizes: Sequence[float]) -> Phases | None:
         size=tuple(faster),
         faster=tuple(faster.values()),
     )
-
-
-def _whole(
-    question: CollectiveQuestion,
-    ready: PreparedCollective,
-    algorithm: Algorithm,
-    left_out: Mapping[str, str],
-) -> Whole | None:
-    """Return what the network without its failures comes to. None if it has none."""
-    if ready.whole is None:
-        return None
-    whole, topology = ready.whole, ready.network
-    bound = whole.bound(question.collective, question.root, whole.host_of)
-    stuck = None if question.algorithm != "all" else dict[str, str]()
-    points = _timed(whole, whole.algorithms, bound, stuck)
-    same = whole.runner(ready.host_of).timed(algorithm, ready.sizes[-1]).seconds
-    hosts, ran = np.unique(whole.host_of).tolist(), {each.name for each in ready.algorithms}
-    return Whole(
-        routing=whole.shown.routing_name,
-        ranks=len(whole.host_of),
-        same_ranks_seconds=same,
-        cut_off=tuple(topology.name_of(host) for host in hosts if host in topology.failed_nodes),
-        left_out={
-            each.algorithm: left_out.get(each.algorithm, "")
-            for each in points
-            if each.algorithm not in ran - left_out.keys()
-        },
-        points=tuple(
-            WholePoint(algorithm=each.algorithm, size=each.size, seconds=each.seconds)
-            for each in points
-        ),
-    )
-
-
-def _how(ready: PreparedCollective, points: Iterable[Point]) -> Iterator[str]:
-    """Yield who takes part, and how it was run."""
-    ranks = counted(len(ready.host_of), "rank", ",")
-    if ready.node_of_host is not None:
-        nodes = len(np.unique(ready.node_of_host[ready.host_of]))
-        ranks += f" on {counted(nodes, 'node', ',')}"
-    yield f"{ranks}; {size_of(ready.network)}; {ready.shown.routing_name}"
-    how, program = ready.shown.router_name, ready.program
-    if program is not None:
-        cycle = units.seconds((program.cycle_us or 0.0) * 1e-6)
-        flits = f"flits of {program.flit_bytes:g} bytes, cycles of {cycle}"
-        how += f"; {flits}; {ready.clock.words}"
-    posted = [each.algorithm for each in points if each.at_once]
-    if posted and ready.flows.law.in_order:
-        how += f"; {posted[0]} posts all at once"
-    yield how
 
 
 def _notes(

@@ -9,12 +9,21 @@ import numpy as np
 from pydantic import Field, SkipValidation
 
 from netloom.base import units
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import parse_seconds
 from netloom.base.words import listed
-from netloom.machines.named_machines import ASSUMED, clock_of, clock_of_engine, with_latencies
+from netloom.machines import Machine
+from netloom.machines.named_machines import (
+    ASSUMED,
+    Clock,
+    clock_of,
+    clock_of_engine,
+    with_latencies,
+)
 from netloom.mapping.allocation import place_program
+from netloom.phases import Connections
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions.base import InstanceOf, Question, argument, option
@@ -57,21 +66,13 @@ from netloom.simulation.flow.engine import FlowLaw, Injection
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
 from netloom.workload import ring
-from netloom.workload.programs.collectives.algorithms import (
-    MOST_RANKS,
-    ROOTED,
-    algorithms_of,
-)
+from netloom.workload.programs.collectives.algorithms import MOST_RANKS, ROOTED, algorithms_of
 from netloom.workload.programs.collectives.program import parse_sizes
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.base.arrays import Ints
-    from netloom.machines import Machine
-    from netloom.machines.named_machines import Clock
-    from netloom.phases import Connections
     from netloom.phases.collectives.trees import LeastTime
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
@@ -341,20 +342,30 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     if question.root and question.collective not in ROOTED:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
-    flows, machine = _flows(question)
-    ranks = question.ranks or num_places(question, flows.topology)
+    topology, machine = network_of(question, switches=True)
+    routing = flow_routing(question.routing, topology)
+    clock = clock_of(question, topology, machine, assume=True)
+    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
+    flows = PreparedFlows(
+        topology=topology,
+        routing=routing,
+        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
+        clock=clock,
+        law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
+        seed=question.seed,
+    )
+    ranks = question.ranks or num_places(question, topology)
     if ranks < 2:
         raise InputError("ranks", f"{ranks}", "at least 2")
     if question.root >= ranks:
         raise InputError("root", f"{question.root}", f"a rank from 0 to {ranks - 1}")
-    where = computing(question, flows.topology)
-    host_of = place_program(question.mapping, ring(ranks), flows.topology, **where)
-    check_apart(flows.topology, host_of)
-    alone = flows.topology.num_nodes == flows.topology.num_hosts
-    owner = None if question.count_inside_nodes or alone else flows.topology.local_group
-    algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
-    program, flit_source, clock = None, "", flows.clock
-    assert clock is not None
+    where = computing(question, topology)
+    host_of = place_program(question.mapping, ring(ranks), topology, **where)
+    check_apart(topology, host_of)
+    alone = topology.num_nodes == topology.num_hosts
+    owner = None if question.count_inside_nodes or alone else topology.local_group
+    algorithms, left_out = _algorithms(question, known, topology, host_of, len(sizes))
+    program, flit_source = None, ""
     if question.engine != "flow":
         runner = _of_flows(flows, host_of, owner)
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
@@ -390,9 +401,8 @@ def _exchange(
 ) -> Connections | None:
     """Return the connections of phases, or None, and why in ``left_out``. Raise that if named."""
     named = question.algorithm != "all"
-    if PHASES not in names_of(question.algorithm) and (
-        named or question.collective not in OF_PHASES
-    ):
+    by_itself = not named and question.collective in OF_PHASES
+    if PHASES not in names_of(question.algorithm) and not by_itself:
         return None
     try:
         if question.engine != "flow":
@@ -413,22 +423,6 @@ def _exchange(
 def names_of(algorithm: str) -> list[str]:
     """Return the names of algorithms that were asked for."""
     return list(dict.fromkeys(each.strip() for each in algorithm.split(",")))
-
-
-def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:
-    topology, machine = network_of(question, switches=True)
-    routing = flow_routing(question.routing, topology)
-    clock = clock_of(question, topology, machine, assume=True)
-    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
-    flows = PreparedFlows(
-        topology=topology,
-        routing=routing,
-        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
-        clock=clock,
-        law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
-        seed=question.seed,
-    )
-    return flows, machine
 
 
 def _algorithms(
@@ -473,9 +467,8 @@ def _algorithms(
         found.append(each)
     if not found:
         why = "; ".join(f"{name}: {said}" for name, said in left_out.items())
-        raise InputError(
-            "algorithm", f"none that can be run ({why})", "fewer ranks, or one by name"
-        )
+        none = f"none that can be run ({why})"
+        raise InputError("algorithm", none, "fewer ranks, or one by name")
     return tuple(found), left_out
 
 
@@ -511,7 +504,21 @@ def _in_cycles(
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
         given = machine.flit_bytes  # a machine without a router that says 1 has none
     flit_bytes = float(given or FLIT_BYTES)
-    _check_work(algorithms, sizes, runner, flit_bytes)
+    per_byte, messages = 0.0, 0
+    for each in algorithms:
+        per_byte += runner.crossed(each) / flit_bytes
+        messages += each.outline().num_messages
+    rows, work = messages * (len(sizes) + 1), per_byte * sum(sizes)
+    runs = f"{len(algorithms)} algorithms at {len(sizes)} sizes"
+    if rows > MOST_ROWS:
+        wanted = "in cycles: fewer ranks, algorithms or sizes, or engine flow"
+        found = f"{rows:,} messages ({runs})"
+        raise InputError("engine", found, f"at most {MOST_ROWS:,} {wanted}")
+    if work > MOST_WORK:
+        most = units.size(MOST_WORK / per_byte, 2)
+        wanted = f"at most {MOST_WORK:.0e}: sizes that add up to {most}, fewer algorithms, larger "
+        wanted += "flit_bytes, or engine flow"
+        raise InputError("size", f"{work:.2g} flits times channels ({runs})", wanted)
     asked = AnyProgramQuestion(
         on=question.on, routing=question.routing, engine=question.engine, router=question.router,
         packet_flits=question.packet_flits, seed=question.seed,
@@ -537,39 +544,3 @@ def _in_cycles(
         found=(topology, machine),
     )
     return program, "" if given else ASSUMED
-
-
-def _check_work(
-    algorithms: Sequence[Algorithm],
-    sizes: Sequence[float],
-    runner: Runner,
-    flit_bytes: float,
-) -> None:
-    """Refuse what moves too many flits over channels, or sends too many messages, in all runs.
-
-    Raises
-    ------
-    InputError
-        With an estimate, and what would be possible.
-    """
-    per_byte, messages = 0.0, 0
-    for each in algorithms:
-        per_byte += runner.crossed(each) / flit_bytes
-        messages += each.outline().num_messages
-    rows = messages * (len(sizes) + 1)
-    runs = f"{len(algorithms)} algorithms at {len(sizes)} sizes"
-    if rows > MOST_ROWS:
-        found_ = f"{rows:,} messages ({runs})"
-        wanted = (
-            f"at most {MOST_ROWS:,} in cycles: fewer ranks, algorithms or sizes, or engine flow"
-        )
-        raise InputError("engine", found_, wanted)
-    work = per_byte * sum(sizes)
-    if work > MOST_WORK:
-        most = MOST_WORK / per_byte
-        found_ = f"{work:.2g} flits times channels ({runs})"
-        wanted = (
-            f"at most {MOST_WORK:.0e}: sizes that add up to {units.size(most, 2)},"
-            " fewer algorithms, larger flit_bytes, or engine flow"
-        )
-        raise InputError("size", found_, wanted)

@@ -21,12 +21,13 @@ from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
+from netloom.drawing.frame import column, framed
 from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
-from netloom.drawing.timetables import PhasesInTime
-from netloom.models import ConSetCosts, MessageCosts
-from netloom.phases import Connections, Plan, Timetable
-from netloom.phases.plan.plans import MOST_WORDS
+from netloom.drawing.timetables import PhasesInTime, phase_maps, switching
+from netloom.models import ConSetCosts, MessageCosts, conset_clocks
+from netloom.phases import Connections, Plan, Timetable, connections, write_plan
+from netloom.phases.plan.plans import MOST_WORDS, connection_order
 from netloom.phases.plan_files import (
     Channel,
     Connection,
@@ -61,6 +62,7 @@ from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
 from netloom.questions.terminal import size_of, subject
 from netloom.topology import Topology
+from netloom.topology.measures import check_alike
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
@@ -296,27 +298,25 @@ class CompiledPhases(Answer):
             slower = "messages" if faster == "phases" else "phases"
             mark, said = "unknown", f"By formula, {faster} are {times} {slower} {against}."
         elif faster == "phases":
-            least = "" if self._simulated else "at least "
-            mark, said = "fine", f"Use phases: {least}{times} messages {against}."
+            about = "" if self._simulated else "at least "
+            mark, said = "fine", f"Use phases: {about}{times} messages {against}."
         else:
             mark, said = "limited", f"Keep message passing: {times} phases {against}."
-        return Verdict(mark, said, "", self._lines(), following, self._note)
-
-    def _lines(self) -> dict[str, str]:
-        assert self.limit, "nothing to connect is said elsewhere"
+        assert self.limit, "nothing to connect is said above"
         least = self.lower_bound_phases
         better = "Faster switching" if self.num_phases == least else "Fewer phases"
         switching = self.limit.kind == "switches"
         more = f" {better} would help, faster links would not." * switching
         pays, mean = self.predicted.break_even_words, self.words / self.connections
         until = ""
-        if pays and (self.outcome.faster == "phases") == (mean <= pays):
+        if pays and (faster == "phases") == (mean <= pays):
             until = f"up to {counted(pays, 'word', ',.0f')} per connection (by formula)"
-        return {
+        lines = {
             "why": arrows(f"{self.limit.sentence}{more}"),
             "limits": f"{beside_fewest(self.num_phases, least)}: {self.lower_bound_why}",
             "pays": until,
         }
+        return Verdict(mark, said, "", lines, following, self._note)
 
     @property
     def _note(self) -> str:
@@ -387,8 +387,6 @@ class CompiledPhases(Answer):
         InputError
             If it cannot be written.
         """
-        from netloom.phases import write_plan
-
         write_plan(
             path,
             self.plan,
@@ -442,8 +440,6 @@ class CompiledPhases(Answer):
 
     def arranged(self) -> list[Part]:
         """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""
-        from netloom.drawing.frame import column
-
         return [column(self._time, self._in_time().chart(), spacing=20)]
 
     def footer(self) -> list[str]:
@@ -460,15 +456,11 @@ class CompiledPhases(Answer):
 
     @property
     def _time(self) -> Part:
-        from netloom.drawing.timetables import switching
-
         return switching(self.clocks, sum(self.makespan), self.num_phases)
 
     @property
     def _maps(self) -> tuple[Part, int, float]:
         """The first phases on the network, how many they are, and how busy channels are in all."""
-        from netloom.drawing.timetables import phase_maps
-
         crossed = self.channels()
         words = np.zeros((self.num_phases, self.network_channels))
         places = crossed["phase"].to_numpy(), crossed["channel"].to_numpy()
@@ -476,8 +468,6 @@ class CompiledPhases(Answer):
         return phase_maps(self.network, words, np.array(self.makespan))
 
     def _in_time(self) -> PhasesInTime:
-        from netloom.drawing.timetables import PhasesInTime
-
         network = self.network
         return PhasesInTime(
             self.table(),
@@ -491,8 +481,6 @@ class CompiledPhases(Answer):
 
     def phase_map(self) -> Part:
         """Return every phase on the network, channels by the share of the phase that they work."""
-        from netloom.drawing.frame import framed
-
         (maps, shown, mean), many = self._maps, counted(self.num_phases, "phase")
         said = f"Channels carry words {percent(mean)} of the time of {many}, without switches."
         part = f"; the first {shown} of {many}" if shown < self.num_phases else ""
@@ -550,10 +538,6 @@ class MappedPattern:
 
 def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
-    from netloom.phases import connections
-    from netloom.phases.plan.plans import connection_order
-    from netloom.topology.measures import check_alike
-
     network, _ = network_of(question)
     check_alike(network, "compiled phases")
     graph = read_program(question.app, messages=None, parts=question.parts)
@@ -599,7 +583,6 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     >>> found.num_phases, found.predicted.conset
     (1, 2576.0)
     """
-    from netloom.models import ConSetCosts, MessageCosts, conset_clocks
     from netloom.phases import Capacity, least_clocks, least_phases, partition, schedule, verify
 
     costs = ConSetCosts(
@@ -615,9 +598,12 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         clocks_per_word=question.clocks_per_word,
     )
     network, given = ready.network, ready.connections
-    capacity = Capacity(
-        question.channels, question.per or ("node" if network.direct else "channel")
-    )
+    per = question.per or ("node" if network.direct else "channel")
+    capacity = Capacity(question.channels, per)
+    kind = question.schedule
+    if kind == "auto":
+        slower = question.clocks_per_word > question.channel_clocks_per_word
+        kind = "streaming" if question.both_ways and not slower else "shared"
     begin = perf_counter()
     with patience(f"Compiling {counted(len(given), 'connection', ',')}"):
         plan = partition(
@@ -629,7 +615,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
             objective=question.objective,
             seed=question.seed,
         )
-        timetable = schedule(plan, costs, kind=_kind(question), seed=question.seed)
+        timetable = schedule(plan, costs, kind=kind, seed=question.seed)
     took = perf_counter() - begin
     verify(plan, timetable, costs)
     simulated = _simulated(question, plan, timetable, costs, passing) if question.execute else None
@@ -671,13 +657,6 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         net=network,
         provenance=provenance_of(question, "compile_phases", network),
     )
-
-
-def _kind(question: CompileQuestion) -> Literal["streaming", "shared", "timetable"]:
-    if question.schedule != "auto":
-        return question.schedule
-    slower = question.clocks_per_word > question.channel_clocks_per_word
-    return "streaming" if question.both_ways and not slower else "shared"
 
 
 def _simulated(

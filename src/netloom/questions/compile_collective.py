@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import Field
 
 from netloom.base import units
-from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
@@ -31,7 +30,8 @@ from netloom.phases.collectives.figures import (
     channels_of,
     use_of,
 )
-from netloom.phases.collectives.network import RankNetwork
+from netloom.phases.collectives.judged import judge
+from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Schedule
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, Verdict, table
@@ -53,12 +53,11 @@ from netloom.questions.plans import part_of, plan_output, schedule_timeline
 from netloom.questions.register import asks
 from netloom.questions.terminal import size_of, subject
 from netloom.routing import Routing
-from netloom.topology import Topology
+from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.algorithms import ROOTED
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
-    from netloom.phases.collectives.pipelines import Timed
 
 LATENCY = 0.1
 """Part of the time from which on latencies are said."""
@@ -200,11 +199,23 @@ class CollectiveSchedule(Answer):
         if self.slower or self.cut:
             following = self.again(steps=None) if self.slower else self.again(seconds=None)
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
-        why = self._why()
+        speed, why = self.speed, ""
+        long = speed.latency_share >= LATENCY and not speed.by_latency
+        if long and not self.few_steps and speed.efficiency < NEAR:
+            took = units.seconds(speed.finish_seconds)
+            why = f"latencies alone take {units.seconds(speed.latency_seconds)} of {took}"
+        limits = ""
+        if few := self.few_steps:
+            which = "less" if self.slower else "no less"
+            free = units.seconds(few.unlimited_seconds)
+            limits = f"{which} with any number of steps ({free})"
+        elif self.cut:
+            limit = number(self.asked["seconds"])
+            limits = f"what is found in {limit} s: more time may find a better one"
         lines = {
-            "where": arrows(self.speed.bound),
+            "where": arrows(speed.bound),
             "why": why,
-            "limits": self._limits(),
+            "limits": limits,
             "proven": "" if self.cut and why else self.proof,
         }
         return Verdict(mark, said, "", lines, following, note)
@@ -233,24 +244,6 @@ class CollectiveSchedule(Answer):
         )
         mark = "fine" if speed.efficiency >= NEAR else "limited"
         return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
-
-    def _why(self) -> str:
-        speed = self.speed
-        long = speed.latency_share >= LATENCY and not speed.by_latency
-        if self.few_steps or speed.efficiency >= NEAR or not long:
-            return ""
-        took = units.seconds(speed.finish_seconds)
-        return f"latencies alone take {units.seconds(speed.latency_seconds)} of {took}"
-
-    def _limits(self) -> str:
-        if few := self.few_steps:
-            which = "less" if self.slower else "no less"
-            free = units.seconds(few.unlimited_seconds)
-            return f"{which} with any number of steps ({free})"
-        if self.cut:
-            limit = number(self.asked["seconds"])
-            return f"what is found in {limit} s: more time may find a better one"
-        return ""
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return how fast it is, and the schedules of few steps."""
@@ -360,8 +353,6 @@ class PreparedSchedule:
 
 def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     """Build the network, choose the ranks, and read bytes and seconds."""
-    from netloom.phases.collectives.network import rank_network
-
     if question.root and question.collective not in ROOTED:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     size = parse_bytes(question.size, where="size")
@@ -370,14 +361,23 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     topology, machine = network_of(question, switches=True)
     refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
     clock = clock_of(question, topology, machine, assume=True)
-    hosts = _hosts(question, topology)
+    hosts = allocated(question, topology)  # of each rank: those that run tasks, in their order
+    if question.ranks is not None:
+        if question.ranks > len(hosts):
+            wanted = f"at most {len(hosts)}: one per host of {topology.name} that may be used"
+            raise InputError("ranks", f"{question.ranks}", wanted)
+        hosts = hosts[: question.ranks]
+    # hosts of one node send each other data at no cost, but on given routes
+    free = not question.routing and len(np.unique(topology.local_group[hosts])) < len(hosts)
+    if free:
+        check_apart(topology, hosts)
     network = rank_network(
         topology,
         hosts,
         bytes_per_second=clock.bytes_per_second,
         latency_seconds=clock.latency_seconds * topology.channel_cycles,
         even=True,
-        free_inside=_free_inside(question, topology, hosts),
+        free_inside=free,
     )
     if network.num_ranks > MOST_RANKS:
         wanted = f"at most {MOST_RANKS}: fewer ranks or nodes"
@@ -385,38 +385,16 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     if question.root >= network.num_ranks:
         wanted = f"a rank from 0 to {network.num_ranks - 1}"
         raise InputError("root", f"{question.root}", wanted)
-    return PreparedSchedule(network, clock, size, _routing(question, topology))
-
-
-def _free_inside(question: CompileCollectiveQuestion, topology: Topology, hosts: Ints) -> bool:
-    """Return whether hosts of one node send each other data at no cost. Not on given routes."""
-    if question.routing or len(np.unique(topology.local_group[hosts])) == len(hosts):
-        return False
-    check_apart(topology, hosts)
-    return True
-
-
-def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing | None:
-    asked = question.routing
-    if asked is None:
-        return None
-    if question.steps is not None:
-        raise InputError("routing", "one for few steps, which use channels between ranks", "none")
-    if question.collective not in ("all-gather", "reduce-scatter"):
-        wanted = "all-gather or reduce-scatter, or no routing"
-        raise InputError("routing", f"one for {question.collective}", wanted)
-    return routing_of(asked, topology)
-
-
-def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
-    """Return the host of each rank: those of the nodes that run tasks, in their order."""
-    hosts = allocated(question, topology)
-    if question.ranks is None:
-        return hosts
-    if question.ranks > len(hosts):
-        wanted = f"at most {len(hosts)}: one per host of {topology.name} that may be used"
-        raise InputError("ranks", f"{question.ranks}", wanted)
-    return hosts[: question.ranks]
+    asked, routing = question.routing, None
+    if asked is not None:
+        if question.steps is not None:
+            few = "one for few steps, which use channels between ranks"
+            raise InputError("routing", few, "none")
+        if question.collective not in ("all-gather", "reduce-scatter"):
+            wanted = "all-gather or reduce-scatter, or no routing"
+            raise InputError("routing", f"one for {question.collective}", wanted)
+        routing = routing_of(asked, topology)
+    return PreparedSchedule(network, clock, size, routing)
 
 
 def _untimed(fields: dict[str, Any]) -> dict[str, Any]:
@@ -454,9 +432,15 @@ def compile_collective(
     (True, True, 0.04)
     """
     from netloom.phases.collectives.few_steps import in_steps
-    from netloom.phases.collectives.judged import judge
-    from netloom.phases.collectives.synthesis import IN_STEPS, proven
-    from netloom.topology.faults import broken_parts
+    from netloom.phases.collectives.pipelines import on_tables, timed_on_tables
+    from netloom.phases.collectives.synthesis import (
+        IN_STEPS,
+        ON_TABLES,
+        TRANSLATES,
+        method_of,
+        proven,
+        synthesised,
+    )
 
     network, topology, begin = ready.network, ready.network.topology, perf_counter()
     with patience(f"Compiling {question.collective} on {topology.name}"):
@@ -470,7 +454,27 @@ def compile_collective(
                 chunks=question.chunks,
                 root=question.root,
             )
-        timed, method, rounds = _made(question, ready, begin + (question.seconds or np.inf))
+        rounds: int | None = None
+        if ready.routing is not None:
+            found = on_tables(
+                network,
+                ready.routing,
+                collective=question.collective,
+                chunks=question.chunks or 1,
+                seed=question.seed,
+            )
+            method, timed, rounds = ON_TABLES, timed_on_tables(found, ready.size), found.rounds
+        else:
+            timed = synthesised(
+                network,
+                question.collective,
+                ready.size,
+                root=question.root,
+                chunks=None if question.steps is not None else question.chunks,
+                until=begin + (question.seconds or np.inf),
+            )
+            method = method_of(network, question.collective)
+            rounds = timed.program.num_steps if method == TRANSLATES else None
         schedule = proven(timed)
         if few is not None:
             schedule, method = few.schedule, IN_STEPS
@@ -478,6 +482,23 @@ def compile_collective(
         made = perf_counter() - begin
         tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)
+    words, assumed = list[str](), ready.clock.assumed()
+    if assumed:
+        words.append(f"{assumed}.")
+    if timed.inside_nodes is not None:
+        words.append(
+            "Messages inside nodes are taken as free, by links that never limit: "
+            f"{percent(timed.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
+        )
+    elif topology.num_nodes < topology.num_hosts:
+        words.append("Messages between hosts of one node are counted on the network.")
+    if schedule.padded_bytes > schedule.size_bytes:
+        words.append(f"For chunks of whole bytes, pad the size to {schedule.padded_bytes:,} B.")
+    how = "the optimum of a linear program, and prices of channels prove it"
+    if method == ON_TABLES:
+        how = "that of the bottleneck cut, whatever the routes"
+    elif len(schedule.bound.inside):
+        how = "that of the bottleneck cut, which trees reach exactly"
     return CollectiveSchedule(
         topology=topology.name,
         failures=broken_parts(topology),
@@ -487,8 +508,8 @@ def compile_collective(
         padded_size=schedule.padded_bytes,
         method=method,
         rounds=rounds,
-        proof=_proof(method, schedule),
-        note=_note(ready, schedule, timed.inside_nodes),
+        proof=f"The schedule was executed on data and fits all channels. The bound is {how}.",
+        note=" ".join(words) or None,
         few_steps=FewSteps.of(few, timed.finish_seconds) if few else None,
         seconds=made,
         inside_nodes=timed.inside_nodes,
@@ -496,56 +517,3 @@ def compile_collective(
         network=network,
         provenance=provenance_of(question, "compile_collective", topology),
     )
-
-
-def _made(
-    question: CompileCollectiveQuestion, ready: PreparedSchedule, until: float
-) -> tuple[Timed, str, int | None]:
-    """Return a schedule, what it is made of, and its rounds, if it has some."""
-    from netloom.phases.collectives.pipelines import on_tables, timed_on_tables
-    from netloom.phases.collectives.synthesis import ON_TABLES, TRANSLATES, method_of, synthesised
-
-    network, collective = ready.network, question.collective
-    if ready.routing is not None:
-        found = on_tables(
-            network,
-            ready.routing,
-            collective=collective,
-            chunks=question.chunks or 1,
-            seed=question.seed,
-        )
-        return timed_on_tables(found, ready.size), ON_TABLES, found.rounds
-    chunks = None if question.steps is not None else question.chunks
-    timed = synthesised(
-        network, collective, ready.size, root=question.root, chunks=chunks, until=until
-    )
-    method = method_of(network, collective)
-    return timed, method, timed.program.num_steps if method == TRANSLATES else None
-
-
-def _proof(method: str, schedule: Schedule) -> str:
-    """Return what is proven, and how."""
-    from netloom.phases.collectives.synthesis import ON_TABLES
-
-    how = "the optimum of a linear program, and prices of channels prove it"
-    if len(schedule.bound.inside):
-        how = "that of the bottleneck cut, which trees reach exactly"
-    if method == ON_TABLES:
-        how = "that of the bottleneck cut, whatever the routes"
-    return f"The schedule was executed on data and fits all channels. The bound is {how}."
-
-
-def _note(ready: PreparedSchedule, schedule: Schedule, inside: float | None) -> str | None:
-    """Return what was assumed, and what size chunks of whole bytes need. None if nothing."""
-    said, topology = ready.clock.assumed(), ready.network.topology
-    words = [f"{said}."] if said else []
-    if inside is not None:
-        words.append(
-            "Messages inside nodes are taken as free, by links that never limit: "
-            f"{percent(inside)} of the bytes (--count-inside-nodes counts them)."
-        )
-    elif topology.num_nodes < topology.num_hosts:
-        words.append("Messages between hosts of one node are counted on the network.")
-    if schedule.padded_bytes > schedule.size_bytes:
-        words.append(f"For chunks of whole bytes, pad the size to {schedule.padded_bytes:,} B.")
-    return " ".join(words) or None

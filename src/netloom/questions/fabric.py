@@ -35,7 +35,7 @@ from netloom.fabrics.figures import (
     ways_led,
 )
 from netloom.fabrics.program import Job, JobCost, SharedCable, flows_of, shared_by
-from netloom.mapping.allocation import hosts_but
+from netloom.mapping.allocation import allocated_hosts, hosts_but, places_of
 from netloom.questions import terminal
 from netloom.questions.answers import MARKS, Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, option
@@ -48,7 +48,8 @@ from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
 from netloom.topology import Topology
-from netloom.topology.subnets.shapes import shape_words
+from netloom.topology.names import short_names
+from netloom.topology.subnets.shapes import missing_parts, shape_words
 
 LOAD = Grade("times that the busiest cable, or a job, takes of the least", fine=EVEN, act=1.5)
 
@@ -492,55 +493,42 @@ class ReadyFabric:
 
 def prepare(question: FabricQuestion) -> ReadyFabric:
     """Read the fabric and its tables, and find the hosts of jobs."""
+    from netloom.workload import read
+
     network, _ = network_of(question)
     if not network.num_network_channels:
         raise InputError(network.name, "no cable between switches", "two switches at least")
     hosts = hosts_but(question.without_hosts, network)
     if not question.jobs:
-        refuse(
-            question, ("tasks_per_node", "count_inside_nodes"), "job, which this says something of"
-        )
-    jobs = _jobs(question, network)
-    found, fallback = named_table(question.routing, network)
-    return ReadyFabric(network, found, hosts, jobs, fallback)
-
-
-def _jobs(question: FabricQuestion, network: Topology) -> list[Job]:
-    """Return the jobs that a question names. Tasks fill the hosts in the order of the list."""
+        of_jobs = ("tasks_per_node", "count_inside_nodes")
+        refuse(question, of_jobs, "job, which this says something of")
     words = [question.jobs] if isinstance(question.jobs, str) else question.jobs or []
     if len(words) > MOST_JOBS:
         raise InputError("job", f"{len(words)} jobs", f"at most {MOST_JOBS}")
     jobs: list[Job] = []
     for word in words:
-        job = _job(word, network, question.tasks_per_node, question.seed)
-        if job.name in (each.name for each in jobs):
-            raise InputError("job", f"'{job.name}' twice", "each job by a name of its own")
-        jobs.append(job)
-    return jobs
-
-
-def _job(word: str, network: Topology, tasks_per_node: int, seed: int) -> Job:
-    from netloom.mapping.allocation import allocated_hosts, places_of
-    from netloom.workload import read
-
-    name, sign, rest = word.partition("=")
-    if not name.strip() or not sign or not rest:
-        raise InputError("job", f"'{word}'", FORM)
-    nodes, program = _apart(rest)
-    hosts = allocated_hosts(nodes, network)
-    places = places_of(hosts, network, tasks_per_node)
-    graph = read(program or "all-to-all", tasks=places.count, seed=seed)
-    if graph.num_tasks > places.count:
-        tasks = f"{counted(graph.num_tasks, 'task', ',')} of {graph.name}"
-        wanted = f"at most {places.count:,}, one for each host of job {name}"
-        if tasks_per_node > 1:
-            wanted = f"at most {places.count:,}, the places that job {name} has on its nodes"
-        raise InputError("job", tasks, wanted)
-    volume = graph.bytes if graph.bytes.any() else np.ones(graph.num_edges)
-    host_of = places.at(np.arange(graph.num_tasks))
-    flows = flows_of(network, host_of[graph.source], host_of[graph.target], volume)
-    inside = 1 - float(flows.volume.sum()) / float(volume.sum()) if len(volume) else 0.0
-    return Job(name.strip(), hosts, graph.name, flows, max(inside, 0.0))
+        name, sign, rest = word.partition("=")
+        if not name.strip() or not sign or not rest:
+            raise InputError("job", f"'{word}'", FORM)
+        nodes, program = _apart(rest)
+        own = allocated_hosts(nodes, network)
+        places = places_of(own, network, question.tasks_per_node)
+        graph = read(program or "all-to-all", tasks=places.count, seed=question.seed)
+        if graph.num_tasks > places.count:
+            tasks = f"{counted(graph.num_tasks, 'task', ',')} of {graph.name}"
+            wanted = f"at most {places.count:,}, one for each host of job {name}"
+            if question.tasks_per_node > 1:
+                wanted = f"at most {places.count:,}, the places that job {name} has on its nodes"
+            raise InputError("job", tasks, wanted)
+        volume = graph.bytes if graph.bytes.any() else np.ones(graph.num_edges)
+        host_of = places.at(np.arange(graph.num_tasks))  # in the order of the list
+        flows = flows_of(network, host_of[graph.source], host_of[graph.target], volume)
+        inside = 1 - float(flows.volume.sum()) / float(volume.sum()) if len(volume) else 0.0
+        if name.strip() in (each.name for each in jobs):
+            raise InputError("job", f"'{name.strip()}' twice", "each job by a name of its own")
+        jobs.append(Job(name.strip(), own, graph.name, flows, max(inside, 0.0)))
+    found, fallback = named_table(question.routing, network)
+    return ReadyFabric(network, found, hosts, jobs, fallback)
 
 
 def _apart(rest: str) -> tuple[str, str]:
@@ -578,8 +566,6 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
     >>> found.figures.all_to_all.max, found.figures.all_to_all.bound
     (448, 124.0)
     """
-    from netloom.topology.subnets.shapes import missing_parts
-
     network, tables, hosts, cabling = ready.network, ready.table, ready.hosts, ready.network.cabling
     size, others = fabric_size(network, hosts), None
     with patience(f"Finding what {counted(size.cables, 'cable', ',')} must carry at least"):
@@ -621,26 +607,12 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
         shared=costs.shared,
         provenance=provenance_of(question, "check_fabric", network),
     )
-    answer.short.update(_short(answer, network))
-    return answer
-
-
-def _short(answer: FabricCheck, network: Topology) -> dict[str, str]:
-    """Return the short names of those switches that figures name."""
-    from netloom.topology.names import short_names
-
-    named = [
-        each.cable
-        for some in (
-            answer.figures.busiest,
-            answer.circle or (),
-            answer.others_circle or (),
-            answer.most_shared,
-        )
-        for each in some
-    ]
+    # the short names of those switches that figures name
+    kept = (found.busiest, answer.circle or (), answer.others_circle or (), answer.most_shared)
+    named = [each.cable for some in kept for each in some]
     named += [each for job in answer.jobs for each in (job.busiest, job.shared) if each]
-    told = [answer.figures.least.why, *(each.words for each in answer.problems)]
+    told = [found.least.why, *(each.words for each in answer.problems)]
     said = "\n".join([*told, *answer.missing, *(each.words for each in named)])
     names = short_names(network.routers.labels)
-    return {label: name for label, name in names.items() if label in said}
+    answer.short.update({label: name for label, name in names.items() if label in said})
+    return answer

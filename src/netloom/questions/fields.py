@@ -23,12 +23,7 @@ from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, LONGEST_SECONDS
 from netloom.machines import OF_FILE, Machine, machine, machine_names
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
-from netloom.routing import (
-    ForwardingTable,
-    NamedRouting,
-    SourceRoutes,
-    VirtualChannelRouting,
-)
+from netloom.routing import ForwardingTable, NamedRouting, SourceRoutes, VirtualChannelRouting
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.steady import Limits
 from netloom.topology import Topology
@@ -293,7 +288,7 @@ class PatternTraffic(Question, panel="Traffic"):
 
 
 class Timing(Question, panel="Time"):
-    """How fast and how long channels are, in bytes and seconds. See ``machines.clocks``.
+    """How fast and how long channels are, in bytes and seconds. See ``named_machines.Clock``.
 
     A number, in Python, is bytes/s or seconds.
     """

@@ -18,7 +18,7 @@ from netloom.base.figures import SHARE, Figures, Number, derived, figure, frame,
 from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
 from netloom.base.words import counted, folded, load_share, number, percent, shares
-from netloom.contention import Saturation, load_to_compare
+from netloom.contention import load_to_compare
 from netloom.contention.channel_loads import ChannelLoads, split_loads
 from netloom.contention.mapped import (
     ContentionCount,
@@ -60,7 +60,7 @@ from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
 from netloom.questions.analyze import Analysis, MappedNetwork
 from netloom.questions.answers import Answer, Mark, Measure, Verdict, table
-from netloom.questions.base import MOST, Question, ask, option
+from netloom.questions.base import MOST, ask, option
 from netloom.questions.fields import (
     Allocated,
     BrokenParts,
@@ -472,26 +472,22 @@ class ProgramMapping(Answer):
         if self.after is None:
             return "fine", f"{optimal} 0 B cross the network, all traffic is inside nodes."
         if last >= first * (1 - WORTH):
-            return (
-                "limited",
-                f"Small gain: {objective.noun(self.between)} is as in {IN_ORDER}, {self._tie()}.",
+            rank, result = self._ends
+            met = counted(result.path_contention_max or 0, "path")
+            but = (
+                f"the path that meets most others meets {met}, not {rank.path_contention_max or 0}"
             )
+            if clearly_less(rank.hop_bytes, result.hop_bytes):
+                hops = f"({number(rank.hop_bytes)} → {number(result.hop_bytes)})"
+                but = f"hop-bytes are {percent(self.fewer_hop_bytes, 2)} less {hops}"
+            said = f"{objective.noun(self.between)} is as in {IN_ORDER}, but {but}"
+            return "limited", f"Small gain: {said}."
         if self.gain.kind == "bound":
             return "fine", f"{optimal} {self._gain}."
         saved = first / last - 1 if objective.name == "saturation" else 1 - last / first
         if saved < LITTLE:
             return "limited", f"Small gain: {self._gain}."
         return "fine", f"Found: {self._gain}."
-
-    def _tie(self) -> str:
-        """Say what is better if the objective is not."""
-        first, last = self._ends
-        if clearly_less(first.hop_bytes, last.hop_bytes):
-            hops = f"({number(first.hop_bytes)} → {number(last.hop_bytes)})"
-            return f"but hop-bytes are {percent(self.fewer_hop_bytes, 2)} less {hops}"
-        met = counted(last.path_contention_max or 0, "path")
-        before = first.path_contention_max or 0
-        return f"but the path that meets most others meets {met}, not {before}"
 
     def _kept(self) -> str:
         """Say why rank order should stay."""
@@ -600,10 +596,6 @@ class ProgramMapping(Answer):
         alone = not self.objective.scale and not self.objective.times
         rows = [Row(of=each, objective=None if alone else each.objective) for each in self.starts]
         found = terminal.table(rows, self, width, plainly=lambda name: NAMES.get(name, name))
-        return [*found, *folded(self._footnote(), width)]
-
-    def _footnote(self) -> str:
-        """Return what the figures of the table are."""
         notes = ["Random: 25 mappings. Loads: % of a channel, offered by the average sender."]
         if self.inside_nodes:
             notes.append("They are of what enters the network, and mappings differ in that.")
@@ -613,7 +605,7 @@ class ProgramMapping(Answer):
             notes.append(f"Most {self.weight} and paths: on a channel{self.between}.")
         if any(each.saturation_worst_node is not None for each in self.starts):
             notes.append("* estimate (lemma 4).")
-        return " ".join(notes)
+        return [*found, *folded(" ".join(notes), width)]
 
     def remarks(self) -> Iterator[str]:
         """Yield what the verdict and the table do not say."""
@@ -623,48 +615,38 @@ class ProgramMapping(Answer):
             if len(self.nodes) < self.network.num_hosts:
                 what += f", {len(self.nodes):,} of these nodes may be used"
             yield f"{what}, {self.routing}."
-        objective = self.objective
-        yield f"{objective.name} by {self.weight}: {self._how()}, seed {self.seed}."
-        if self.layout is None:
+        objective, layout = self.objective, self.layout
+        rounds = counted(self.rounds, "round") if self.rounds else "less than a whole round"
+        how = f"layout {layout.name} ({layout.source})" if layout else f"{rounds}, {self._began()}"
+        yield f"{objective.name} by {self.weight}: {how}, seed {self.seed}."
+        if layout is None:
             ended = "Interrupted after" if self.interrupted else "Searched for"
             yield f"{ended} {in_seconds(self.seconds, 2)} of processor time."
-        if self.objective.times:
+        if objective.times:
             whose = "of all channels, those of hosts included" if objective.hosts else "of channels"
             yield f"max-channel-load is the largest load over bandwidth {whose}."
         if self.inside_nodes:
             before, after = size(self.between_nodes.before), size(self.between_nodes.after)
             yield f"Between nodes: {before} in rank order, {after} as written."
         yield from self._not_taken()
-        if self.layout is not None:
+        if layout is not None:
             own = " on its own routes" if self.own_routes else ""
-            promised = self.layout.promised_channel_load
+            promised, measured = layout.promised_channel_load, layout.measured_channel_load
             said = "no largest χ" if promised is None else f"a largest χ of {promised}"
-            measured = self.layout.measured_channel_load
             yield f"The layout promises {said}{own}; measured: {measured}."
         if self.virtual_channels is not None:
             many = counted(self.virtual_channels, "virtual channel")
             yield f"Its own routes need {many} to be free of deadlock."
-        if self.simulated is not None:
-            yield from self._accepted(self.simulated)
+        if (simulated := self.simulated) is not None:
+            runs = ((simulated.before, "in rank order"), (simulated.after, "with the mapping"))
+            gets = [f"{percent(run['worst_node_share'])} {where}" for run, where in runs if run]
+            if gets:
+                load = percent(simulated.load)
+                yield f"Accepted of the worst node's traffic at {load} load: {', '.join(gets)}."
+            if simulated.note is not None:
+                yield f"Not simulated: {simulated.note}."
         if self.interrupted:
             yield "Interrupted: the best mapping found by then."
-
-    def _accepted(self, simulated: Simulated) -> Iterator[str]:
-        """Say what the worst node gets accepted, and why it was not simulated."""
-        runs = ((simulated.before, "in rank order"), (simulated.after, "with the mapping"))
-        said = [f"{percent(run['worst_node_share'])} {where}" for run, where in runs if run]
-        if said:
-            load = percent(simulated.load)
-            yield f"Accepted of the worst node's traffic at {load} load: {', '.join(said)}."
-        if simulated.note is not None:
-            yield f"Not simulated: {simulated.note}."
-
-    def _how(self) -> str:
-        """How the mapping came about, in words."""
-        if self.layout is not None:
-            return f"layout {self.layout.name} ({self.layout.source})"
-        rounds = counted(self.rounds, "round") if self.rounds else "less than a whole round"
-        return f"{rounds}, {self._began()}"
 
     def _began(self) -> str:
         """Return what the mapping was made from."""
@@ -885,20 +867,15 @@ def prepare(question: MappingQuestion) -> MappingTask:
     weights_of(graph, question.weight)  # refused now, if there are none
     if question.layout is None:
         return task
-    return replace(task, layout=_layout(task, question.layout))
-
-
-def _layout(task: MappingTask, name: str) -> Layout:
-    """Return the layout of this name, if it keeps to the nodes that may be used."""
-    layout = find_layout(name, task.graph, task.network)
-    check_working(task.network, layout.node_of, f"layout '{name}'")
-    outside = ~np.isin(layout.node_of, task.nodes)
+    layout = find_layout(question.layout, graph, network)
+    check_working(network, layout.node_of, f"layout '{question.layout}'")
+    outside = ~np.isin(layout.node_of, nodes)
     if outside.any():
         at = int(np.argmax(outside))
-        name = vertex_word(task.network, int(layout.node_of[at]))
+        name = vertex_word(network, int(layout.node_of[at]))
         found = f"task {at} on node {name}, which is not allocated"
         raise InputError(f"layout '{name}'", found, "an allocation that has all its nodes")
-    return layout
+    return replace(task, layout=layout)
 
 
 def analysis_of(task: MappingTask, node_of: Ints, routes: SourceRoutes | None) -> Analysis | None:
@@ -962,9 +939,20 @@ def simulated_mappings(
         return _simulations(None, {}, f"nothing crosses the network {which}")
     if routes is None and np.array_equal(found.node_of, task.node_of):
         return _simulations(None, {}, "ranks stay in order: nothing to compare")
-    loads = _loads(task.question.load, before.mapped.limit, after.mapped.limit)
-    load = loads["before"]
+    # A load is of what enters the network, of which one mapping may leave less than the other:
+    # at these the program goes as fast under both.
+    first, last, load = before.mapped.limit, after.mapped.limit, task.question.load
+    pace = first.mean_weight / last.mean_weight
+    if load is None:
+        most = min(1.0, 1 / float(first.node_share.max()))
+        load = min(load_to_compare(first, last) * pace, most)
+    loads = {"before": load, "after": load / pace}
     mappings = {"before": (task.node_of, None), "after": (found.node_of, routes)}
+    built: dict[str, Any] = {"app": task.graph, "messages": None, "parts": "network"}
+    if task.machine is None:
+        built |= {"on": task.network, "failed_channels": None, "failed_nodes": None}
+    else:  # its routers are simulated
+        built["on"] = task.machine
     runs: dict[str, list[Simulation]] = {"before": [], "after": []}
     ready: dict[str, Any] = {}
     kind = kind_of("simulate.load")
@@ -973,40 +961,19 @@ def simulated_mappings(
             fields = _same(task, node_of, own) | {"load": loads[when]}
             fields["seed"] += place
             try:
+                asked = ask(kind.question, fields)
                 if when not in ready:
-                    ready[when] = kind.prepare(_with_objects(ask(kind.question, fields), task))
+                    ready[when] = kind.prepare(asked.model_copy(update=built))
                 network = replace(ready[when], seed=fields["seed"])
                 with warnings.catch_warnings():  # that much is offered on purpose
                     warnings.simplefilter("ignore", UserWarning)
-                    run = kind.find(ask(kind.question, fields), network)
+                    run = kind.find(asked, network)
             except InputError as error:  # such as routes that can deadlock
                 return _simulations(load, runs, f"{when}: {error}")
             runs[when].append(run)
             if run.interrupted:
                 return _simulations(load, runs, f"{when}: interrupted")
     return _simulations(load, runs, None)
-
-
-def _loads(asked: float | None, before: Saturation, after: Saturation) -> dict[str, float]:
-    """Return the load of each mapping at which the program goes as fast under both.
-
-    A load is of what enters the network, of which one mapping may leave less than the other.
-    """
-    pace = before.mean_weight / after.mean_weight
-    if asked is None:
-        most = min(1.0, 1 / float(before.node_share.max()))
-        asked = min(load_to_compare(before, after) * pace, most)
-    return {"before": asked, "after": asked / pace}
-
-
-def _with_objects(asked: Question, task: MappingTask) -> Question:
-    """Return a question that names what is read and built already."""
-    built: dict[str, Any] = {"app": task.graph, "messages": None, "parts": "network"}
-    if task.machine is None:
-        built |= {"on": task.network, "failed_channels": None, "failed_nodes": None}
-    else:  # its routers are simulated
-        built["on"] = task.machine
-    return asked.model_copy(update=built)
 
 
 def _simulations(
@@ -1109,7 +1076,19 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         # refused now rather than after a search
         joint_routes(value_of, task.node_of, rounds=0, seed=seed, seconds=seconds)
     if layout is None:
-        found = _search(task)
+        found = search(
+            task.graph,
+            task.network,
+            routing=task.routing,
+            objective=question.objective,
+            weights=value_of.weights,
+            nodes=task.nodes,
+            tasks_per_node=task.tasks_per_host,
+            identity=task.node_of,
+            seconds=question.seconds,
+            rounds=question.rounds,
+            seed=seed,
+        )
     else:
         found = judged_layout(layout, value_of, routes, identity=task.node_of, seed=seed)
     placed = found.value
@@ -1128,6 +1107,17 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         after.own if after else None,
         simulated.compared if simulated else None,
     )
+    promise, lanes = None, None
+    if layout is not None:
+        promise = Promise(
+            name=layout.name,
+            promised_channel_load=layout.chi_max,
+            measured_channel_load=int(after.own.channel_load.max or 0) if after else 0,
+            source=layout.source,
+        )
+    if routes is not None:
+        between = routes.routes.taken(np.flatnonzero(routes.routes.lengths))
+        lanes = int(layers(task.network.routers, between).max(initial=0)) + 1
     identity = found.mappings["identity"]
     kept = not (gain.gains or layout is not None or routes is not None)
     applied = identity if kept else found.node_of
@@ -1145,10 +1135,10 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         before=before,
         after=after,
         starts=starts,
-        layout=_promise(layout, after),
+        layout=promise,
         unchanged=bool((found.node_of == identity).all()),
         own_routes=routes is not None,
-        virtual_channels=_virtual_channels(task.network, routes),
+        virtual_channels=lanes,
         simulated=simulated,
         gain=gain,
         found_by=found.found_by,
@@ -1164,41 +1154,4 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         found=found,
         routes=routes,
         provenance=provenance_of(question, "find_mapping", task.network),
-    )
-
-
-def _promise(layout: Layout | None, after: Analysis | None) -> Promise | None:
-    """Return what a layout promises, beside what was measured."""
-    if layout is None:
-        return None
-    return Promise(
-        name=layout.name,
-        promised_channel_load=layout.chi_max,
-        measured_channel_load=int(after.own.channel_load.max or 0) if after else 0,
-        source=layout.source,
-    )
-
-
-def _virtual_channels(network: Topology, routes: SourceRoutes | None) -> int | None:
-    """Return how many layers routes need. See ``ProgramMapping``."""
-    if routes is None:
-        return None
-    between = routes.routes.taken(np.flatnonzero(routes.routes.lengths))
-    return int(layers(network.routers, between).max(initial=0)) + 1
-
-
-def _search(task: MappingTask) -> FoundMapping:
-    question = task.question
-    return search(
-        task.graph,
-        task.network,
-        routing=task.routing,
-        objective=question.objective,
-        weights=task.value_of.weights,
-        nodes=task.nodes,
-        tasks_per_node=task.tasks_per_host,
-        identity=task.node_of,
-        seconds=question.seconds,
-        rounds=question.rounds,
-        seed=question.seed,
     )

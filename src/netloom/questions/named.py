@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
-from netloom.routing import Routing
+from netloom.routing import NamedRouting, Routing, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
 from netloom.topology.faults import broken_channels, first_broken, without, working_nodes
@@ -60,10 +60,10 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
         return Provenance(configuration, seed, verb=verb)
     for name in configuration:
         value = getattr(question, name)
-        made_again = _recipe(value, network)
-        if made_again is None:
+        programs = isinstance(value, list) and any(map(_programs_of, value))
+        if value is None or (isinstance(value, PLAIN) and not programs):
             continue
-        plain = made_again()
+        plain = _again(value, network)
         if plain is None:
             lost.append(name)
         elif isinstance(value, Topology) and value.broken:
@@ -73,25 +73,28 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
     return Provenance(configuration, seed, verb=verb, not_repeatable=tuple(lost))
 
 
-def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
-    """Return what gives the plain data that stands for an object. None where it is plain."""
+def _again(value: Any, network: Topology) -> Any:
+    """Return the plain data that makes an object again. None if none does."""
     from netloom.workload import read
 
-    if isinstance(value, list) and any(map(_programs_of, value)):
-        return lambda: _plain_programs(value)
-    if value is None or isinstance(value, PLAIN):
-        return None
+    if isinstance(value, list):
+        return _plain_programs(value)
     if isinstance(value, Topology) and value.broken:
-        return lambda: _plain_faulty(network)
-    from netloom.routing import NamedRouting, parse_routing
-
-    whole = network.whole
+        whole = network.whole
+        lost = np.array(broken_channels(network), np.int64)
+        channels = ",".join(channel_words(whole, lost))
+        nodes = ",".join(vertex_word(whole, node) for node in network.failed_nodes)
+        again = made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
+        form = {"on": whole.name, "failed_channels": channels, "failed_nodes": nodes}
+        return form if same(again, network) else None
     if isinstance(value, Router):
-        return lambda: asdict(value)
+        return asdict(value)
     if isinstance(value, Traffic):
-        return lambda: plain_traffic(value, whole)
+        return plain_traffic(value, network.whole)
     if isinstance(value, Machine):
-        return lambda: _machine_spec(value)
+        sides = value.topology.partition(":")[2].replace("w", "")
+        specs = (value.name, f"{value.name}:{sides}")
+        return next((spec for spec in specs if made(partial(machine, spec)) == value), None)
     makers: dict[Any, Callable[[str], Any]] = {
         Topology: topology,
         ProcessGraph: read,
@@ -101,20 +104,9 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
     }
     make = next((make for kind, make in makers.items() if isinstance(value, kind)), None)
     if make is None:
-        return lambda: None
+        return None
     name = str(getattr(value, "name", value))
-    return lambda: name if same(made(lambda: make(name)), value) else None
-
-
-def _plain_faulty(network: Topology) -> dict[str, str] | None:
-    """Return the fields that make a network that lacks parts again, if there are such."""
-    assert network.broken
-    whole = network.whole
-    channels = ",".join(channel_words(whole, np.array(broken_channels(network), np.int64)))
-    nodes = ",".join(vertex_word(whole, node) for node in network.failed_nodes)
-    again = made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
-    form = {"on": whole.name, "failed_channels": channels, "failed_nodes": nodes}
-    return form if same(again, network) else None
+    return name if same(made(partial(make, name)), value) else None
 
 
 def _programs_of(item: Any) -> list[ProcessGraph]:
@@ -128,27 +120,14 @@ def _plain_programs(value: list[Any]) -> list[Any] | None:
     from netloom.workload import read
 
     graphs = [graph for item in value for graph in _programs_of(item)]
-    if not all(same(made(lambda name=graph.name: read(name)), graph) for graph in graphs):  # type: ignore[misc]
+    if not all(same(made(partial(read, graph.name)), graph) for graph in graphs):
         return None
-    return [_plain_program(item) for item in value]
-
-
-def _plain_program(item: Any) -> Any:
-    """Return one of several programs as plain data: a spec, or a spec and its nodes."""
-    if isinstance(item, ProcessGraph):
-        return item.name
-    if not isinstance(item, list | tuple):
-        return item
-    app, nodes = item
-    return [app.name if isinstance(app, ProcessGraph) else app, np.asarray(nodes).tolist()]
-
-
-def _machine_spec(value: Machine) -> str | None:
-    sides = value.topology.partition(":")[2].replace("w", "")
-    for spec in (value.name, f"{value.name}:{sides}"):
-        if made(lambda spec=spec: machine(spec)) == value:  # type: ignore[misc]
-            return spec
-    return None
+    found: list[Any] = []
+    for item in value:
+        app, *nodes = item if isinstance(item, list | tuple) else (item,)
+        name = app.name if isinstance(app, ProcessGraph) else app
+        found.append([name, np.asarray(nodes[0]).tolist()] if nodes else name)
+    return found
 
 
 def read_program(
@@ -259,7 +238,7 @@ def find_network(
     ------
     InputError
         If there is no such network, machine, channel or node, some nodes run no tasks (see
-        ``topology.kinds``), or what is broken cuts the network in two.
+        ``topology.graph``), or what is broken cuts the network in two.
 
     Examples
     --------
@@ -371,8 +350,6 @@ def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -
 
 def routing_of(asked: str | Routing, network: Topology) -> Routing:
     """Return the routing with one path per pair that is asked for, or named, on a network."""
-    from netloom.routing import parse_routing
-
     return parse_routing(asked, network) if isinstance(asked, str) else asked
 
 
@@ -444,9 +421,8 @@ def check_apart(network: Topology, host_of: Ints) -> None:
         found = f"all {ranks} ranks on {network.name_of(first)}"
         raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
     if (network.local_group[host_of] == network.local_group[first]).all():
-        found = (
-            f"all {ranks} ranks on node {network.computer_name(int(network.node_of_host[first]))}"
-        )
+        name = network.computer_name(int(network.node_of_host[first]))
+        found = f"all {ranks} ranks on node {name}"
         raise InputError("ranks", found, "ranks on two nodes or more, or --count-inside-nodes")
 
 

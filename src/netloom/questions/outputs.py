@@ -26,7 +26,7 @@ from netloom.topology import Topology
 Writer: TypeAlias = Callable[[Any, Path, Mapping[str, str]], str]
 """Writes an answer to a file with some settings, and returns the line that says so."""
 
-Refuse: TypeAlias = Callable[[Any, Any, Mapping[str, str]], None]
+Refuse: TypeAlias = Callable[[Any, Any, Mapping[str, str]], object]
 """Raises InputError if what the question has made ready cannot be written so: see ``Output``."""
 
 PICTURES = ".png, .svg, .pdf or .html"
@@ -112,19 +112,15 @@ FROM_FILES = ("graph:", "fabric:")
 
 
 def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_mapping(path, _applied(answer), answer.network.name)
-    return f"Mapping: {path}{_kept(answer)}"
+    applied = _applied(answer)
+    write_mapping(path, applied, answer.network.name)
+    return f"Mapping: {path}" + ", in rank order" * (applied is not answer.node_of)
 
 
 def _applied(answer: Any) -> Ints:
     """Return the host of each task that files get: rank order if a search gains nothing."""
     applied: Ints = getattr(answer, "applied", answer.node_of)
     return applied
-
-
-def _kept(answer: Any) -> str:
-    """Return what to add where files hold rank order, though something else was found."""
-    return "" if _applied(answer) is answer.node_of else ", in rank order"
 
 
 SAVE_MAPPING = Output(

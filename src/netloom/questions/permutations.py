@@ -13,7 +13,9 @@ from netloom.base.figures import Figures, Number, derived, figure
 from netloom.base.progress import patience
 from netloom.base.spec import whole_number
 from netloom.base.words import counted, number, percent
+from netloom.contention import effective_bisection, shift_loads
 from netloom.contention.permutations import EffectiveBisection, Shifts
+from netloom.mapping.allocation import allocated_hosts
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
@@ -23,6 +25,7 @@ from netloom.questions.register import asks
 from netloom.questions.terminal import short_name
 from netloom.routing import Routing
 from netloom.topology import Topology
+from netloom.topology.faults import working_nodes
 
 FULL, HALF = 0.95, 0.5
 """Shares of a host's bandwidth from which on pairs get nearly all of it, and half."""
@@ -111,15 +114,7 @@ class PermutationAnalysis(Answer):
             assert shifts is not None  # one of both was asked for
             mark = "fine" if shifts.max <= 1 else "limited"
             said = f"The worst shift, by {shifts.worst}, puts {_paths(shifts.max)} on one channel."
-        every = self.all_to_all
-        better = mark != "fine" and every is not None and (every.ratio or 0.0) > UNEVEN
-        note = f"Not known: {self.note}." if self.note else ""
-        route = self.again("route", but=("nodes", "routing", "samples", "seed")) if better else ""
-        return Verdict(mark, said, "", self._lines(), route, note)
-
-    def _lines(self) -> dict[str, str]:
-        """Return what goes with the sentence, by label."""
-        half, shifts, every, lines = self.bisection, self.shifts, self.all_to_all, {}
+        every, lines = self.all_to_all, dict[str, str]()
         if half is not None and half.ci is not None:
             low, high = map(percent, half.ci)
             lines["trust"] = f"95\u00a0% interval {low} to {high}, {half.samples:,} matchings"
@@ -127,13 +122,16 @@ class PermutationAnalysis(Answer):
             worst = f"the worst, by {number(shifts.worst)}"
             lines["shifts"] = f"{worst}, puts {_paths(shifts.max)} on one channel"
         if every is not None:
-            said = f"{_paths(every.max)} on the busiest channel"
+            busiest = f"{_paths(every.max)} on the busiest channel"
             if every.ratio is not None and every.ratio <= CLOSE:
-                said += ", as few as any routing allows"
+                busiest += ", as few as any routing allows"
             elif every.ratio is not None:
-                said += f", {number(every.ratio)}× the least that any routing allows"
-            lines["all"] = f"{said} in an all-to-all"
-        return lines
+                busiest += f", {number(every.ratio)}× the least that any routing allows"
+            lines["all"] = f"{busiest} in an all-to-all"
+        better = mark != "fine" and every is not None and (every.ratio or 0.0) > UNEVEN
+        note = f"Not known: {self.note}." if self.note else ""
+        route = self.again("route", but=("nodes", "routing", "samples", "seed")) if better else ""
+        return Verdict(mark, said, "", lines, route, note)
 
     @table(ShiftRow)
     def shift_table(self) -> dict[str, Any]:
@@ -179,9 +177,6 @@ class RoutedHosts:
 
 def prepare(question: PermutationQuestion) -> RoutedHosts:
     """Build the network and its routing."""
-    from netloom.mapping.allocation import allocated_hosts
-    from netloom.topology.faults import working_nodes
-
     wanted = "none of it: permutations are of all hosts, those of one node too"
     refuse(question, ("count_inside_nodes",), wanted)
     network, _ = network_of(question)
@@ -217,7 +212,7 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     >>> found.shifts.max, found.all_to_all.max
     (1, 60)
     """
-    from netloom.contention import effective_bisection, shift_loads
+    from netloom.bounds import all_to_all, cuts_of
 
     network, routing, hosts = ready.network, ready.routing, ready.hosts
     distances, left_out = _distances(question.shifts, ready)
@@ -235,6 +230,16 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     if len(distances):
         with patience(f"Shifting {len(hosts):,} hosts {counted(len(distances), 'time', ',')}"):
             shifts = shift_loads(network, routing, hosts=hosts, distances=distances)
+    every = None
+    if shifts and len(shifts.distance) >= len(hosts) - 1:  # all of them; the bound is of cuts
+        between = shifts.total_load[: network.num_network_channels]
+        cuts = cuts_of(network, all_to_all(hosts, network.num_hosts))
+        every = AllToAll(
+            max=between.max(initial=0).item(),
+            mean=float(between.mean()) if len(between) else 0.0,
+            time=float((shifts.total_load / network.channel_bandwidth).max()),
+            bound=max(cut.time for cut in cuts),
+        )
     return PermutationAnalysis(
         topology=network.name,
         hosts=len(hosts),
@@ -244,7 +249,7 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
         note=left_out,
         bisection=half,
         shifts=shifts,
-        all_to_all=_all_to_all(ready, shifts) if shifts else None,
+        all_to_all=every,
         provenance=provenance_of(question, "analyze_permutations", network),
     )
 
@@ -272,20 +277,3 @@ def _distances(asked: str, ready: RoutedHosts) -> tuple[Ints, str | None]:
     if max(ahead) >= count or len(set(ahead)) < len(ahead):
         raise InputError("shifts", f"'{asked}'", f"different distances from 1 to {count - 1}")
     return np.array(ahead, np.int64), None
-
-
-def _all_to_all(ready: RoutedHosts, shifts: Shifts) -> AllToAll | None:
-    """Return what all shifts load together. None if these are some. The bound is of cuts."""
-    from netloom.bounds import all_to_all, cuts_of
-
-    network, hosts = ready.network, ready.hosts
-    if len(shifts.distance) < len(hosts) - 1:
-        return None
-    between = shifts.total_load[: network.num_network_channels]
-    cuts = cuts_of(network, all_to_all(hosts, network.num_hosts))
-    return AllToAll(
-        max=between.max(initial=0).item(),
-        mean=float(between.mean()) if len(between) else 0.0,
-        time=float((shifts.total_load / network.channel_bandwidth).max()),
-        bound=max(cut.time for cut in cuts),
-    )

@@ -17,16 +17,20 @@ from netloom.base.figures import Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
 from netloom.base.words import counted
-from netloom.drawing.programs import messages_sent, timeline_of
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline, with_phases
 from netloom.models import ConSetCosts
 from netloom.phases.collectives.figures import ScheduleSpeed, StepsProven
+from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.schedules import Schedule
+from netloom.phases.violations import InvalidPlanError, Violation
 from netloom.questions.answers import Verdict
 from netloom.questions.outputs import Output
 from netloom.questions.register import by_verb
 from netloom.questions.terminal import short_name
+from netloom.simulation.figures import Crossed
+from netloom.workload.programs.collectives.program import waits
+from netloom.workload.programs.messages import Lists
 
 if TYPE_CHECKING:
     from netloom.phases import Plan, PlanFile, Timetable
@@ -321,7 +325,6 @@ def verified_phases(path: str | Path) -> VerifiedPlan:
 
 def _verified_collective(path: str, text: str, fabric: Mapping[str, Any]) -> VerifiedCollective:
     """Return a plan file of a collective that breaks no rule, replayed if a network was named."""
-    from netloom.phases.collectives.judged import judge
     from netloom.phases.collectives.schedule_files import read_schedule
 
     schedule = read_schedule(path, text).schedule
@@ -371,9 +374,8 @@ def _verified_collective(path: str, text: str, fabric: Mapping[str, Any]) -> Ver
 def _verified_msccl(path: str, fabric: Mapping[str, Any]) -> VerifiedProgram:
     """Return MSCCL XML that does what its collective means, replayed if a network was named.
 
-    It neither deadlocks nor do its thread blocks race: see ``msccl_running.all_sent``.
+    It neither deadlocks nor do its thread blocks race: see ``msccl.all_sent``.
     """
-    from netloom.phases.violations import InvalidPlanError, Violation
     from netloom.workload.programs.collectives.msccl import executed, parse_msccl
 
     program = parse_msccl(path)
@@ -438,8 +440,7 @@ def phases_timeline(
     Each begins with a switch. A connection lasts from when it may send until its last word is
     there. Clocks are shown as µs.
     """
-    from netloom.simulation.figures import Crossed
-    from netloom.workload.programs.messages import Lists
+    from netloom.drawing.programs import messages_sent, timeline_of
 
     given, network, times = plan.connections, plan.topology, timetable if run is None else run
     lasting = timetable.makespan if run is None else run.phase_cycles * run.cycle_clocks
@@ -471,8 +472,7 @@ def phases_timeline(
 
 def schedule_timeline(schedule: Schedule) -> Timeline:
     """Return when each message leaves and arrives, and what the busiest channels carry."""
-    from netloom.simulation.figures import Crossed
-    from netloom.workload.programs.collectives.program import waits
+    from netloom.drawing.programs import messages_sent, timeline_of
 
     program, network, routes = schedule.program, schedule.network, schedule.routes
     awaited = np.zeros(program.num_messages, np.bool_)

@@ -1,8 +1,7 @@
 """What is kept of an answer: its JSON, the schema of it, and its tables.
 
-What is kept of an answer: its JSON and its tables, from which the answer can be read again.
-
-The JSON Schema of answers: what commands print with ``--json``, and the tables of stores.
+From its JSON and its tables the answer can be read again. The schema is of what commands print with
+``--json``, and of the tables of stores.
 """
 
 from __future__ import annotations
@@ -31,9 +30,6 @@ from netloom.questions.register import Kind, all_kinds, by_verb
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-# -- recorded --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +194,7 @@ def _known(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-# -- answer schema ---------------------------------------------------------------------------------
+# -- the schema of answers -------------------------------------------------------------------------
 
 
 PROVENANCE = {

@@ -215,13 +215,18 @@ def asks(
                 signature.bind(*values, **fields)
             return made.ask(**given | fields)
 
-        about_it: About = {"words": _words_of(find), **about}
+        # the words that it is listed by, or else the function's name
+        place, verb = f"{find.__module__}:{find.__name__}", find.__name__
+        words = (words for words, each in functions().items() if each == place)
+        about_it: About = {"words": next(words, verb.replace("_", "-")), **about}
+        returned = inspect.get_annotations(find)["return"]
+        said, sections = _split(find.__doc__ or "")
         made = Kind(
-            verb=find.__name__,
-            told=_split(find.__doc__ or "")[0],
+            verb=verb,
+            told=said,
             module=find.__module__,
             question=question_kind,
-            answer=_returned(find),
+            answer=find.__globals__[returned] if isinstance(returned, str) else returned,
             prepare=prepare,
             find=find,
             function=asked,
@@ -229,24 +234,32 @@ def asks(
         )
         signature = signature_of(question_kind)
         asked.__signature__ = signature  # type: ignore[attr-defined]
-        asked.__doc__ = _with_fields(find.__doc__ or "", fields_in_words(question_kind))
+        others = "" if sections.startswith(RAISES) else "\n"
+        sections = f"{RAISES}{REFUSED}{others}{sections.removeprefix(RAISES)}"
+        asked.__doc__ = f"{said}\n\n{fields_in_words(question_kind)}\n\n{sections}"
         _DECLARED[made.words] = made
         return asked
 
     return declare
 
 
-def _returned(function: Callable[..., Any]) -> type[Figures]:
-    """Return the class of what a function returns, as its annotation names it."""
-    named = inspect.get_annotations(function)["return"]
-    found: type[Figures] = function.__globals__[named] if isinstance(named, str) else named
-    return found
-
-
 @cache
 def listed() -> dict[str, Listed]:
-    """Return the questions that netloom has, by their words. None is imported for that."""
-    return {words: _listed(words, place) for words, place in functions().items()}
+    """Return the questions that netloom has, by their words. None is imported for that.
+
+    A question is one module, read as text. What it is for stands in the module's first line.
+    """
+    found = {}
+    for words, place in functions().items():
+        module, _, verb = place.partition(":")
+        package, _, name = module.rpartition(".")
+        spec = find_spec(package)
+        assert spec, f"question {words}: there is no package {package}"
+        assert spec.origin, f"question {words}: {package} is no package"
+        with Path(spec.origin).with_name(f"{name}.py").open(encoding="utf-8") as file:
+            summary = file.readline().strip().strip('"')
+        found[words] = Listed(words, verb, summary, module)
+    return found
 
 
 @cache
@@ -257,21 +270,6 @@ def functions() -> dict[str, str]:
     """
     added = {name: each.value for name, each in declared("questions").items()}
     return dict(sorted((OWN | added).items()))
-
-
-def _listed(words: str, place: str) -> Listed:
-    """Return what is known of a question that is one module. It is read as text.
-
-    What it is for stands in the first line of the module.
-    """
-    module, _, verb = place.partition(":")
-    package, _, name = module.rpartition(".")
-    spec = find_spec(package)
-    assert spec, f"question {words}: there is no package {package}"
-    assert spec.origin, f"question {words}: {package} is no package"
-    with Path(spec.origin).with_name(f"{name}.py").open(encoding="utf-8") as file:
-        summary = file.readline().strip().strip('"')
-    return Listed(words, verb, summary, module)
 
 
 @cache
@@ -370,26 +368,12 @@ def all_kinds() -> Iterator[Kind]:
     return map(kind_of, all_words())
 
 
-def _words_of(function: Callable[..., Any]) -> str:
-    """Return the words of a question: those that it is listed by, or else the function's name."""
-    place = f"{function.__module__}:{function.__name__}"
-    found = (words for words, each in functions().items() if each == place)
-    return next(found, function.__name__.replace("_", "-"))
-
-
 def _split(text: str) -> tuple[str, str]:
     """Return what a docstring says first, and its sections."""
     text = inspect.cleandoc(text)
     found = re.search(r"^(Raises\n------|Examples\n--------)", text, re.MULTILINE)
     place = found.start() if found else len(text)
     return text[:place].strip(), text[place:]
-
-
-def _with_fields(text: str, fields: str) -> str:
-    """Return a docstring with a section of fields, and InputError among what is raised."""
-    said, sections = _split(text)
-    others = "" if sections.startswith(RAISES) else "\n"
-    return f"{said}\n\n{fields}\n\n{RAISES}{REFUSED}{others}{sections.removeprefix(RAISES)}"
 
 
 def flag_of(name: str) -> str:

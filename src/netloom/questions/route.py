@@ -67,6 +67,8 @@ from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import MOST_LANES, ForwardingTable, addressed
 from netloom.topology import Topology
+from netloom.topology.names import short_names
+from netloom.topology.subnets.shapes import missing_parts
 
 OBJECTIVES: tuple[Objective, ...] = ("all-to-all", "shifts", "permutations")
 
@@ -388,8 +390,6 @@ class RoutedFabric(Answer):
     @cached_property
     def _short(self) -> dict[str, str]:
         """The short names of switches. Of an answer from a store its file may be gone: none."""
-        from netloom.topology.names import short_names
-
         network = network_again(self.network, self.asked)
         return short_names(network.routers.labels) if network else {}
 
@@ -459,10 +459,6 @@ def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute, __: Mapping[str
     addressed(ready.network, name)
 
 
-def _refuse_no_tree(_: Any, ready: FabricToRoute, __: Mapping[str, str]) -> None:
-    tree_of(ready.network)
-
-
 def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     write_lfts(answer.network, answer.forwarding, path)
     line = f"Tables: {path}. OpenSM loads them: opensm -R file -U {path}"
@@ -505,7 +501,7 @@ SLURM = Output(
     "The tree as Slurm's topology.conf or .yaml.",
     _write_slurm,
     check_in_folder,
-    refuse=_refuse_no_tree,
+    refuse=lambda _, ready, __: tree_of(ready.network),
 )
 
 
@@ -531,7 +527,11 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
         wanted = f"{BALANCED}, lfts:FILE, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
     installed, why = _installed(question, network)
-    objective, programs = _wanted(question, network)
+    items = question.wanted if isinstance(question.wanted, list) else [question.wanted]
+    objectives = [each for each in OBJECTIVES if each in items]
+    if len(objectives) > 1:
+        raise InputError("for", " and ".join(objectives), "one of these, and programs")
+    programs = [_program(item, question, network) for item in items if item not in OBJECTIVES]
     if not programs:
         refuse(question, ("count_inside_nodes",), "for PROGRAM, which this says something of")
     if question.engine != BALANCED and (question.repair or question.wanted != "all-to-all"):
@@ -548,7 +548,8 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     fallback = "; ".join(
         f"OpenSM falls back from {name} to minhop: {why}" for name, why in fallen if why
     )
-    return FabricToRoute(network, installed, objective, programs, fallback)
+    objective = objectives[0] if objectives else OBJECTIVES[0]
+    return FabricToRoute(network, installed, objective, tuple(programs), fallback)
 
 
 def _installed(question: RouteQuestion, network: Topology) -> tuple[ForwardingTable, str]:
@@ -567,16 +568,6 @@ def _installed(question: RouteQuestion, network: Topology) -> tuple[ForwardingTa
             raise error from None
         wanted = f"{error.wanted}; or --repair, if what is not there broke"
         raise InputError(error.where, error.found, wanted) from None
-
-
-def _wanted(question: RouteQuestion, network: Topology) -> tuple[Objective, tuple[Program, ...]]:
-    """Return what tables should be good for: an objective, and programs read and placed."""
-    items = question.wanted if isinstance(question.wanted, list) else [question.wanted]
-    objectives = [each for each in OBJECTIVES if each in items]
-    if len(objectives) > 1:
-        raise InputError("for", " and ".join(objectives), "one of these, and programs")
-    programs = [_program(item, question, network) for item in items if item not in OBJECTIVES]
-    return objectives[0] if objectives else OBJECTIVES[0], tuple(programs)
 
 
 def _program(item: Any, question: RouteQuestion, network: Topology) -> Program:
@@ -630,8 +621,6 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     >>> found.after.all_to_all.max, found.after.all_to_all.bound, found.after.deadlock_free
     (24, 24.0, True)
     """
-    from netloom.topology.subnets.shapes import missing_parts
-
     network, installed, cabling = ready.network, ready.installed, ready.network.cabling
     has_lids = cabling is not None and cabling.port_lid.any()
     made, front = routed(question, ready)

@@ -1,9 +1,4 @@
-"""How answers are shown: their words, and tables no wider than the screen.
-
-How answers are shown: what they come to in a sentence, names, tables and lines.
-
-Figures on a terminal: tables and pairs, no line wider than the screen.
-"""
+"""How answers are shown: their words, and tables no wider than the screen."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from netloom.topology import Topology
 from netloom.topology.names import short_channel_name
 from netloom.topology.parse import spec_in_words
 
-# -- shown -----------------------------------------------------------------------------------------
+# -- names and figures in words --------------------------------------------------------------------
 
 
 FILE = re.compile(r"(?:\w+:)?(?P<folders>.*/)?(?P<stem>[^/]+?)\.[A-Za-z]\w*")
@@ -164,7 +159,7 @@ def ended(words: str) -> str:
     return words if words.endswith((".", "!", "?")) else f"{words}."
 
 
-# -- terminal --------------------------------------------------------------------------------------
+# -- tables and pairs, no line wider than the screen -----------------------------------------------
 
 
 GAP = "  "

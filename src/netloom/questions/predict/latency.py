@@ -18,9 +18,25 @@ from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
 from netloom.machines import Machine
 from netloom.models.channel_queueing import (
+    KNEE,
+    LIMITS,
     Busy,
     ChannelPrediction,
+    ChannelRouter,
     PreparedChannels,
+    accuracy_flags,
+    channel_saturation,
+    follow_flows,
+    host_flows,
+    latency_band,
+    off_by,
+    predict_channels,
+    prepare_channels,
+    resource_name,
+    router_kind,
+    saturation_band,
+    saturation_limit,
+    trust,
 )
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
@@ -59,13 +75,19 @@ from netloom.questions.predict.shared import (
 )
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnTopology
-from netloom.questions.simulate.load import BY_LOAD
+from netloom.questions.simulate.load import BY_LOAD, simulate
 from netloom.questions.terminal import arrow, order_named, subject
-from netloom.routing.virtual_channels import VirtualRouting
-from netloom.simulation.network.bound import Bound
+from netloom.routing import VirtualChannelRouting, parse, parse_routing, virtual_channel_routing
+from netloom.routing.virtual_channel_tables import CHOOSING
+from netloom.routing.virtual_channels import VirtualRouting, named_routing
+from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.routers import Router
-from netloom.topology import Topology
+from netloom.topology import Cube, Topology, average_distance
+from netloom.topology.measures import check_alike
 from netloom.workload import Traffic
+from netloom.workload.programs.shared import between_groups
+from netloom.workload.traffic import from_process_graph
+from netloom.workload.traffic.patterns import Fixed, Weighted
 
 LATENCY_FACTOR = 3.0
 """Times the latency of an idle network, from which one is called saturated, as in simulations."""
@@ -398,29 +420,21 @@ class PredictedNetwork:
 
     @cached_property
     def kind(self) -> str:
-        """Which of ``channel_accuracy.KINDS`` the router is of."""
-        from netloom.models.channel_queueing import router_kind
-
+        """Which of ``channel_queueing.KINDS`` the router is of."""
         return router_kind(self.prepared.router, self.prepared.flits)
 
     @cached_property
     def flags(self) -> tuple[str, ...]:
         """Why to expect more than the usual error, a line each."""
-        from netloom.models.channel_queueing import accuracy_flags
-
         network = self.prepared, self.topology, self.traffic, self.routing, asdict(self.router)
         return tuple(accuracy_flags(*network, limit_told=self.limit_told))
 
     def place(self, busy: Busy) -> str:
         """Name a resource: ``injection at node (0,3)``, ``channel (4,4) -> (4,3)``."""
-        from netloom.models.channel_queueing import resource_name
-
         return resource_name(busy, self.prepared, self.topology)
 
     def load(self, found: ChannelPrediction, simulated: Mapping[str, Any] | None) -> PredictedLoad:
         """Return what is said of one load, and of its run in a simulation, if there is one."""
-        from netloom.models.channel_queueing import KNEE, latency_band, off_by
-
         saturated = found.saturated or found.load >= self.saturation
         steady = not saturated and found.load <= KNEE * self.saturation
         latency = float(found.latency) if steady else None
@@ -430,6 +444,10 @@ class PredictedNetwork:
         if latency is not None and error is not None:
             least = found.zero_load_latency
             low, high = off_by(latency, error.below, error.above, least=least, most=inf)
+        checked = None
+        if simulated is not None:
+            mean, half = simulated["packet_latency_mean"], simulated["packet_latency_ci95"]
+            checked = Checked.of(mean, half, latency, stable=simulated["stable"])
         used = found.utilisation
         return PredictedLoad(
             offered=found.load,
@@ -446,28 +464,24 @@ class PredictedNetwork:
             utilisation_max=float(used.max(initial=0.0)),
             tightest=None if saturated else self.place(found.tightest),
             tightest_utilisation=None if saturated else found.tightest.utilisation,
-            simulated=None
-            if simulated is None
-            else Checked.of(
-                simulated["packet_latency_mean"],
-                simulated["packet_latency_ci95"],
-                latency,
-                stable=simulated["stable"],
-            ),
+            simulated=checked,
         )
 
 
 def prepare(question: LatencyQuestion) -> PredictedNetwork:
     """Return the network, ready to be predicted at any load, and where the model saturates."""
-    from netloom.models.channel_queueing import channel_saturation, saturation_limit
-    from netloom.routing import parse_routing
-    from netloom.routing.virtual_channels import named_routing
-    from netloom.topology.measures import check_alike
-
     question.refuse_limits_alone()
     topology, on_machine = network_of(question)
     check_alike(topology, "the model of latency")
-    router_name, router = _router(question, on_machine)
+    router_name, router = asked_router(question, on_machine)
+    if question.switching is not None:
+        router = replace(router, switching=question.switching)  # type: ignore[arg-type]
+    if router.switching not in ("wormhole", "virtual-cut-through"):
+        wanted = "wormhole or virtual-cut-through, which the model is of"
+        raise InputError("switching", f"'{router.switching}'", wanted)
+    for field in ("injection_channels", "ejection_channels", "switch_allocation_cycles"):
+        if getattr(router, field) != 1:
+            raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
     traffic, inside = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
         given: VirtualRouting = question.routing
@@ -477,13 +491,41 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
                 given = named_routing(topology, given)
             else:
                 given = parse_routing(given, topology)
-        prepared, bound, routing, layers = _prepared(question, topology, given, router, traffic)
+        law, count = traffic.law, traffic.num_nodes**2  # pairs that may communicate, not yet listed
+        if isinstance(law, Fixed | Weighted):
+            count = len(law.target) if isinstance(law, Weighted) else traffic.num_nodes
+        hops = average_distance(topology) if isinstance(topology, Cube) else 1
+        if count * hops * router.vcs > MOST_HOPS:
+            found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
+            wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs"
+            wanted += "; simulate it" if topology.direct else ""
+            raise InputError(topology.name, found, wanted)
+        pairs = traffic.matrix()
+        rates = pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
+        own, flits = ChannelRouter.of(router), question.packet_flits
+        if topology.direct:
+            routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
+            prepared = prepare_channels(follow_flows(routing, *rates), own, flits=flits)
+            bound = throughput_bound(topology, routing, traffic, router)
+            name, layers = routing.name, 1
+        else:  # the bound is the channels', hosts' included
+            if isinstance(given, str | VirtualChannelRouting):
+                found = given if isinstance(given, str) else f"the table {given.name}"
+                wanted = "paths between hosts, such as up-down or routes:FILE"
+                raise InputError("routing", found, wanted)
+            flows = host_flows(topology, given, *rates, vcs=router.vcs, most_hops=MOST_HOPS)
+            prepared = prepare_channels(flows, own, flits=flits)
+            load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
+            fullest = Busy(LIMITS[0], int(np.argmax(load)), 1.0)
+            what = resource_name(fullest, prepared, topology)
+            bound = Bound(load=prepared.full_load, what=what)
+            name, layers = str(given), flows.layers
         saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
         limit, told = saturation_limit(prepared, saturation)
     return PredictedNetwork(
         topology=topology,
         traffic=traffic,
-        routing=routing,
+        routing=name,
         layers=layers,
         given_routing=given,
         router_name=router_name,
@@ -516,10 +558,9 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
 
     Queueing theory gives the latency from the rates of all channels, VCs and buffers: see
     ``models.channel_queueing``. Every figure has its expected error, from a study of random
-    networks with such routers (``models.channel_accuracy``), and the answer names what limits the
-    network. Above nine tenths of the predicted saturation the model gives no latency: simulate.
-    ``simulate`` also runs the network and shows progress. Ctrl-C ends the runs, and the answer
-    contains what is known by then.
+    networks with such routers, and the answer names what limits the network. Above nine tenths of
+    the predicted saturation the model gives no latency: simulate. ``simulate`` also runs the
+    network and shows progress. Ctrl-C ends the runs, and the answer contains what is known by then.
 
     Raises
     ------
@@ -534,14 +575,6 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     >>> round(predict_latency("mesh:4x4", offered=0).latency, 2)  # 2.67 hops
     20.67
     """
-    from netloom.models.channel_queueing import (
-        KNEE,
-        off_by,
-        predict_channels,
-        saturation_band,
-        trust,
-    )
-
     topology, router, bound = network.topology, network.router, network.bound
     loads = parse_rates(question.offered, "offered", lambda: network.saturation, nearly=KNEE)
     if loads[-1] > 1:
@@ -585,25 +618,8 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     )
 
 
-def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str, Router]:
-    """Return the router, if the model knows what it does."""
-    name, router = asked_router(question, on_machine)
-    if question.switching is not None:
-        router = replace(router, switching=question.switching)  # type: ignore[arg-type]
-    if router.switching not in ("wormhole", "virtual-cut-through"):
-        wanted = "wormhole or virtual-cut-through, which the model is of"
-        raise InputError("switching", f"'{router.switching}'", wanted)
-    for field in ("injection_channels", "ejection_channels", "switch_allocation_cycles"):
-        if getattr(router, field) != 1:
-            raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
-    return name, router
-
-
 def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, float]:
     """Return the traffic, and the share that stays inside nodes."""
-    from netloom.workload.programs.shared import between_groups
-    from netloom.workload.traffic import from_process_graph
-
     if question.app is None:
         refuse(question, OF_A_PROGRAM, "app, which this says something of")
         asked = read_traffic(question.traffic, topology, question.nodes)
@@ -617,54 +633,8 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, fl
     return traffic, inside
 
 
-def _prepared(
-    question: LatencyQuestion,
-    topology: Topology,
-    given: VirtualRouting,
-    router: Router,
-    traffic: Traffic,
-) -> tuple[PreparedChannels, Bound, str, int]:
-    """Return what the model starts from, what limits the traffic, the routing, and its layers.
-
-    If hosts hang on routers, the bound is the channels', hosts' included.
-    """
-    from netloom.models import channel_queueing as model
-    from netloom.routing import VirtualChannelRouting, virtual_channel_routing
-    from netloom.simulation.network.bound import throughput_bound
-    from netloom.topology import Cube, average_distance
-
-    count = _pairs(traffic)
-    hops = average_distance(topology) if isinstance(topology, Cube) else 1
-    if count * hops * router.vcs > MOST_HOPS:
-        found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
-        wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs"
-        wanted += "; simulate it" if topology.direct else ""
-        raise InputError(topology.name, found, wanted)
-    pairs, flits = traffic.matrix(), question.packet_flits
-    rates = pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
-    if topology.direct:
-        routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
-        flows = model.follow_flows(routing, *rates)
-        prepared = model.prepare_channels(flows, model.ChannelRouter.of(router), flits=flits)
-        return prepared, throughput_bound(topology, routing, traffic, router), routing.name, 1
-    if isinstance(given, str | VirtualChannelRouting):
-        found = given if isinstance(given, str) else f"the table {given.name}"
-        raise InputError("routing", found, "paths between hosts, such as up-down or routes:FILE")
-    flows = model.host_flows(topology, given, *rates, vcs=router.vcs, most_hops=MOST_HOPS)
-    prepared = model.prepare_channels(flows, model.ChannelRouter.of(router), flits=flits)
-    load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
-    fullest = model.Busy(model.LIMITS[0], int(np.argmax(load)), 1.0)
-    limit = model.resource_name(fullest, prepared, topology)
-    bound = Bound(load=prepared.full_load, what=limit)
-    return prepared, bound, str(given), flows.layers
-
-
 def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traffic) -> None:
     """Refuse a routing whose packets choose channels, with the limit that holds for all choices."""
-    from netloom.routing import parse, virtual_channel_routing
-    from netloom.routing.virtual_channel_tables import CHOOSING
-    from netloom.simulation.network.bound import throughput_bound
-
     kind = split_spec(name)[0]
     kind = parse.SYNONYMS.get(kind, kind)
     if kind not in (*parse.SIMULATED, *CHOOSING):
@@ -676,15 +646,6 @@ def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traf
     raise InputError("routing", found, wanted)
 
 
-def _pairs(traffic: Traffic) -> int:
-    """Return how many pairs of nodes may communicate, before they are listed."""
-    from netloom.workload.traffic.patterns import Fixed, Weighted
-
-    if isinstance(traffic.law, Weighted):
-        return len(traffic.law.target)
-    return traffic.num_nodes if isinstance(traffic.law, Fixed) else traffic.num_nodes**2
-
-
 def _simulated(
     question: LatencyQuestion, network: PredictedNetwork, loads: tuple[float, ...]
 ) -> tuple[dict[float, dict[str, Any]], bool]:
@@ -692,8 +653,6 @@ def _simulated(
 
     Also whether it was interrupted. Loads of which it measured nothing are left out.
     """
-    from netloom.questions.simulate.load import simulate
-
     if not question.simulate:
         return {}, False
     bound = network.bound

@@ -67,7 +67,6 @@ is of one
     """
     from netloom.mapping.layouts import cube_of_hosts
     from netloom.questions.named import find_network
-    from netloom.topology import Cube
 
     topology, _ = find_network(on)
     own = cube_of_hosts(topology)
@@ -146,7 +145,10 @@ class CurveAnswer(Answer):
             if not found.stable:
                 return "the simulation saturates at this load"
             said = f"simulated {give_or_take(found.latency, found.ci95)} cycles"
-            return f"{said}; the model is {_off(errors[0])}" if errors else said
+            if not errors:
+                return said
+            off = f"{percent(abs(errors[0]))} too {'high' if errors[0] > 0 else 'low'}"
+            return f"{said}; the model is {off if abs(errors[0]) >= EXACT else 'exact'}"
         said = f"simulated at {counted(len(told), 'point')}"
         if errors:
             said += f": the model is at most {percent(max(map(abs, errors)))} off"
@@ -159,11 +161,6 @@ class CurveAnswer(Answer):
             yield f"simulated: {what}, seed {self.provenance.seed}"
         if self.interrupted:
             yield "interrupted: what was simulated by then"
-
-
-def _off(error: float) -> str:
-    side = "high" if error > 0 else "low"
-    return f"{percent(abs(error))} too {side}" if abs(error) >= EXACT else "exact"
 
 
 def some_of(rates: Sequence[float]) -> list[float]:

@@ -288,8 +288,6 @@ def timed_links(topology: Topology, clock: Clock | None, *, end_channels: bool) 
 
 def flow_routing(asked: Any, topology: Topology) -> Routing:
     """Return the routing whose paths flows take. InputError if it is a table of routers."""
-    from netloom.routing import VirtualChannelRouting
-
     if isinstance(asked, VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
     return parse_routing(asked, topology) if isinstance(asked, str) else asked
@@ -346,15 +344,22 @@ def prepare_program(
         refuse_flow_fields(question)
     if on_machine is not None and flit_bytes is not None:
         on_machine, topology = on_machine.with_flits(topology, flit_bytes)
-    if question.engine != "flow" and "injection" in type(question).model_fields:
-        refuse(question, ("injection",), "engine flow, of whose flows this says something")
+
     if question.engine != "flow" and topology.num_hosts > MOST_NODES:
         nodes = counted(topology.num_hosts, "node")
         raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")
     router: Router | Rules
     routing: VirtualChannelRouting | Routing
     if question.engine == "flow":
-        router, routing = _flows(question, topology), flow_routing(question.routing, topology)
+        own = [each for other in engines().values() for each in other.fields.model_fields]
+        wanted = f"{IN_CYCLES}: flows have no routers"
+        refuse(question, ("router", "switching", *ROUTER_FIELDS, *own), wanted)
+        if question.packet_flits is not None and getattr(question, "gap_cycles", None) is None:
+            wanted = "engine network: flows are not cut into packets"
+            raise InputError("packet_flits", f"{question.packet_flits}", wanted)
+        injection: Any = getattr(question, "injection", "in-order")
+        router = FlowRules(injection, end_channels=_limited(question, topology))
+        routing = flow_routing(question.routing, topology)
     elif question.engine != "network":
         wanted = "engine network, whose routers this says something of"
         refuse(question, ("router", *ROUTER_FIELDS), wanted)
@@ -364,7 +369,12 @@ def prepare_program(
         if question.packet_flits is None and longest_flits > LONGEST:
             none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
             raise InputError("packet_flits", none, f"at most {LONGEST}, to cut them")
-        router = _router(question, on_machine)
+        _refuse_fields_of_others(question)
+        ends = listed([*OTHERS, "flow"], last="or")
+        refuse(question, ("end_channels",), f"engine {ends}, of whose channels this says something")
+        _, router = asked_router(question, on_machine)
+        if question.switching is not None:
+            router = replace(router, switching=question.switching)
         topology = with_lanes(topology, router)
         asked = on_machine.routing(question.routing) if on_machine else question.routing
         routing = routing_for(topology, asked, router)
@@ -387,24 +397,3 @@ def _refuse_fields_of_others(question: Any) -> None:
         if name != question.engine:
             wanted = f"engine {name}, of whose channels this says something"
             refuse(question, list(other.fields.model_fields), wanted)
-
-
-def _flows(question: Any, topology: Topology) -> FlowRules:
-    own = [each for other in engines().values() for each in other.fields.model_fields]
-    wanted = f"{IN_CYCLES}: flows have no routers"
-    refuse(question, ("router", "switching", *ROUTER_FIELDS, *own), wanted)
-    if question.packet_flits is not None and getattr(question, "gap_cycles", None) is None:
-        wanted = "engine network: flows are not cut into packets"
-        raise InputError("packet_flits", f"{question.packet_flits}", wanted)
-    injection: Any = getattr(question, "injection", "in-order")
-    return FlowRules(injection, end_channels=_limited(question, topology))
-
-
-def _router(question: Any, on_machine: Machine | None) -> Router:
-    _refuse_fields_of_others(question)
-    ends = listed([*OTHERS, "flow"], last="or")
-    refuse(question, ("end_channels",), f"engine {ends}, of whose channels this says something")
-    _, router = asked_router(question, on_machine)
-    if question.switching is None:
-        return router
-    return replace(router, switching=question.switching)

@@ -52,7 +52,9 @@ from netloom.simulation.figures import (
     Spread,
     Trust,
 )
-from netloom.simulation.flow.at_once import AtOnce
+from netloom.simulation.flow.at_once import AtOnce, each_way, run_at_once, send_order
+from netloom.simulation.flow.run import TOLERATED
+from netloom.simulation.side_by_side import run_all
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
@@ -381,7 +383,15 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     """Read the program, build the network and its routing, and place the tasks."""
     topology, machine = network_of(question)
     network = prepare_flows(question, topology, clock_of(question, topology, machine))
-    graph = _sized(program_on(question, topology), question.flow_bytes)
+    graph = program_on(question, topology)
+    if question.flow_bytes is not None:
+        size = parse_bytes(question.flow_bytes, where="size")
+        if not size:
+            raise InputError("size", "0", "a size above 0, such as 1MB")
+        graph = replace(graph, bytes=np.full(graph.num_edges, size))
+    elif graph.num_edges and (graph.bytes == 1).all():
+        none = "none: the edges of this graph have no size of their own"
+        raise InputError("size", none, "the size of a flow, such as --size 1MB")
     node_of = placed(question, graph, topology)
     across, inside = entering(graph, topology, node_of)
     sent = across.only(across.bytes > 0)
@@ -390,19 +400,6 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
         raise InputError(graph.name, nothing, "communication that enters the network")
     left_out = graph.num_edges - across.num_edges, across.num_edges - sent.num_edges
     return PreparedTraffic(sent, network, node_of, left_out, inside)
-
-
-def _sized(graph: ProcessGraph, flow_bytes: Any) -> ProcessGraph:
-    """Return a process graph with the bytes of its edges, or with those that are asked for."""
-    if flow_bytes is not None:
-        size = parse_bytes(flow_bytes, where="size")
-        if not size:
-            raise InputError("size", "0", "a size above 0, such as 1MB")
-        return replace(graph, bytes=np.full(graph.num_edges, size))
-    if graph.num_edges and (graph.bytes == 1).all():
-        found = "none: the edges of this graph have no size of their own"
-        raise InputError("size", f"{found}", "the size of a flow, such as --size 1MB")
-    return graph
 
 
 @asks(
@@ -438,10 +435,6 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
     >>> round(found.finish_over_bound, 9)  # 16 flows of 80 µs share the uplink
     1.0
     """
-    from netloom.simulation.flow.at_once import each_way, run_at_once, send_order
-    from netloom.simulation.flow.run import TOLERATED
-    from netloom.simulation.side_by_side import run_all
-
     network, graph = ready.network, ready.graph
     assert network.clock is not None
     send = partial(

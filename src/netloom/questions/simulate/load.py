@@ -236,7 +236,11 @@ class Simulation(LoadAnswer):
         load = number(point.offered)
         if not point.is_sure:
             said = f"Too short to be sure: about {_mean(point)} cycles at {load}{_idle(point)}."
-            lines = {"why": _doubt(point), "limits": limits}
+            ran = counted(point.cycles, "cycle", ",")
+            why = f"after {ran} the latency is less precise than asked"
+            if not point.warmed_up:
+                why = "the start-up was not seen to end"
+            lines = {"why": why, "limits": limits}
             return Verdict("unknown", said, "", lines, longer(self))
         busiest, mark = "", "fine"
         if point.utilisation_max is not None:
@@ -249,7 +253,9 @@ class Simulation(LoadAnswer):
         else:
             tail = f", p99 {number(point.packet_latency_p99)}"
             said = f"Carries {load} at {_mean(point)} cycles{_idle(point, tail)}."
-        lines = {"where": _where(point), "shared": _shared(point), "limits": limits}
+        slower = [(e.slowdown.packet_latency, e.name) for e in point.programs if e.slowdown]
+        shared = suffers(slower, "{} times its latency alone")
+        lines = {"where": _where(point), "shared": shared, "limits": limits}
         return Verdict(mark, said + busiest, "", lines, more)
 
     def _overload(self, point: Point) -> str:
@@ -272,7 +278,13 @@ class Simulation(LoadAnswer):
         below = [each for each in points if failed is None or each.offered < failed.offered]
         carried = [each for each in below if each.is_carried]
         if vague := [each for each in points if not each.is_known and each is not failed]:
-            said = _known_so_far(vague[0], carried)
+            said = _too_short(vague[0])
+            if carried:
+                last, why = carried[-1], "Too short to tell"
+                why = "Interrupted" if vague[0].interrupted else why
+                known = f"{number(last.offered)} at {number(last.packet_latency_mean)} cycles"
+                most = number(vague[0].offered)
+                said = f"{why}: carries {known}, not known whether {most} too."
             return Verdict("unknown", said, "", limits, longer(self))
         more = self.again(SATURATION, cycles=None)
         slow = failed is not None and not self._is_overloaded(failed)
@@ -354,7 +366,15 @@ class Simulation(LoadAnswer):
     def remarks(self) -> Iterator[str]:
         """Yield how long one load was measured, how it was run, and what was changed."""
         if not self.several:
-            yield _measured(self.points[0])
+            point = self.points[0]
+            said = f"measured {counted(point.cycles, 'cycle', ',')} after "
+            said += f"{point.warmup_cycles:,} of warm-up: {counted(point.packets, 'packet', ',')}, "
+            said += f"{counted(number(point.hops_mean), 'hop')} on average"
+            if point.packet_latency_mean is not None:
+                said += f", {number(point.source_queue_latency_mean)} cycles in the source queue "
+                said += f"and {number(point.network_latency_mean)} in the network"
+            worst = number(point.accepted_worst_node)
+            yield f"{said}; worst node {point.worst_node}: {worst} {FLITS}"
         yield from self.setup.remarks()
 
     @table(NodeTraffic)
@@ -447,12 +467,6 @@ def _too_short(point: Point) -> str:
     return f"Too short to tell at {number(point.offered)}: {seen} in {ran}."
 
 
-def _doubt(point: Point) -> str:
-    if not point.warmed_up:
-        return "the start-up was not seen to end"
-    return f"after {counted(point.cycles, 'cycle', ',')} the latency is less precise than asked"
-
-
 def _mean(point: Point) -> str:
     """Return a mean latency: about, where it is less precise than it was asked for."""
     return around(point.packet_latency_mean, None if point.is_sure else point.packet_latency_ci95)
@@ -479,11 +493,6 @@ def _accepted(point: Point) -> str:
     return f"{said}, least from {point.worst_node}: {number(point.accepted_worst_node)}"
 
 
-def _shared(point: Point) -> str:
-    slower = [(each.slowdown.packet_latency, each.name) for each in point.programs if each.slowdown]
-    return suffers(slower, "{} times its latency alone")
-
-
 def _is_surely_slow(point: Point | None) -> bool:
     """Whether latency is too long for certain, as far as its interval tells."""
     if point is None or point.packet_latency_mean is None:
@@ -499,31 +508,11 @@ def _slow_said(point: Point) -> str:
     return f"packets take {mean} cycles at {number(point.offered)}, {times} times idle"
 
 
-def _known_so_far(vague: Point, carried: Sequence[Point]) -> str:
-    if not carried:
-        return _too_short(vague)
-    last, most = carried[-1], number(vague.offered)
-    why = "Interrupted" if vague.interrupted else "Too short to tell"
-    known = f"{number(last.offered)} at {number(last.packet_latency_mean)} cycles"
-    return f"{why}: carries {known}, not known whether {most} too."
-
-
 def _as_fast(point: Point, first: Point) -> bool:
     """Whether a mean latency is that of the fastest, as far as their intervals tell."""
     apart = (point.packet_latency_mean or 0.0) - (first.packet_latency_mean or 0.0)
     sure = (point.packet_latency_ci95 or 0.0) + (first.packet_latency_ci95 or 0.0)
     return point is first or apart <= sure
-
-
-def _measured(point: Point) -> str:
-    """Return how long a run was, and what its packets did."""
-    said = f"measured {counted(point.cycles, 'cycle', ',')} after {point.warmup_cycles:,} of "
-    said += f"warm-up: {counted(point.packets, 'packet', ',')}, "
-    said += f"{counted(number(point.hops_mean), 'hop')} on average"
-    if point.packet_latency_mean is not None:
-        waits, inside = number(point.source_queue_latency_mean), number(point.network_latency_mean)
-        said += f", {waits} cycles in the source queue and {inside} in the network"
-    return f"{said}; worst node {point.worst_node}: {number(point.accepted_worst_node)} {FLITS}"
 
 
 def _runs(points: Sequence[Point], rows: int | list[int]) -> dict[str, Any]:
@@ -543,8 +532,6 @@ BY_LOAD = Axes(
 def one_point(found: LoadAnswer, point: Point) -> Recorded:
     """Return what an answer says of one run, as the answer of a simulation of that alone."""
     import polars as pl
-
-    from netloom.questions.recorded import Recorded
 
     only = (pl.col("offered") == point.offered) & (pl.col("switching") == point.switching)
     bounds = {point.switching: found.setup.throughput_bounds[point.switching]}

@@ -139,7 +139,10 @@ class LoopSimulation(Answer):
 
     def judged(self) -> Verdict:
         """Return what share of their sending rate ranks lose, at the highest applied traffic."""
-        limits = {"limits": self._limits()}
+        limit, limits = self.saturation, dict[str, str]()
+        if limit is not None and limit.worst_node is not None:
+            said = f"the slowest rank saturates at {number(limit.worst_node)}, the average one at "
+            limits["limits"] = f"{said}{number(limit.average_node)} {FLITS} (estimates)"
         last = self.points[-1] if self.points else None
         if last is None or last.lost_mean is None or last.lost_worst is None:
             longer = {} if self.interrupted else {"most_cycles": 10 * self.asked["most_cycles"]}
@@ -150,19 +153,17 @@ class LoopSimulation(Answer):
             said = f"Interrupted: ranks lose {rough(mean)} of their sending rate so far{at}."
             return Verdict("unknown", said, "", limits, self.again())
         mark = LOST.mark(mean, worst=worst)
-        lines = {"why": _why(last), "shared": _shared(last)} | limits
+        slower = [(each.slowdown, each.name) for each in last.programs]
+        shared = suffers(slower, "its loops take {} times as long as alone")
+        lines = {"why": "", "shared": shared} | limits
+        if last.message_latency is not None:
+            takes, idle = number(last.message_latency), number(last.unhindered_latency)
+            lines["why"] = f"a message takes {takes} cycles, {idle} of them also on an idle network"
         if mark == "fine":
             said = f"Ranks keep {rough(1 - mean)} of their sending rate{at}, the slowest "
             return Verdict(mark, f"{said}{rough(1 - worst)}.", "", lines)
         said = f"Ranks lose {rough(mean)} of their sending rate to the network{at}, the slowest "
         return Verdict(mark, f"{said}{rough(worst)}.", "", lines, self._next(last))
-
-    def _limits(self) -> str:
-        limit = self.saturation
-        if limit is None or limit.worst_node is None:
-            return ""
-        said = f"the slowest rank saturates at {number(limit.worst_node)}, the average one at "
-        return f"{said}{number(limit.average_node)} {FLITS} (estimates)"
 
     def _next(self, last: Point) -> str:
         """Return the command that looks for a better mapping, where waiting for others costs."""
@@ -235,18 +236,6 @@ def _too_short(last: Point | None) -> str:
     if last.interrupted:
         return f"Interrupted after {ran} at applied traffic {applied}: nothing is known of it."
     return f"Not known at applied traffic {applied}: after {ran} some rank has too few loops."
-
-
-def _why(point: Point) -> str:
-    if point.message_latency is None:
-        return ""
-    takes, idle = number(point.message_latency), number(point.unhindered_latency)
-    return f"a message takes {takes} cycles, {idle} of them also on an idle network"
-
-
-def _shared(point: Point) -> str:
-    slower = [(each.slowdown, each.name) for each in point.programs]
-    return suffers(slower, "its loops take {} times as long as alone")
 
 
 BY_APPLIED = Axes(

@@ -14,13 +14,7 @@ from netloom.base.figures import FLITS, Figures, figure
 from netloom.base.words import counted, number
 from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import (
-    entering,
-    network_of,
-    placed,
-    program_on,
-    read_traffic,
-)
+from netloom.questions.named import entering, network_of, placed, program_on, read_traffic
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.questions.terminal import subject
@@ -112,13 +106,17 @@ class UnderLoad(Figures):
     @classmethod
     def of(cls, network: SimulatedNetwork) -> UnderLoad:
         """Return what is said of a network that is ready to be simulated."""
-        topology, machine = network.topology, network.machine
+        topology, machine, failures = network.topology, network.machine, None
+        broken = broken_parts(topology)
+        if broken is not None and network.cost is not None:
+            channels, nodes = tuple(broken["channels"]), tuple(broken["nodes"])
+            failures = Failures(channels=channels, nodes=nodes, cost=network.cost)
         return cls(
             topology=topology.name,
             nodes=topology.num_hosts,
             num_routers=None if topology.direct else topology.num_routers,
             num_channels=topology.num_network_channels,
-            failures=_failures(network),
+            failures=failures,
             traffic=network.traffic.name,
             inside_nodes=network.inside_nodes,
             arrivals=network.arrivals.name,
@@ -192,14 +190,6 @@ class UnderLoad(Figures):
         ]
 
 
-def _failures(network: SimulatedNetwork) -> Failures | None:
-    broken = broken_parts(network.topology)
-    if broken is None or network.cost is None:
-        return None
-    channels, nodes = tuple(broken["channels"]), tuple(broken["nodes"])
-    return Failures(channels=channels, nodes=nodes, cost=network.cost)
-
-
 def prepare(question: OpenLoad) -> SimulatedNetwork:
     """Return the network that a question is about, checked by running one cycle at most load.
 
@@ -270,8 +260,17 @@ def _traffic(
         raise InputError("traffic", "traffic as well as app", "one of them")
     only = only_program(question.app, topology)
     if only is None:
-        together, programs, inside = _of_programs(question, topology)
-        return together, programs, None, inside
+        shared = share_programs(question, topology, question.seed)
+        sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
+        shared = replace(shared, graph=sent)
+        together, load_factor = shared_traffic(shared, weight=question.weight)
+        alone = [shared.alone(number) for number in range(len(shared.names))]
+        traffics = tuple(
+            from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
+            for one in alone
+        )
+        seeds = program_seeds(shared, question.seed)
+        return together, ProgramTraffic(shared, traffics, seeds, load_factor), None, inside
     graph = program_on(question, topology, only)
     node_of = placed(question, graph, topology)
     sent, inside = entering(graph, topology, node_of, question.weight)
@@ -282,18 +281,3 @@ def _traffic(
         own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
         tasks = own, np.asarray(node_of, np.int32)
     return traffic, None, tasks, inside
-
-
-def _of_programs(question: OpenLoad, topology: Topology) -> tuple[Traffic, ProgramTraffic, float]:
-    """Return the traffic of programs on nodes of their own, and the share inside nodes."""
-    shared = share_programs(question, topology, question.seed)
-    sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
-    shared = replace(shared, graph=sent)
-    together, load_factor = shared_traffic(shared, weight=question.weight)
-    alone = [shared.alone(number) for number in range(len(shared.names))]
-    traffics = tuple(
-        from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
-        for one in alone
-    )
-    seeds = program_seeds(shared, question.seed)
-    return together, ProgramTraffic(shared, traffics, seeds, load_factor), inside

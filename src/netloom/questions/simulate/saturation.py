@@ -8,11 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.base.figures import (
-    FLITS,
-    figure,
-    framed,
-)
+from netloom.base.figures import FLITS, figure, framed
 from netloom.base.progress import patience
 from netloom.base.words import begun, counted, listed, number
 from netloom.questions import terminal
@@ -121,7 +117,12 @@ class NetworkSaturation(LoadAnswer):
             said = f"Interrupted: nothing is known of {listed(missing)}."
             return Verdict("unknown", said, "", lines, self.again())
         most = max(ended, key=lambda each: each.saturation_offered)
-        equal = [each.switching for each in ended if _reach(each) >= most.saturation_offered]
+        equal = [  # those that may still not saturate there
+            each.switching
+            for each in ended
+            if each.saturation_offered + (each.saturation_offered_width or 0)
+            >= most.saturation_offered
+        ]
         others = [
             f"{each.switching} {number(each.saturation_offered)}"
             for each in ended
@@ -190,11 +191,6 @@ def _note(found: Search) -> str:
         f"Saturated: traffic piles up, or latency is over {times} times the idle {idle} cycles. "
         "± is the last step of the search. Chance and short runs move saturation by about 2\u00a0%."
     )
-
-
-def _reach(search: Search) -> float:
-    """Return the highest load at which a technique may still not saturate."""
-    return search.saturation_offered + (search.saturation_offered_width or 0)
 
 
 def _read(record: Recorded, technique: str) -> tuple[NetworkSaturation, Search | None]:

@@ -21,7 +21,8 @@ from netloom.base.words import counted, listed, percent
 from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
-from netloom.phases.collectives.schedules import Schedule
+from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.phases.collectives.schedules import Schedule, routes_on, schedule_trace
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
@@ -65,11 +66,18 @@ from netloom.simulation.figures import (
     Use,
     UsedChannel,
     Wait,
+    crossed_channels,
+    crossed_links,
+    moved_rows,
 )
-from netloom.simulation.traces import FlowTraceRun, TraceRun
+from netloom.simulation.flow import GivenPaths
+from netloom.simulation.side_by_side import run_all
+from netloom.simulation.traces import FlowTraceRun, TraceRun, run_flow_trace, run_trace
 from netloom.topology import Topology
-from netloom.workload.programs.collectives.msccl import Execution
+from netloom.workload.programs.collectives.msccl import Execution, executed, parse_msccl
+from netloom.workload.programs.messages import with_costs
 from netloom.workload.programs.traces import Replay, Trace
+from netloom.workload.programs.training import is_rank_program, rank_trace, ranks_apart
 
 CYCLES = "cycles"
 
@@ -258,20 +266,17 @@ class TraceReplay(Answer):
     def judged(self) -> Verdict:
         """Return how long the program takes, and what part of that it waits."""
         if self.finish is None:
-            return self._unfinished()
+            done = f"{self.rows_complete:,} of {counted(self.num_rows, 'row', ',')} were complete."
+            if self.interrupted or self.of_cycles is None:
+                return Verdict("unknown", f"Interrupted: {done}", next=self.again())
+            cycles = self.of_cycles.cycles
+            said = f"Not finished after {counted(cycles, 'cycle', ',')}: {done}"
+            return Verdict("unknown", said, next=self.again(most_cycles=LONGER * cycles))
         if not self.finish:
             return Verdict("fine", f"Takes {self.time(0)}: nothing computes or moves.")
         mark, said = self._of_flows(self.of_flows) if self.of_flows else self._beside_best()
         next_ = "" if mark == "fine" else self._next()
         return Verdict(mark, f"Takes {said}", "", self._lines(), next_, self._trusted())
-
-    def _unfinished(self) -> Verdict:
-        done = f"{self.rows_complete:,} of {counted(self.num_rows, 'row', ',')} were complete."
-        if self.interrupted or self.of_cycles is None:
-            return Verdict("unknown", f"Interrupted: {done}", next=self.again())
-        cycles = self.of_cycles.cycles
-        said = f"Not finished after {counted(cycles, 'cycle', ',')}: {done}"
-        return Verdict("unknown", said, next=self.again(most_cycles=LONGER * cycles))
 
     def _beside_best(self) -> tuple[Mark, str]:
         """Return the mark and the sentence if only waiting makes the program longer."""
@@ -307,18 +312,14 @@ class TraceReplay(Answer):
         """Return what to know before relying on the verdict."""
         if flows := self.of_flows:
             note = estimated(flows.expected_error, self.time(flows.in_order_finish))
-        else:
-            note = self._other_path()
+        else:  # less time would be saved than the critical path waits
+            waits = sum(time for time, part in self.spent() if part.name in WAITS)
+            saved = (self.finish or 0) - (self.ideal_finish or 0)
+            note = "* if nothing waited, another path would be critical" * (waits > saved)
         if not self.trace.startswith("llm:") or "tflops=" in self.trace:
             return note
         said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
         return f"{note} C{said}" if note else f"* c{said}"
-
-    def _other_path(self) -> str:
-        """Say that less time would be saved than the critical path waits, where that is so."""
-        waits = sum(time for time, part in self.spent() if part.name in WAITS)
-        saved = (self.finish or 0) - (self.ideal_finish or 0)
-        return "* if nothing waited, another path would be critical" * (waits > saved)
 
     def explained(self) -> list[str]:
         """Return the verdict, and how far it can be trusted."""
@@ -334,7 +335,17 @@ class TraceReplay(Answer):
         shares = [(time / (self.finish or 1), each.title) for time, each in self.spent()]
         parts = sorted(each for each in shares if each[0] >= LEAST_PART)
         made_of = " · ".join(f"{percent(share)} {said}" for share, said in reversed(parts))
-        found = {"where": self._place(), "why": made_of and f"critical path: {made_of}"}
+        place, longest = "", self.longest_wait
+        if longest is not None:
+            place = f"{longest.id} waits {self.time(longest.time)} for "
+            if longest.part == "source_wait":
+                place += f"{longest.source}'s own channel into the network"
+            elif longest.part == "contention":
+                to = f"→{longest.target}" if longest.target else ""
+                place += f"other messages, {longest.source}{to}"
+            else:
+                place += f"a processor, at {longest.source}"
+        found = {"where": place, "why": made_of and f"critical path: {made_of}"}
         if split := self.parallelism:
             whole = sum(split.values())
             most = sorted(filter(split.get, split), key=split.__getitem__, reverse=True)
@@ -345,19 +356,6 @@ class TraceReplay(Answer):
             name, used = arrow(between[0].name or ""), percent(self.utilisation.max)
             found["busiest"] = f"between routers {name}, {used} used"
         return found
-
-    def _place(self) -> str:
-        """Return where the critical path waits for longest. "" if nowhere."""
-        longest = self.longest_wait
-        if longest is None:
-            return ""
-        waits = f"{longest.id} waits {self.time(longest.time)}"
-        if longest.part == "source_wait":
-            return f"{waits} for {longest.source}'s own channel into the network"
-        if longest.part == "contention":
-            to = f"→{longest.target}" if longest.target else ""
-            return f"{waits} for other messages, {longest.source}{to}"
-        return f"{waits} for a processor, at {longest.source}"
 
     def _next(self) -> str:
         """Return what a better placement is searched with, or what shows each message's waits."""
@@ -393,9 +391,6 @@ class TraceReplay(Answer):
 
         None if the engine does not keep them.
         """
-        from netloom.simulation.figures import crossed_channels, crossed_links, moved_rows
-        from netloom.simulation.traces import FlowTraceRun
-
         assert self.run is not None
         if isinstance(self.run, FlowTraceRun):
             return crossed_links(self.run.flows, moved_rows(self.run.rows))
@@ -527,20 +522,28 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
     topology, machine = network_of(question, switches=question.engine == "flow")
     remark = routes = None
-    if is_msccl(question.trace):
+    file = str(question.trace).lower() if isinstance(question.trace, str | Path) else ""
+    if isinstance(question.trace, Execution) or file.endswith(".xml"):
         question, remark = _of_msccl(question, topology)
     refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
-    if _is_plan(question.trace):
+    if ":" not in file and file.endswith((".json", ".json.gz")):
         question, schedule, routes = _of_plan(question, topology)
         remark = partial(_planned, schedule.finish_seconds) if routes else None
     if question.engine == "flow":
-        found = _prepared_flows(question, topology, machine)
-        if routes is not None and isinstance(found.network, PreparedFlows):
-            from netloom.simulation.flow import GivenPaths
-
-            given = GivenPaths.of_entries(AS_PLANNED, routes, found.program.entry)
-            found = replace(found, network=replace(found.network, routes=given))
-        return replace(found, remark=remark)
+        trace, clock = _read_for_flows(question, topology, machine)
+        flows = prepare_flows(question, topology, clock)
+        flit_time = 1.0 if clock is None else 1 / clock.bytes_per_second
+        program = _placed(question, trace, topology, flit_time=flit_time)
+        if clock is not None and is_rank_program(question.trace):  # processors compute meanwhile
+            delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
+            program = replace(program, messages=delayed)
+        elif clock is not None and not _is_goal(question.trace):  # whose operations have theirs
+            costly = with_costs(program.messages, overhead=clock.overhead_seconds)
+            program = replace(program, messages=costly)
+        if routes is not None:
+            given = GivenPaths.of_entries(AS_PLANNED, routes, program.entry)
+            flows = replace(flows, routes=given)
+        return PreparedTrace(trace, flows, program, remark)
     refuse_flow_fields(question)
     if question.engine != "network":
         refuse_packets(question)
@@ -555,17 +558,6 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
     return PreparedTrace(trace, network, _placed(question, trace, network.topology))
 
 
-def is_msccl(trace: Any) -> bool:
-    """Whether a trace is MSCCL XML: a file, or one that has been executed."""
-    named = isinstance(trace, str | Path) and str(trace).lower().endswith(".xml")
-    return named or isinstance(trace, Execution)
-
-
-def _is_plan(trace: Any) -> bool:
-    named = isinstance(trace, str | Path) and ":" not in str(trace)
-    return named and str(trace).lower().endswith((".json", ".json.gz"))
-
-
 def _of_msccl(
     question: ReplayQuestion, topology: Topology
 ) -> tuple[ReplayQuestion, Callable[[float], str]]:
@@ -573,9 +565,6 @@ def _of_msccl(
 
     Unless the question says otherwise, as flows all thread blocks of a GPU send at the same time.
     """
-    from netloom.mapping.allocation import allocated_hosts, places_of
-    from netloom.workload.programs.collectives.msccl import executed, parse_msccl
-
     if question.size is None:
         raise InputError("size", "none", "the size of the collective, such as 64MB")
     size, given = parse_bytes(question.size, where="size"), question.trace
@@ -630,7 +619,6 @@ def _of_plan(
     puts ranks elsewhere, or the network lacks a channel of the plan.
     """
     from netloom.phases.collectives.schedule_files import read_schedule
-    from netloom.phases.collectives.schedules import routes_on, schedule_trace
 
     path = Path(question.trace)  # type: ignore[arg-type]
     schedule = read_schedule(path).schedule
@@ -646,32 +634,9 @@ def _of_plan(
     return question.model_copy(update=changed | {"trace": trace}), schedule, routes
 
 
-def _prepared_flows(
-    question: ReplayQuestion, topology: Topology, machine: Machine | None
-) -> PreparedTrace:
-    trace, clock = _read_for_flows(question, topology, machine)
-    network = prepare_flows(question, topology, clock)
-    if clock is None:
-        return PreparedTrace(trace, network, _placed(question, trace, topology))
-    from netloom.workload.programs.messages import with_costs
-    from netloom.workload.programs.training import is_rank_program
-
-    program = _placed(question, trace, topology, flit_time=1 / clock.bytes_per_second)
-    if is_rank_program(question.trace):  # whose processors compute meanwhile
-        delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
-        program = replace(program, messages=delayed)
-    elif not _is_goal(question.trace):  # whose operations have theirs
-        costly = with_costs(program.messages, overhead=clock.overhead_seconds)
-        program = replace(program, messages=costly)
-    return PreparedTrace(trace, network, program)
-
-
 def _placed(
     question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
 ) -> Replay:
-    from netloom.mapping.allocation import place_program
-    from netloom.workload.programs.training import is_rank_program, ranks_apart
-
     where = computing(question, topology)
     node_of, run = place_program(question.mapping, trace.num_tasks, topology, **where), trace
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
@@ -738,7 +703,6 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
         read_timed_goal,
         read_trace,
     )
-    from netloom.workload.programs.training import is_rank_program, rank_trace
 
     trace, flows = question.trace, question.engine == "flow"
     flit_bytes = int(size) if size is not None and float(size).is_integer() else None
@@ -812,9 +776,6 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     >>> round(flows.finish * 1e9)  # a cycle is a nanosecond
     8566
     """
-    from netloom.simulation.side_by_side import run_all
-    from netloom.simulation.traces import FlowTraceRun, run_flow_trace, run_trace
-
     trace, network, program = ready.trace, ready.network, ready.program
     run: Callable[..., TraceRun]
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
@@ -825,11 +786,36 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
             run = partial(run_trace, network, program, question.most_cycles, tell)
         runs = run_all([lambda stopped: run(stopped=stopped)])
     found = runs[0] if runs else run(stopped=lambda: True)
-    timed = isinstance(network, PreparedFlows) and network.clock is not None
+    law, routers, of_cycles, of_flows = None, None, None, None
+    if isinstance(network, PreparedFlows):
+        law, timed = OnFlows.of(network), network.clock is not None
+    else:
+        routers, us, timed = OnRouters.of_routers(network), network.cycle_us, False
+        ends = (found.finish, found.ideal_finish)
+        took, ideal = (None if us is None or each is None else each * us for each in ends)
+        of_cycles = OfCycles(
+            finish_us=took,
+            ideal_finish_us=ideal,
+            flit_hops=int(found.busy.sum()),
+            message_latency=found.spread("latency"),
+            unhindered_latency=found.spread("unhindered"),
+            cycles=int(found.until),
+            busiest_host_channel=found.busiest_host_channel,
+        )
+    if isinstance(found, FlowTraceRun):
+        in_order, shared = found.ends
+        of_flows = OfFlows(
+            alone=found.alone_finish,
+            bound=found.bound,
+            in_order_finish=in_order,
+            shared_finish=shared,
+            slowdown=found.spread("slowdown"),
+            expected_error=found.trust,
+        )
     return TraceReplay(
         setup=OnSimulated.of_network(network),
-        routers=None if isinstance(network, PreparedFlows) else OnRouters.of_routers(network),
-        law=OnFlows.of(network) if isinstance(network, PreparedFlows) else None,
+        routers=routers,
+        law=law,
         time_unit="seconds" if timed else "cycles",
         size_unit="bytes" if timed else "flits",
         trace=trace.name,
@@ -843,8 +829,8 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         critical_path=found.critical_entries,
         num_messages=len(found.sends),
         size=found.rows["flits"].sum().item(),
-        of_cycles=None if isinstance(network, PreparedFlows) else _of_cycles(found, network),
-        of_flows=_of_flows(found) if isinstance(found, FlowTraceRun) else None,
+        of_cycles=of_cycles,
+        of_flows=of_flows,
         utilisation=found.use,
         interrupted=found.interrupted,
         num_rows=len(found.rows),
@@ -857,34 +843,6 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         run=found,
         network=network,
         provenance=provenance_of(question, "replay", network.topology),
-    )
-
-
-def _of_cycles(run: TraceRun, network: PreparedNetwork) -> OfCycles:
-    def in_us(cycles: Number | None) -> float | None:
-        us = network.cycle_us
-        return None if cycles is None or us is None else cycles * us
-
-    return OfCycles(
-        finish_us=in_us(run.finish),
-        ideal_finish_us=in_us(run.ideal_finish),
-        flit_hops=int(run.busy.sum()),
-        message_latency=run.spread("latency"),
-        unhindered_latency=run.spread("unhindered"),
-        cycles=int(run.until),
-        busiest_host_channel=run.busiest_host_channel,
-    )
-
-
-def _of_flows(run: FlowTraceRun) -> OfFlows:
-    in_order, shared = run.ends
-    return OfFlows(
-        alone=run.alone_finish,
-        bound=run.bound,
-        in_order_finish=in_order,
-        shared_finish=shared,
-        slowdown=run.spread("slowdown"),
-        expected_error=run.trust,
     )
 
 
