@@ -408,21 +408,18 @@ class Wiring(NamedTuple):
 
     Attributes
     ----------
-    num_routers, num_ports
-        Routers, and ports of each: those of the largest.
+    num_ports
+        Ports of each router: those of the largest.
     network_ports
         Where the ports of hosts begin, if it is the same at all routers. Else ``num_ports``.
-    num_sources, entry_channels
-        Ports of hosts, which have a queue of packets each, and how many injection channels each
-        has, at most.
+    entry_channels
+        How many injection channels each port of a host has, at most.
     between, entries, exits
         The lines.
     """
 
-    num_routers: int
     num_ports: int
     network_ports: int
-    num_sources: int
     entry_channels: int
     between: Lines
     entries: Lines
@@ -460,7 +457,12 @@ def wiring(topology: Topology, router: Router) -> Wiring:
         rate, cycles = topology.channel_bandwidth[part], topology.channel_cycles[part]
         if not len(rate):  # nobody says how fast hosts' channels are
             rate, cycles = lanes.astype(np.float64), np.ones_like(lanes)
-        share, whole = _shares(topology, rate / lanes)
+        parts, place = kept_rates(rate / lanes)
+        if 0 in parts:
+            found = f"a channel of bandwidth {(rate / lanes).min():g}"
+            raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
+        ratios = [part.as_integer_ratio() for part in parts]
+        share, whole = np.array(ratios, np.int64).reshape(-1, 2)[place].T
         return Lines(
             source[channel].astype(np.int64), wired.out_port[part][channel] + lane,
             target[channel].astype(np.int64), wired.in_port[part][channel] + lane,
@@ -469,8 +471,7 @@ def wiring(topology: Topology, router: Router) -> Wiring:
         )  # fmt: skip
 
     return Wiring(
-        topology.num_routers, wired.num_ports, wired.network_ports, len(hosts),
-        int(wired.lanes[inside:outside].max(initial=1)),
+        wired.num_ports, wired.network_ports, int(wired.lanes[inside:outside].max(initial=1)),
         between=lines(0, inside, topology.channel_source, topology.channel_target),
         entries=lines(inside, outside, hosts, topology.injection_router),
         exits=lines(outside, None, topology.ejection_router, hosts),
@@ -496,16 +497,6 @@ def _ports(topology: Topology, router: Router) -> HostedPorts:
         np.concatenate([wired.in_port, none + first, none]),
         np.repeat(np.array([1, *ends], np.int32), counts),
     )  # fmt: skip
-
-
-def _shares(topology: Topology, rate: Floats) -> tuple[Ints, Ints]:
-    """Return the flits that lines of these rates send, and the cycles in which they do: int64[]."""
-    parts, place = kept_rates(rate)
-    if 0 in parts:
-        found = f"a channel of bandwidth {rate.min():g}"
-        raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
-    share, whole = np.array([part.as_integer_ratio() for part in parts], np.int64).reshape(-1, 2).T
-    return share[place], whole[place]
 
 
 def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
@@ -558,8 +549,8 @@ def make_setup(
     deepest = max(int(each.max(initial=1)) for each in _depths(wired, router))
     uneven = wired.uneven or any((each != deepest).any() for each in _depths(wired, router))
     ring = (deepest - 1) // shortest_packet + 2  # the first's tail, whole packets, a head
-    if wired.num_routers * max(ring * num_slots, 1 << slot_bits) > MOST_PLACES:
-        found = f"{wired.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
+    if topology.num_routers * max(ring * num_slots, 1 << slot_bits) > MOST_PLACES:
+        found = f"{topology.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
         found += f"{ring} packets"
         raise InputError(topology.name, found, f"at most {MOST_PLACES} places for packets in all")
     adaptive = routing.tables.adaptive_vcs
@@ -579,15 +570,15 @@ def make_setup(
     return Setup(
         region=0,
         regions=1,
-        num_nodes=wired.num_routers,
-        num_sources=wired.num_sources,
-        source_slots=wired.num_routers * num_slots,
+        num_nodes=topology.num_routers,
+        num_sources=topology.num_ports,
+        source_slots=topology.num_routers * num_slots,
         arrivals_each=lines,
         credits_each=lines * (vcs if router.switching == "reserved" else 1),
-        heads_each=2 * wired.num_routers * wired.num_ports if router.route_cycles else 0,
-        wakes_each=wired.num_routers * wired.num_ports if uneven else 0,
+        heads_each=2 * topology.num_routers * wired.num_ports if router.route_cycles else 0,
+        wakes_each=topology.num_routers * wired.num_ports if uneven else 0,
         wheel=(1 << longest.bit_length()) - 1,
-        patience=PATIENCE + 4 * longest + 2 * wired.num_routers * credit * circuit,
+        patience=PATIENCE + 4 * longest + 2 * topology.num_routers * credit * circuit,
         num_ports=wired.num_ports,
         network_ports=network_ports,
         num_vcs=vcs,
@@ -711,7 +702,7 @@ def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
     state.outputs["credits"][: setup.source_slots] = setup.buffer_flits  # at exits for ever
     state.entries["packet"] = -1
     state.entries["vc"] = setup.num_vcs - 1  # the first packet looks from VC 0 on
-    between, entries = wired.between, wired.entries
+    between, entries, exits = wired.between, wired.entries, wired.exits
     leaving = port_places(setup, between.source, between.out_port)
     entering = port_places(setup, between.target, between.in_port)
     each = np.arange(setup.num_vcs)
@@ -723,35 +714,26 @@ def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
     state.ports["up"][entering] = first
     index = entries.source * setup.entry_channels + entries.out_port
     behind = setup.source_slots + index * setup.num_vcs
-    state.ports["up"][port_places(setup, entries.target, entries.in_port)] = behind
+    injecting = port_places(setup, entries.target, entries.in_port)
+    state.ports["up"][injecting] = behind
     state.outputs["credits"][behind[:, None] + each] = into[:, None]
     each = each if setup.reserved else each[:1]
     place = index[:, None] * len(each) + each
     state.entries["first"][place] = _addresses(setup, entries.target, entries.in_port)[:, None]
     chain(state.packets["next"], 0, -1)
     state.clock["free_packets"] = FIRST_PACKETS
-    if setup.uneven:
-        _fill_lines(wired, setup, state, router)
-
-
-def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
-    """Set the delays, rates and depths of all lines."""
-    between, entries, exits = wired.between, wired.entries, wired.exits
+    if not setup.uneven:
+        return
     times, line, late = router.timing(), state.lines, router.switch_allocation_cycles - 1
     line["depth"] = setup.buffer_flits
     line["share"] = line["whole"] = 1
-    leaving = port_places(setup, between.source, between.out_port)
-    entering = port_places(setup, between.target, between.in_port)
     more = router.channel_cycles * (between.cycles - 1)
     line["flit"][leaving] = times.flit - late + more
-    line["depth"][leaving] = _depths(wired, router)[0]
+    line["depth"][leaving] = inside
     line["credit"][entering] = times.credit - late + more
-    into = port_places(setup, entries.target, entries.in_port)
-    source = setup.num_nodes * setup.num_ports + (
-        entries.source * setup.entry_channels + entries.out_port
-    )
+    source = setup.num_nodes * setup.num_ports + index
     line["flit"][source] = times.injection + entries.cycles - 1
-    line["credit"][into] = times.injection_credit - late + entries.cycles - 1
+    line["credit"][injecting] = times.injection_credit - late + entries.cycles - 1
     out_of = port_places(setup, exits.source, exits.out_port)
     line["flit"][out_of] = times.ejection - late + exits.cycles - 1
     for place, lines in ((leaving, between), (source, entries), (out_of, exits)):
