@@ -214,7 +214,15 @@ def run_loop(
         most_cycles=most_cycles,
         stopped=stopped,
     )
-    latency, unhindered = _latencies(network, engine.rows, loop.packets)
+    # A message goes from its first packet's sending to its last's arrival. Packets that the program
+    # cuts it into wait for each other, and for the gap between them.
+    of_message, latency, unhindered = engine.rows.reshape(-1, loop.packets), None, None
+    last = of_message[:, -1]
+    moved = of_message[(last["arrived"] >= 0) & (last["source"] != last["target"])]
+    if len(moved):
+        latency = float((moved[:, -1]["arrived"] - moved[:, 0]["sent"]).mean())
+        alone = network.zero_load_latencies(moved.ravel()).reshape(-1, loop.packets).sum(axis=1)
+        unhindered = float((alone + moved["delay"][:, 1:].sum(axis=1)).mean())
     ends = loop.loop_ends(engine.rows["complete"], enough)
 
     def times(ends: Ints) -> LoopTimes | None:
@@ -245,8 +253,8 @@ def run_loop(
         applied=loop.applied,
         actual=Actual.of(took),
         loop_cycles=LoopCycles.of(took),
-        message_latency=known(latency),
-        unhindered_latency=known(unhindered),
+        message_latency=latency,
+        unhindered_latency=unhindered,
         utilisation_max=float(busy_shares(network.topology, used).max(initial=0.0)),
         cycles=ending.cycle,
         num_messages=int(done.sum()),
@@ -287,20 +295,3 @@ def beside_alone(together: Sequence[Point], alone: Sequence[Point]) -> tuple[Poi
         )
         for place, run in enumerate(together)
     )
-
-
-def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[float, float]:
-    """Return the mean latency of messages over the network, and what it would be in an idle one.
-
-    A message goes from its first packet's sending to its last's arrival. Packets that the program
-    cuts it into wait for each other, and for the gap between them.
-    """
-    of_message = rows.reshape(-1, packets)
-    last = of_message[:, -1]
-    moved = of_message[(last["arrived"] >= 0) & (last["source"] != last["target"])]
-    if not len(moved):
-        return float("nan"), float("nan")
-    latency = moved[:, -1]["arrived"] - moved[:, 0]["sent"]
-    alone = network.zero_load_latencies(moved.ravel()).reshape(-1, packets).sum(axis=1)
-    gaps = moved["delay"][:, 1:].sum(axis=1)
-    return float(latency.mean()), float((alone + gaps).mean())

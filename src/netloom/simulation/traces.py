@@ -428,7 +428,7 @@ def run_trace(
         hops=np.where(rows["arrived"] >= 0, rows["hops"], -1),
         unhindered=alone,
         critical_path=path,
-        link_sizes=np.concatenate([engine.channel_flits(), engine.host_channel_flits()]),
+        link_sizes=engine.crossed()[: network.topology.num_channels],
         until=ending.cycle,
         interrupted=ending.interrupted,
     )
@@ -706,7 +706,7 @@ def run_flow_trace(
     table = program.messages
     run = partial(run_flows, links, routing, table, stopped=stopped)
     found = run(law=law, tell=tell)
-    rows = found.records
+    rows = found.rows
     sends = (table.flits > 0) & (table.source != table.target)
     alone = np.where(sends & (found.arrived >= 0), found.alone, -1.0)
     path = alone_finish = other = by_turns = None

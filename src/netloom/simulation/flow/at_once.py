@@ -51,7 +51,7 @@ class AtOnce(FlowRun):
     @property
     def size(self) -> Floats:
         """float64[num_flows], of each flow."""
-        return np.asarray(self.rows["size"])
+        return np.asarray(self.rows["flits"])
 
     @property
     def sending(self) -> Floats:

@@ -131,13 +131,6 @@ class FlowRun:
     last = _of_rows("last", "the row that released it; -1: none")
 
     @property
-    def records(self) -> Records:
-        """The rows as other engines have them: the length of each is called ``flits``."""
-        from numpy.lib.recfunctions import rename_fields
-
-        return np.asarray(rename_fields(self.rows, {"size": "flits"}))
-
-    @property
     def way(self) -> Ints:
         """int64[num_rows], the way of each; -1: it does not use the network."""
         return self.rows["path"].astype(np.int64)
@@ -154,13 +147,24 @@ class FlowRun:
 
     @cached_property
     def alone(self) -> Floats:
-        """float64[num_rows], time through an idle network. 0 for what does not use it."""
-        return self.ways.alone(self.network, self.rows)
+        """float64[num_rows], time through an idle network. 0 for what does not use it.
+
+        That is latency and bytes, which pass as fast as the narrowest link does.
+        """
+        rows, found = self.rows, np.zeros(len(self.rows))
+        uses = rows["path"] >= 0
+        rate = self.ways.capacity(self.network.capacity)
+        found[uses] = rows["latency"][uses] + rows["flits"][uses] / rate[rows["path"][uses]]
+        return found
 
     @cached_property
     def hops(self) -> Floats:
         """float64[num_rows], channels between routers that each crosses: a mean over its paths."""
-        return np.append(self.ways.hops(self.network), 0.0)[self.way]  # the last: it needs none
+        ways, many = self.ways, len(self.ways)
+        inside = ways.links < self.network.topology.num_network_channels
+        part = np.where(inside, ways.shares / ways.whole, 0.0)
+        hops = np.bincount(np.repeat(np.arange(many), np.diff(ways.offsets)), part, many)
+        return np.append(hops.astype(np.float64), 0.0)[self.way]  # the last: it needs none
 
     @property
     def link_times(self) -> Floats:
@@ -403,7 +407,7 @@ class FlowEngine:
         self.state, self._num_edges = with_rows(self.state, table, path, self._num_edges)
         self.num_rows += count
         rows = self.rows[first:]
-        rows["size"], rows["weight"] = table.flits, weight
+        rows["flits"], rows["weight"] = table.flits, weight
         rows["left"], rows["right"], rows["queue"], rows["latency"] = -1, -1, -1, 0.0
         rows["latency"][uses] = self.latency[path[uses]]
         if self.law.in_order:

@@ -1,10 +1,8 @@
 """Links and ways of the flow engine, and what blocks in them.
 
-A network as the flow engine sees it, and the ways of flows through it.
-
 Links have a capacity and a latency. Ways are the links that flows use, under a routing or given.
 
-Sharing by turns, and blocking, as in lossless networks: what the engine has to be told of it.
+In lossless networks, links share by turns, and block.
 
 A link gives its *inputs* turns, one after the other. An input is a link that flows come from, or a
 flow itself on its first link. So all inputs that wait for a full link get equal shares of it,
@@ -28,14 +26,14 @@ from math import inf, lcm
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints, Records
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.routing import Paths, Routing
 from netloom.routing.forwarding.tables import dependencies
 from netloom.topology import Topology
 from netloom.workload.programs.messages import Messages
 
-# -- network ---------------------------------------------------------------------------------------
+# -- links and ways --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,16 +181,6 @@ class Ways:
         most = capacity[self.links] * self.whole / self.shares
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
 
-    def alone(self, network: FlowNetwork, rows: Records) -> Floats:
-        """Return float64[num_rows], the time of each through an idle network: latency and bytes.
-
-        The bytes pass as fast as the narrowest link does. 0 for rows that do not use the network.
-        """
-        found, uses = np.zeros(len(rows)), rows["path"] >= 0
-        rate = self.capacity(network.capacity)
-        found[uses] = rows["latency"][uses] + rows["size"][uses] / rate[rows["path"][uses]]
-        return found
-
     def in_shares(self, whole: int) -> Ways:
         """Return the same ways in shares out of another number. Exact for a multiple of ``whole``.
 
@@ -205,13 +193,6 @@ class Ways:
         """
         parts = np.rint(self.shares * (whole / self.whole))
         return replace(self, shares=np.maximum(parts, 1).astype(np.int32), whole=whole)
-
-    def hops(self, network: FlowNetwork) -> Floats:
-        """Return float64[num_ways], channels between routers on each: a mean over its paths."""
-        inside = self.links < network.topology.num_network_channels
-        part = np.where(inside, self.shares / self.whole, 0.0)
-        owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        return np.bincount(owner, part, len(self)).astype(np.float64)
 
 
 def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints) -> Ways:
@@ -427,8 +408,7 @@ def latency_weights(latency: Floats) -> Ints | None:
     return None
 
 
-# -- blocking --------------------------------------------------------------------------------------
-
+# -- sharing by turns, and blocking ----------------------------------------------------------------
 
 MOST_ROUTERS = 512
 """Routers up to which circles are looked for among the paths of all pairs."""

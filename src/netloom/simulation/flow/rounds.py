@@ -233,8 +233,8 @@ class Window(FlowEngine):
                 np.where(rows["ready"] >= 0, now - rows["ready"], 0),
             ]),
             parts=np.append(
-                (rows["goal"][moves] - served) / rows["size"][moves],
-                np.where(open_, rows["size"], 0),
+                (rows["goal"][moves] - served) / rows["flits"][moves],
+                np.where(open_, rows["flits"], 0),
             ),
         )  # fmt: skip
 

@@ -1,8 +1,7 @@
-"""Programs run on the flow engine: in seconds, and part by part in cycles.
+"""Programs run on the flow engine, and how far the end of a run can be trusted.
 
-Flows that run a program part by part, in flits and whole cycles, as the other engines do.
-
-One run of a program on the flow engine, what it found, and how far its end can be trusted.
+A program is one table, whose run is in any units, or goes on part by part, in flits and whole
+cycles, as on the other engines.
 
 Flows share links fairly. Routers give inputs turns, and a packet that waits blocks those behind it.
 The study ``flows-and-flits`` runs 84 programs in both ways, each on three routers, and groups them
@@ -42,8 +41,7 @@ from netloom.simulation.flow.network import (
 from netloom.topology import Topology
 from netloom.workload.programs.messages import Messages
 
-# -- program ---------------------------------------------------------------------------------------
-
+# -- part by part, in cycles -----------------------------------------------------------------------
 
 ROW = np.dtype(
     [
@@ -104,9 +102,8 @@ class FlowProgram(ProgramEngine):
             self._rows = np.zeros(self.num_rows, ROW)
             for name in TIMES:
                 self._rows[name] = np.rint(found.rows[name])
-            for name in ("last", "source", "target", "delay", "run"):
+            for name in ("last", "source", "target", "flits", "delay", "run"):
                 self._rows[name] = found.rows[name]
-            self._rows["flits"] = found.rows["size"]
             self._rows["alone"], self._rows["hops"] = found.alone, found.hops
         return self._rows
 
@@ -195,8 +192,7 @@ class FlowRules:
         return np.asarray(np.rint(rows["alone"]), np.int64)
 
 
-# -- run -------------------------------------------------------------------------------------------
-
+# -- as one table, and trust in its end ------------------------------------------------------------
 
 BATCHES, FIRST_BATCHES = 2**14, 64
 """Batches of events between two looks at whether to stop, and at first, until they tell enough."""

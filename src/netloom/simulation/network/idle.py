@@ -242,22 +242,17 @@ def tightest_loop(
     share, whole = np.array(rates, np.int64)[kind_of[:inside]].T
     needed = -(-loops * share // whole) * lanes
     depth = np.maximum(router.buffer_flits, loops if router.fill_channels else 0)
-    room = _usable_vcs(topology, routing) * depth * lanes
+    # how many VCs packets can take, as far as is known
+    tables, usable = routing.tables, np.full(inside, routing.tables.num_vcs)
+    if isinstance(tables, HopTables) and tables.choice != GIVEN:
+        every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
+        many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
+        source = topology.routers.channel_source.astype(np.int64)
+        at = (source << tables.port_shift) | hosted_ports(topology).out_port[:inside]
+        usable = many[tables.out_kind[at]]
+    room = usable * depth * lanes
     channel = int(np.argmin(room / needed))
     return Loop(channel, int(loops[channel]), int(needed[channel]), int(room[channel]))
-
-
-def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> Ints:
-    """Return int64[num_network_channels], how many VCs packets can take, as far as is known."""
-    tables, inside = routing.tables, topology.num_network_channels
-    if not isinstance(tables, HopTables) or tables.choice == GIVEN:
-        return np.full(inside, tables.num_vcs)
-    every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
-    many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
-    wired = hosted_ports(topology)
-    router = topology.routers.channel_source.astype(np.int64)
-    at = (router << tables.port_shift) | wired.out_port[:inside]
-    return np.asarray(many[tables.out_kind[at]])
 
 
 def rough_idle(topology: Topology, router: Router) -> Idle:

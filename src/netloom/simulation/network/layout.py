@@ -1,7 +1,5 @@
 """The arrays of one network: what they hold, and how they are made before it runs.
 
-The arrays that a network's state is kept in, and what their records hold.
-
 A router's input and output slots are numbered ``port * vc_stride + vc``. In the arrays of all
 slots, ``router * num_slots + slot`` is a slot's *place*, and in those of all ports ``router *
 num_ports + port`` a port's. A router and a slot are kept as an *address*, ``router << slot_bits |
@@ -9,8 +7,6 @@ slot``. A set of slots of a router is bits of ``words`` int64, one for small rou
 never straddle two of them.
 
 Records of slots come in two sizes: ``SMALL`` ones keep a small router in few lines of the cache.
-
-What joins what, and the arrays of one network, made once before it runs. See ``layout``.
 
 Wires join the ports of routers, and the sources behind them. A *line* carries at most a flit per
 cycle: a channel, or one of the lanes of a faster one.
@@ -33,11 +29,10 @@ from netloom.routing.virtual_channel_tables import (
     VirtualChannelRouting,
     slot_stride,
 )
-from netloom.simulation.network.routers import Router, Timing, end_channels, with_lanes
+from netloom.simulation.network.routers import Router, end_channels, with_lanes
 from netloom.topology import Topology
 
-# -- layout ----------------------------------------------------------------------------------------
-
+# -- what the arrays hold --------------------------------------------------------------------------
 
 CLOCK = np.dtype(
     [
@@ -368,8 +363,7 @@ class State(NamedTuple):
     taken: Ints
 
 
-# -- arrays ----------------------------------------------------------------------------------------
-
+# -- wiring, and the arrays made of it -------------------------------------------------------------
 
 FINEST = 1000
 """Largest number of cycles in which a line sends a whole number of flits, exactly at its rate."""
@@ -424,12 +418,6 @@ class Wiring(NamedTuple):
     between: Lines
     entries: Lines
     exits: Lines
-
-    @property
-    def uneven(self) -> bool:
-        """Whether lines differ in latency, or some are slower than a flit per cycle."""
-        every = (self.between, self.entries, self.exits)
-        return any((each.cycles != 1).any() or (each.share != each.whole).any() for each in every)
 
 
 def wiring(topology: Topology, router: Router) -> Wiring:
@@ -546,8 +534,10 @@ def make_setup(
     num_slots = wired.num_ports * stride
     words = -(-num_slots // WORD)
     slot_bits, port_bits = max(num_slots - 1, 1).bit_length(), (wired.num_ports - 1).bit_length()
-    deepest = max(int(each.max(initial=1)) for each in _depths(wired, router))
-    uneven = wired.uneven or any((each != deepest).any() for each in _depths(wired, router))
+    depths, every = _depths(wired, router), (wired.between, wired.entries, wired.exits)
+    deepest = max(int(each.max(initial=1)) for each in depths)
+    uneven = any((each.cycles != 1).any() or (each.share != each.whole).any() for each in every)
+    uneven = uneven or any((each != deepest).any() for each in depths)
     ring = (deepest - 1) // shortest_packet + 2  # the first's tail, whole packets, a head
     if topology.num_routers * max(ring * num_slots, 1 << slot_bits) > MOST_PLACES:
         found = f"{topology.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
@@ -563,8 +553,16 @@ def make_setup(
     # that packet, on a way of its own, waits: so it goes where it fits, or nothing is before it.
     roomy = every if router.whole_packets else preferred
     counted = routing.uses_credits and not by_rule
-    longest = max(_longest(wired, times, router), times.head_wait + 1)
-    credit, late = _longest(wired, times, router), router.switch_allocation_cycles - 1
+    late, more = (
+        router.switch_allocation_cycles - 1,
+        [int(each.cycles.max(initial=1)) - 1 for each in every],
+    )
+    rests = max(int((each.whole // each.share).max(initial=1)) for each in every)
+    ends = max(times.injection, times.injection_credit, times.ejection) + max(more[1:])
+    inside = router.channel_cycles * more[0]
+    # the longest delay of a flit, a credit, or a port that rests
+    credit = max(times.flit + inside, times.credit + inside, ends, rests + 2)
+    longest = max(credit, times.head_wait + 1)
     vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
     lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
@@ -743,18 +741,6 @@ def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
 def _addresses(setup: Setup, node: Ints, port: Ints) -> Ints:
     """Return the addresses of the first slots of ports."""
     return (node << setup.slot_bits) + port * setup.vc_stride
-
-
-def _longest(wired: Wiring, times: Timing, router: Router) -> int:
-    """Return the longest delay of a flit, a credit, or a port that rests."""
-    inside = router.channel_cycles * (int(wired.between.cycles.max(initial=1)) - 1)
-    outside = max(int(each.cycles.max(initial=1)) for each in (wired.entries, wired.exits)) - 1
-    rests = max(
-        int((each.whole // each.share).max(initial=1))
-        for each in (wired.between, wired.entries, wired.exits)
-    )
-    ends = max(times.injection, times.injection_credit, times.ejection) + outside
-    return max(times.flit + inside, times.credit + inside, ends, rests + 2)
 
 
 def _depths(wired: Wiring, router: Router) -> tuple[Ints, Ints]:

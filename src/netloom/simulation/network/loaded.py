@@ -23,7 +23,7 @@ from netloom.routing import VirtualChannelRouting
 from netloom.routing.virtual_channels import VirtualRouting
 from netloom.simulation.network.bound import Bound, FailureCost, Intact, throughput_bound
 from netloom.simulation.network.figures import Alone, Fared, OneProgram, Point, Search, Slowdown
-from netloom.simulation.network.idle import Idle, Loop, idle_network, tightest_loop
+from netloom.simulation.network.idle import Idle, idle_network, tightest_loop
 from netloom.simulation.network.program import Reservation, routing_for
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching
 from netloom.simulation.network.run import Run, Sender, run_network
@@ -283,21 +283,15 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
     first = settings[0]
     loop = tightest_loop(first.routing.topology, first.routing, first.router)
     if loop and loop.room < loop.needed:
-        lines.append(_too_small(first, loop))
+        name = first.routing.topology.channel_name(loop.channel)
+        more = ceil(first.router.buffer_flits * loop.needed / loop.room)
+        lines.append(
+            f"buffers of {loop.room} flits per channel, for credits that take {loop.cycles} cycles "
+            f"to come back on channel {name}: it carries at most {loop.room / loop.needed:.0%} of "
+            f"its bandwidth. {loop.needed} flits fill it, with buffer_flits {more}, fill_channels "
+            "or more vcs"
+        )
     return "; ".join(lines) or None
-
-
-def _too_small(setting: Setting, loop: Loop) -> str:
-    """Say that buffers do not fill a channel, and what does."""
-    topology, router = setting.routing.topology, setting.router
-    said = f"{loop.room} flits per channel, for credits that take {loop.cycles} cycles to come back"
-    most = f"carries at most {loop.room / loop.needed:.0%}"
-    more = ceil(router.buffer_flits * loop.needed / loop.room)
-    name = topology.channel_name(loop.channel)
-    return (
-        f"buffers of {said} on channel {name}: it {most} of its bandwidth. {loop.needed} flits "
-        f"fill it, with buffer_flits {more}, fill_channels or more vcs"
-    )
 
 
 def failure_cost(
