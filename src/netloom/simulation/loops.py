@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
-from netloom.simulation.agenda import Ending, ProgramEngine, run_program
+from netloom.simulation.agenda import ProgramEngine, run_program
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
@@ -176,19 +176,6 @@ class Point(Figures):
         return max(1 - self.actual.worst_node / self.applied, 0.0) if self.actual else None
 
 
-def _note(ending: Ending, loops: Ints) -> str | None:
-    """Return what to know before relying on the figures of a run."""
-    if ending.interrupted:
-        return "interrupted: some task had not gone round often enough"
-    if ending.enough:
-        return None
-    times = counted(int(loops.min()), "time")
-    return (
-        f"after {ending.cycle} cycles some task had gone round {times} only: it starves, or loops "
-        "and most_cycles do not go together"
-    )
-
-
 def run_loop(
     network: ProgramNetwork,
     loop: ClosedLoop,
@@ -248,7 +235,15 @@ def run_loop(
         )
         programs.append(one)
     used = engine.channel_flits() / max(ending.cycle, 1)
-    done, took = loop.loops_done(engine.rows["complete"]), times(ends)
+    done, took, note = loop.loops_done(engine.rows["complete"]), times(ends), None
+    if ending.interrupted:
+        note = "interrupted: some task had not gone round often enough"
+    elif not ending.enough:
+        round_ = counted(int(done.min()), "time")
+        note = (
+            f"after {ending.cycle} cycles some task had gone round {round_} only: it starves, or "
+        )
+        note += "loops and most_cycles do not go together"
     return Point(
         applied=loop.applied,
         actual=Actual.of(took),
@@ -260,7 +255,7 @@ def run_loop(
         num_messages=int(done.sum()),
         flit_hops=int(engine.flit_hops),
         interrupted=ending.interrupted,
-        note=_note(ending, done),
+        note=note,
         programs=tuple(programs),
         times=took,
         ends=ends,

@@ -679,23 +679,7 @@ def make_state(
         named=np.zeros(setup.num_ports, np.int64),
         taken=np.full(setup.num_ports, -1, np.int64),
     )
-    _fill(wired, setup, state, router)
-    return state
-
-
-def chain(following: Ints, first: int, then: int) -> None:
-    """Chain the free records from ``first`` on, and ``then`` behind the last."""
-    following[first:] = np.arange(first + 1, len(following) + 1)
-    following[-1] = then
-
-
-def port_places(setup: Setup, node: Ints, port: Ints) -> Ints:
-    """Return the places of ports of routers, int64."""
-    return node * setup.num_ports + port
-
-
-def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
-    """Set what is not zero at the start."""
+    # what is not zero at the start
     state.masks["free"] = state.masks["open"] = -1
     state.outputs["credits"][: setup.source_slots] = setup.buffer_flits  # at exits for ever
     state.entries["packet"] = -1
@@ -720,22 +704,33 @@ def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
     state.entries["first"][place] = _addresses(setup, entries.target, entries.in_port)[:, None]
     chain(state.packets["next"], 0, -1)
     state.clock["free_packets"] = FIRST_PACKETS
-    if not setup.uneven:
-        return
-    times, line, late = router.timing(), state.lines, router.switch_allocation_cycles - 1
-    line["depth"] = setup.buffer_flits
-    line["share"] = line["whole"] = 1
-    more = router.channel_cycles * (between.cycles - 1)
-    line["flit"][leaving] = times.flit - late + more
-    line["depth"][leaving] = inside
-    line["credit"][entering] = times.credit - late + more
-    source = setup.num_nodes * setup.num_ports + index
-    line["flit"][source] = times.injection + entries.cycles - 1
-    line["credit"][injecting] = times.injection_credit - late + entries.cycles - 1
-    out_of = port_places(setup, exits.source, exits.out_port)
-    line["flit"][out_of] = times.ejection - late + exits.cycles - 1
-    for place, lines in ((leaving, between), (source, entries), (out_of, exits)):
-        line["share"][place], line["whole"][place] = lines.share, lines.whole
+    if setup.uneven:
+        times, line, late = router.timing(), state.lines, router.switch_allocation_cycles - 1
+        line["depth"] = setup.buffer_flits
+        line["share"] = line["whole"] = 1
+        more = router.channel_cycles * (between.cycles - 1)
+        line["flit"][leaving] = times.flit - late + more
+        line["depth"][leaving] = inside
+        line["credit"][entering] = times.credit - late + more
+        source = setup.num_nodes * setup.num_ports + index
+        line["flit"][source] = times.injection + entries.cycles - 1
+        line["credit"][injecting] = times.injection_credit - late + entries.cycles - 1
+        out_of = port_places(setup, exits.source, exits.out_port)
+        line["flit"][out_of] = times.ejection - late + exits.cycles - 1
+        for place, lines in ((leaving, between), (source, entries), (out_of, exits)):
+            line["share"][place], line["whole"][place] = lines.share, lines.whole
+    return state
+
+
+def chain(following: Ints, first: int, then: int) -> None:
+    """Chain the free records from ``first`` on, and ``then`` behind the last."""
+    following[first:] = np.arange(first + 1, len(following) + 1)
+    following[-1] = then
+
+
+def port_places(setup: Setup, node: Ints, port: Ints) -> Ints:
+    """Return the places of ports of routers, int64."""
+    return node * setup.num_ports + port
 
 
 def _addresses(setup: Setup, node: Ints, port: Ints) -> Ints:

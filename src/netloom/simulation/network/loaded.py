@@ -102,23 +102,20 @@ class LoadedNetwork:
 
     def make_run(self, setting: Setting, load: float) -> Run:
         """Return a run that has not begun."""
+        senders: list[Sender] = []  # none if the traffic alone makes the packets
+        if self.tasks is not None:
+            traffic, node_of = self.tasks
+            senders = [Sender(traffic, load, self.seed, node_of)]
+        elif self.programs is not None:
+            each = self.program_load(load)
+            pairs = zip(self.programs.traffics, self.programs.seeds, strict=True)
+            senders = [Sender(traffic, each, seed) for traffic, seed in pairs]
         return Run(
             self.topology, setting.routing, setting.router, self.traffic, load,
             lengths=self.lengths, arrivals=self.arrivals, seed=self.seed,
             reservation=setting.reservation, bound=setting.bound, idle=setting.idle,
-            senders=self._senders(load), apart=self.programs is not None,
+            senders=senders, apart=self.programs is not None,
         )  # fmt: skip
-
-    def _senders(self, load: float) -> list[Sender]:
-        """Return what makes the packets. Nothing if the traffic alone does."""
-        if self.tasks is not None:
-            traffic, node_of = self.tasks
-            return [Sender(traffic, load, self.seed, node_of)]
-        if self.programs is None:
-            return []
-        each = self.program_load(load)
-        pairs = zip(self.programs.traffics, self.programs.seeds, strict=True)
-        return [Sender(traffic, each, seed) for traffic, seed in pairs]
 
     def alone(self, program: int) -> LoadedNetwork:
         """Return the same network with one of its programs only, where it is, and its bounds."""

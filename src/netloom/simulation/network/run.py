@@ -367,7 +367,8 @@ def run_network(
         longest = limits.most_cycles
         warmed_up = warm_up(warming, least=least, most=longest, step=step, stopped=stopped)
     else:
-        step, warmed_up = beside.step, warming.as_long_as(beside, stopped)
+        came = (run_to(warming, until, step=until, stopped=stopped) for until in beside.stops)
+        step, warmed_up = beside.step, all(came) and warming.has_settled(latencies=0)
     engine, stops = run.engine, tuple(run.stops)
     window = _Window(run, limits, step)
     channels, hops = engine.channel_flits(), engine.count("link_hops")
@@ -474,11 +475,6 @@ class _WarmUp:
 
     def is_hopeless(self) -> bool:
         return self.run.backlog_flits > 0.3 * self.run.born_flits.sum() and self.cycle > 2_000
-
-    def as_long_as(self, other: Point, stopped: Callable[[], bool]) -> bool:
-        """Run as long as another's start-up took. Return whether this one's was over by then."""
-        came = (run_to(self, until, step=until, stopped=stopped) for until in other.stops)
-        return all(came) and self.has_settled(latencies=0)
 
 
 class _Window:
