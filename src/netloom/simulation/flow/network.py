@@ -28,7 +28,7 @@ import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.routing import Paths, Routing
+from netloom.routing import Paths, Routing, paths
 from netloom.routing.forwarding.tables import dependencies
 from netloom.topology import Topology
 from netloom.workload.programs.messages import Messages
@@ -217,8 +217,6 @@ def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints
     >>> found.links, found.shares, found.whole
     (array([ 0,  1,  5,  7,  8, 11], dtype=int32), array([1, 1, 1, 1, 2, 2], dtype=int32), 2)
     """
-    from netloom.routing import paths
-
     found = paths(network.topology, routing, sources, targets).whole(network.topology)
     return _over(network, found, sources, targets)
 
@@ -481,8 +479,6 @@ def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> Bools:
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
-
-    from netloom.routing import paths
 
     topology, before = network.topology, hops_before(network, ways)
     after = np.flatnonzero(before >= 0)

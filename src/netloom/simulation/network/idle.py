@@ -17,7 +17,7 @@ import numpy as np
 from netloom.base.arrays import Floats, Ints
 from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
-from netloom.routing import Routing, VirtualChannelRouting
+from netloom.routing import Routing, VirtualChannelRouting, paths
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables, channel_lanes, hosted_ports
 from netloom.routing.virtual_channel_tables import TWO_PHASE
 from netloom.simulation.network.demand import MOST_PAIRS, followed
@@ -314,8 +314,6 @@ def _given(
     topology: Topology, routes: Routing, traffic: Traffic, kind_of: Ints
 ) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
     """Return the same where packets have given paths."""
-    from netloom.routing import paths
-
     source, target, weight = traffic.matrix()
     routed = paths(topology, routes, source, target)
     pair = np.arange(len(weight)) if routed.pair is None else routed.pair

@@ -534,9 +534,9 @@ def make_setup(
     num_slots = wired.num_ports * stride
     words = -(-num_slots // WORD)
     slot_bits, port_bits = max(num_slots - 1, 1).bit_length(), (wired.num_ports - 1).bit_length()
-    depths, every = _depths(wired, router), (wired.between, wired.entries, wired.exits)
+    depths, kinds = _depths(wired, router), (wired.between, wired.entries, wired.exits)
     deepest = max(int(each.max(initial=1)) for each in depths)
-    uneven = any((each.cycles != 1).any() or (each.share != each.whole).any() for each in every)
+    uneven = any((each.cycles != 1).any() or (each.share != each.whole).any() for each in kinds)
     uneven = uneven or any((each != deepest).any() for each in depths)
     ring = (deepest - 1) // shortest_packet + 2  # the first's tail, whole packets, a head
     if topology.num_routers * max(ring * num_slots, 1 << slot_bits) > MOST_PLACES:
@@ -555,9 +555,9 @@ def make_setup(
     counted = routing.uses_credits and not by_rule
     late, more = (
         router.switch_allocation_cycles - 1,
-        [int(each.cycles.max(initial=1)) - 1 for each in every],
+        [int(each.cycles.max(initial=1)) - 1 for each in kinds],
     )
-    rests = max(int((each.whole // each.share).max(initial=1)) for each in every)
+    rests = max(int((each.whole // each.share).max(initial=1)) for each in kinds)
     ends = max(times.injection, times.injection_credit, times.ejection) + max(more[1:])
     inside = router.channel_cycles * more[0]
     # the longest delay of a flit, a credit, or a port that rests

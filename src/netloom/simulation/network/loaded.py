@@ -24,7 +24,7 @@ from netloom.routing.virtual_channels import VirtualRouting
 from netloom.simulation.network.bound import Bound, FailureCost, Intact, throughput_bound
 from netloom.simulation.network.figures import Alone, Fared, OneProgram, Point, Search, Slowdown
 from netloom.simulation.network.idle import Idle, idle_network, tightest_loop
-from netloom.simulation.network.program import Reservation, routing_for
+from netloom.simulation.network.program import Reservation, reserve, routing_for
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching
 from netloom.simulation.network.run import Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
@@ -233,8 +233,6 @@ def possible_settings(
 
 
 def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> Setting:
-    from netloom.routing import VirtualChannelRouting
-
     topology, lengths = network.topology, network.lengths
     if router.whole_packets and lengths.longest > router.buffer_flits:
         found = f"packets of up to {lengths.longest} flits for buffers of {router.buffer_flits}"
@@ -245,8 +243,6 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         if isinstance(asked, VirtualChannelRouting):
             wanted = "a routing of one path for each pair of nodes, as reserved VCs need"
             raise InputError("routing", f"the table {asked.name}", wanted)
-        from netloom.simulation.network.program import reserve
-
         reservation = reserve(topology, asked, network.traffic, router)
         routing = reservation.routing
     else:

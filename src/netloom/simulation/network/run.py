@@ -23,7 +23,7 @@ import numpy as np
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import known
-from netloom.routing import VirtualChannelRouting
+from netloom.routing import VirtualChannelRouting, draw_aux
 from netloom.simulation.network.bound import Bound
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.figures import Backlog, Histogram, Point, note_of
@@ -50,6 +50,7 @@ from netloom.simulation.steady import (
 from netloom.topology import Topology
 from netloom.topology.measures import busy_shares
 from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
+from netloom.workload.traffic.stream import Due
 
 FIRST = 2**16
 """Packets that there is room for at first."""
@@ -88,9 +89,6 @@ class SentPackets:
         lengths: Lengths,
         arrivals: Arrivals,
     ) -> None:
-        from netloom.workload import PacketStream
-        from netloom.workload.traffic.stream import Due
-
         if len(senders) > MOST_SENDERS:
             raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
         self._senders, self._routing, self._reservation = senders, routing, reservation
@@ -128,7 +126,6 @@ class SentPackets:
 
         The columns are those of ``layout.BORN``.
         """
-        from netloom.routing.virtual_channels import draw_aux
         from netloom.simulation.network.kernels.sources import write_rows
 
         tables = []
@@ -169,8 +166,6 @@ class SentPackets:
 
     def _columns(self, number: int, packets: Packets) -> tuple[Ints, ...]:
         """Return the columns of ``layout.BORN``. Nothing yet in those drawn call by call."""
-        from netloom.routing.virtual_channels import draw_aux
-
         node_of = self._senders[number].node_of
         if node_of is not None:
             ends = (node_of[packets.source], node_of[packets.target])
