@@ -207,7 +207,7 @@ class AtOnce(FlowRun):
     def alike(self) -> tuple[int, str]:
         """How many links are used as much as the busiest, and what they are called together.
 
-        "" of a few. See ``ties``.
+        "" of a few. See ``contention.busiest``.
         """
         topology, alike = self.network.topology, tied(self.utilisation)
         own = alike >= topology.num_channels  # of nodes: no network has those

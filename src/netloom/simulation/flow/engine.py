@@ -45,7 +45,7 @@ class FlowLaw(Figures):
         ``max-min``: all flows on a full link are equal. ``by-latency``: a flow of twice the latency
         has half the weight there, as of TCP connections the one of the longer round trip gets less.
         ``lossless``: links share by turns, and what waits blocks what comes behind it. See
-        ``blocking``. None of what runs in cycles, which shares none.
+        ``flow.network``. None of what runs in cycles, which shares none.
     injection
         ``in-order``: the injection channel of a host sends one message after the other, in the
         order in which they were sent, as routers do. ``shared``: all at once.
@@ -195,7 +195,7 @@ class FlowEngine:
     noting
         Whether to note for how long each link holds flows back.
     circles
-        bool[num_links]: links share by turns, and what waits blocks all but these, as ``blocking``
+        bool[num_links]: links share by turns, and what waits blocks all but these, as ``flow.network``
         says. Without it they share max-min fairly.
     by_latency
         Whether a unit of weight counts as much as its path's latency is short. These are above 0.

@@ -553,10 +553,8 @@ def make_setup(
     # that packet, on a way of its own, waits: so it goes where it fits, or nothing is before it.
     roomy = every if router.whole_packets else preferred
     counted = routing.uses_credits and not by_rule
-    late, more = (
-        router.switch_allocation_cycles - 1,
-        [int(each.cycles.max(initial=1)) - 1 for each in kinds],
-    )
+    late = router.switch_allocation_cycles - 1
+    more = [int(each.cycles.max(initial=1)) - 1 for each in kinds]
     rests = max(int((each.whole // each.share).max(initial=1)) for each in kinds)
     ends = max(times.injection, times.injection_credit, times.ejection) + max(more[1:])
     inside = router.channel_cycles * more[0]

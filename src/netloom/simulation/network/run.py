@@ -339,7 +339,7 @@ def run_network(
         When it ends.
     beside
         Another run that it is to be compared with: it warms up and is measured in the same cycles,
-        whatever the limits. See ``intervals.paired_ratio``.
+        whatever the limits. See ``steady.paired_ratio``.
     stopped
         Asked between steps: whether to end at once, with what is known.
 
