@@ -195,8 +195,8 @@ class FlowEngine:
     noting
         Whether to note for how long each link holds flows back.
     circles
-        bool[num_links]: links share by turns, and what waits blocks all but these, as ``flow.network``
-        says. Without it they share max-min fairly.
+        bool[num_links]: links share by turns, and what waits blocks all but these. See
+        ``flow.network``. Without it they share max-min fairly.
     by_latency
         Whether a unit of weight counts as much as its path's latency is short. These are above 0.
     """
