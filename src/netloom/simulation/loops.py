@@ -240,10 +240,8 @@ def run_loop(
         note = "interrupted: some task had not gone round often enough"
     elif not ending.enough:
         round_ = counted(int(done.min()), "time")
-        note = (
-            f"after {ending.cycle} cycles some task had gone round {round_} only: it starves, or "
-        )
-        note += "loops and most_cycles do not go together"
+        note = f"after {ending.cycle} cycles some task had gone round {round_} only: "
+        note += "it starves, or loops and most_cycles do not go together"
     return Point(
         applied=loop.applied,
         actual=Actual.of(took),

@@ -626,9 +626,9 @@ def make_state(
         connections = np.zeros(0, np.int32)
     slots, many_ports = setup.source_slots, setup.num_nodes * setup.num_ports
     channels = setup.num_sources * setup.entry_channels
-    entries = channels * setup.num_vcs if setup.reserved else channels
+    many_entries = channels * setup.num_vcs if setup.reserved else channels
     queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
-    buckets, moves = setup.wheel + 1, setup.num_nodes * setup.num_ports
+    buckets, moves = setup.wheel + 1, many_ports
     in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
     state = State(
         clock=np.zeros(1, CLOCK),
@@ -638,7 +638,7 @@ def make_state(
         inputs=np.zeros(slots, input_record(sizes)),
         outputs=np.zeros(slots + channels * setup.num_vcs, output_record(sizes)),
         ports=np.zeros(many_ports, port_record(sizes)),
-        entries=np.zeros(entries, ENTRY),
+        entries=np.zeros(many_entries, ENTRY),
         packets=np.zeros(FIRST_PACKETS, PACKET),
         log=np.zeros(FIRST_LOG + 2 * moves, LOG),
         allowed=np.zeros(slots * setup.words, np.int64),

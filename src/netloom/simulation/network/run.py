@@ -380,7 +380,7 @@ def run_network(
     found, topology = tally.measured(run.senders), engine.topology
     verdict = window.stability(int(run.born_packets.sum()) - born_packets)
     proven, chance = run.bound, run.packets.by_chance
-    past = proven and past_limit(run.load, proven.load, proven.what, by_chance=chance)
+    past = past_limit(run.load, proven.load, proven.what, by_chance=chance) if proven else None
     verdict = (window.behind or past or verdict) if verdict.stable else verdict
     crossed = (engine.channel_flits() - channels) / cycles
     used = busy_shares(topology, crossed)
