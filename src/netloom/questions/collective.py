@@ -467,7 +467,7 @@ class CollectiveTimes(Answer):
         rounds = [each for each in ranks for _ in range(each.count)] or [*ranks]
         none = np.zeros(0, np.int32)
         happened = happened_to(
-            run.records,
+            run.rows,
             names=[f"rank {rank}" for rank in range(self.num_ranks)],
             source=np.concatenate([none, *(each.source for each in rounds)]),
             target=np.concatenate([none, *(each.target for each in rounds)]),

@@ -195,13 +195,6 @@ class ProgramEngine(ABC):
         """Return the flits that have crossed each network channel (int64[num_network_channels])."""
         return self.crossed()[: self.topology.num_network_channels]
 
-    def host_channel_flits(self) -> Ints:
-        """Return the flits that have crossed each host's channels (int64[2 * num_ports]).
-
-        Those into the routers first. None where routers are hosts, or they are not known.
-        """
-        return self.crossed()[self.topology.num_network_channels : self.topology.num_channels]
-
     @abstractmethod
     def append(self, messages: Messages) -> None:
         """Append rows to the program.

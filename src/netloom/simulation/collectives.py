@@ -1,8 +1,7 @@
-"""Collectives as they run: times of algorithms by size, and where these cross.
+"""Collectives as they run: what an algorithm takes at a size, and its busiest channel.
 
-Where the times of algorithms by size cross, and which is the fastest from size to size.
-
-Collectives as they run: what an algorithm takes at a size, and its busiest channel.
+From the times of several by size follow where these cross, and which is the fastest from size to
+size.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ from netloom.workload.programs.collectives.program import (
 from netloom.workload.programs.messages import Messages
 from netloom.workload.programs.rounds import RoundProgram, as_messages
 
-# -- crossings -------------------------------------------------------------------------------------
-
+# -- where times by size cross ---------------------------------------------------------------------
 
 EQUAL = 1e-9
 """Times that differ by less are equal."""
@@ -128,8 +126,7 @@ def winners_of(
     yield Winner(algorithm=fastest[-1], from_size=begin, to_size=None)
 
 
-# -- collectives -----------------------------------------------------------------------------------
-
+# -- runs of algorithms ----------------------------------------------------------------------------
 
 MOST_LISTED = 300_000
 """Most messages that are run as a table. Others are run as rounds, alike ones once."""
@@ -269,7 +266,11 @@ class Runner:
         more = algorithm.outline(2).num_steps - once.num_steps
         alone = self.empty(algorithm) if empty is None else empty
         begun = alone / max(once.num_steps, 1)
-        largest, rate = algorithm.largest(1), self._slowest(algorithm)
+        largest, capacity = algorithm.largest(1), self.links.capacity
+        rate = float(capacity.min())  # of the slowest channel that it uses
+        if rate < capacity.max():
+            used = Runner.found(self, algorithm, 1, 1.0)[1] > 0
+            rate = float(capacity[used].min(initial=capacity.max()))
 
         def about(chunks: int) -> float:
             steps = once.num_steps + (chunks - 1) * more
@@ -377,14 +378,6 @@ class Runner:
                 overhead=self.overhead,
             )
         return run.finish, run.link_sizes
-
-    def _slowest(self, algorithm: Algorithm) -> float:
-        """Return the bandwidth of the slowest channel that a pipelined algorithm uses."""
-        capacity = self.links.capacity
-        if capacity.min() == capacity.max():
-            return float(capacity.min())
-        used = Runner.found(self, algorithm, 1, 1.0)[1] > 0
-        return float(capacity[used].min(initial=capacity.max()))
 
     def _rounds(self, program: Outline, size: float) -> RoundProgram:
         return rounds_of(

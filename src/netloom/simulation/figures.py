@@ -1,11 +1,8 @@
-"""What runs of programs come to, as figures: finishes, waits, trust, and channels.
+"""What runs of programs come to: the channels that messages crossed, finishes, waits and trust.
 
-Which channels the messages of a run crossed, and how busy these were over time.
-
-What runs of programs come to, as figures: finishes, trust, waits, and channels.
-
-Records are in the ``time_unit`` of the answer that has them, sizes in its ``size_unit``. Flows that
-are all sent at once always take seconds and bytes.
+Channels are those of each message, and how busy they were over time. The rest are figures of
+answers. Records are in the ``time_unit`` of the answer that has them, sizes in its ``size_unit``.
+Flows that are all sent at once always take seconds and bytes.
 """
 
 from __future__ import annotations
@@ -26,8 +23,7 @@ from netloom.topology import Topology
 from netloom.topology.cubes import Cube
 from netloom.workload.programs.messages import Lists
 
-# -- crossed ---------------------------------------------------------------------------------------
-
+# -- channels that messages crossed ----------------------------------------------------------------
 
 MOST_CHANNELS = 10
 """Busiest channels that are followed over time."""
@@ -96,8 +92,11 @@ def _routed(network: ProgramNetwork, rows: Records) -> Lists | None:
         except InputError:
             return None
         if isinstance(routing, DimensionOrder) and isinstance(topology, Cube):
-            for axis, ahead, side in _ahead(topology, source, target):
-                backward = (2 * ahead == side) & (rows["coin"] >> axis & 1 == 1)
+            from_at, to_at = (np.unravel_index(each, topology.sides) for each in (source, target))
+            for axis in np.flatnonzero(topology.wraps).tolist():
+                side = int(topology.sides[axis])
+                half_way = 2 * ((to_at[axis] - from_at[axis]) % side) == side
+                backward = half_way & (rows["coin"] >> axis & 1 == 1)
                 mirror |= backward.astype(np.int64) << axis
     many = topology.num_hosts
     kinds, number = np.unique((mirror * many + source) * many + target, return_inverse=True)
@@ -115,14 +114,6 @@ def _routed(network: ProgramNetwork, rows: Records) -> Lists | None:
         values.append(channel[routed.channels])
     offsets = np.append(0, np.cumsum(np.concatenate(lengths), dtype=np.int64))
     return Lists(offsets, np.concatenate(values)).taken(number)
-
-
-def _ahead(topology: Cube, source: Ints, target: Ints) -> Iterator[tuple[int, Ints, int]]:
-    """Yield the axes that are rings: number, how far each target is ahead, and the side."""
-    from_at, to_at = (np.unravel_index(each, topology.sides) for each in (source, target))
-    for axis, (side, wrap) in enumerate(zip(topology.sides, topology.wraps, strict=True)):
-        if wrap:
-            yield axis, (to_at[axis] - from_at[axis]) % side, int(side)
 
 
 def _mirrored(topology: Topology, mirror: int) -> tuple[Ints, Ints]:
@@ -191,8 +182,7 @@ def rate_sums(begin: NDArray[Any], end: NDArray[Any], rate: Floats) -> tuple[NDA
     return times, value
 
 
-# -- figures ---------------------------------------------------------------------------------------
-
+# -- figures of answers ----------------------------------------------------------------------------
 
 TIME, SIZE = UnitOf("time_unit"), UnitOf("size_unit")
 

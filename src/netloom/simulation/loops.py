@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, derived, figure, known, unseen
 from netloom.base.words import counted
-from netloom.simulation.agenda import Ending, ProgramEngine, run_program
+from netloom.simulation.agenda import ProgramEngine, run_program
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import Batches, paired_ratio
 from netloom.topology.measures import busy_shares
@@ -176,19 +176,6 @@ class Point(Figures):
         return max(1 - self.actual.worst_node / self.applied, 0.0) if self.actual else None
 
 
-def _note(ending: Ending, loops: Ints) -> str | None:
-    """Return what to know before relying on the figures of a run."""
-    if ending.interrupted:
-        return "interrupted: some task had not gone round often enough"
-    if ending.enough:
-        return None
-    times = counted(int(loops.min()), "time")
-    return (
-        f"after {ending.cycle} cycles some task had gone round {times} only: it starves, or loops "
-        "and most_cycles do not go together"
-    )
-
-
 def run_loop(
     network: ProgramNetwork,
     loop: ClosedLoop,
@@ -214,7 +201,15 @@ def run_loop(
         most_cycles=most_cycles,
         stopped=stopped,
     )
-    latency, unhindered = _latencies(network, engine.rows, loop.packets)
+    # A message goes from its first packet's sending to its last's arrival. Packets that the program
+    # cuts it into wait for each other, and for the gap between them.
+    of_message, latency, unhindered = engine.rows.reshape(-1, loop.packets), None, None
+    last = of_message[:, -1]
+    moved = of_message[(last["arrived"] >= 0) & (last["source"] != last["target"])]
+    if len(moved):
+        latency = float((moved[:, -1]["arrived"] - moved[:, 0]["sent"]).mean())
+        alone = network.zero_load_latencies(moved.ravel()).reshape(-1, loop.packets).sum(axis=1)
+        unhindered = float((alone + moved["delay"][:, 1:].sum(axis=1)).mean())
     ends = loop.loop_ends(engine.rows["complete"], enough)
 
     def times(ends: Ints) -> LoopTimes | None:
@@ -240,19 +235,25 @@ def run_loop(
         )
         programs.append(one)
     used = engine.channel_flits() / max(ending.cycle, 1)
-    done, took = loop.loops_done(engine.rows["complete"]), times(ends)
+    done, took, note = loop.loops_done(engine.rows["complete"]), times(ends), None
+    if ending.interrupted:
+        note = "interrupted: some task had not gone round often enough"
+    elif not ending.enough:
+        round_ = counted(int(done.min()), "time")
+        note = f"after {ending.cycle} cycles some task had gone round {round_} only: "
+        note += "it starves, or loops and most_cycles do not go together"
     return Point(
         applied=loop.applied,
         actual=Actual.of(took),
         loop_cycles=LoopCycles.of(took),
-        message_latency=known(latency),
-        unhindered_latency=known(unhindered),
+        message_latency=latency,
+        unhindered_latency=unhindered,
         utilisation_max=float(busy_shares(network.topology, used).max(initial=0.0)),
         cycles=ending.cycle,
         num_messages=int(done.sum()),
         flit_hops=int(engine.flit_hops),
         interrupted=ending.interrupted,
-        note=_note(ending, done),
+        note=note,
         programs=tuple(programs),
         times=took,
         ends=ends,
@@ -287,20 +288,3 @@ def beside_alone(together: Sequence[Point], alone: Sequence[Point]) -> tuple[Poi
         )
         for place, run in enumerate(together)
     )
-
-
-def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[float, float]:
-    """Return the mean latency of messages over the network, and what it would be in an idle one.
-
-    A message goes from its first packet's sending to its last's arrival. Packets that the program
-    cuts it into wait for each other, and for the gap between them.
-    """
-    of_message = rows.reshape(-1, packets)
-    last = of_message[:, -1]
-    moved = of_message[(last["arrived"] >= 0) & (last["source"] != last["target"])]
-    if not len(moved):
-        return float("nan"), float("nan")
-    latency = moved[:, -1]["arrived"] - moved[:, 0]["sent"]
-    alone = network.zero_load_latencies(moved.ravel()).reshape(-1, packets).sum(axis=1)
-    gaps = moved["delay"][:, 1:].sum(axis=1)
-    return float(latency.mean()), float((alone + gaps).mean())

@@ -141,7 +141,10 @@ class ProgramNetwork:
         packets = -(-flits // packet_flits)
         if _ways_differ_in_length(self.routing):
             hops = np.where(packets > 1, 1, hops)
-        injection, ejection = _ends(self.topology, router)
+        injection, ejection = end_channels(self.topology, router)
+        if self.topology.ports_listed:  # the lanes of a host's port
+            lanes = hosted_ports(self.topology).lanes[self.topology.num_network_channels :]
+            injection, ejection = (int(each.max(initial=1)) for each in np.split(lanes, 2))
         last_flits = flits - (packets - 1) * packet_flits
         short = _alone(router, hops, last_flits)
         last = (packets - 1) // injection * _taken(router, hops, packet_flits) + short
@@ -184,14 +187,6 @@ def _longer(topology: Topology, router: Router, rows: Records) -> Ints:
         longer[here] = away[row[here] - first, rows["target"][here]]
     plain = rows["hops"].astype(np.int64) * router.channel_cycles + 2 * topology.ports_listed
     return np.asarray(np.maximum(np.floor(longer).astype(np.int64) - plain, 0))
-
-
-def _ends(topology: Topology, router: Router) -> tuple[int, int]:
-    """Return the injection and ejection channels of a node, or the lanes of a host's port."""
-    if not topology.ports_listed:
-        return end_channels(topology, router)
-    lanes = hosted_ports(topology).lanes[topology.num_network_channels :].reshape(2, -1)
-    return int(lanes[0].max(initial=1)), int(lanes[1].max(initial=1))
 
 
 def _alone(router: Router, hops: Ints, flits: Any) -> Ints:

@@ -1,20 +1,17 @@
 """The loop of every steady-state simulation: what it measures, and how far that is trusted.
 
-How far a mean of one run can be trusted: confidence intervals from batch means.
+A run warms up, is measured, and is judged stable or not. What is simulated has only to advance and
+to answer three questions about what it has seen. All decisions depend on cycles and on what was
+observed, never on time: the same question has the same answer. Between two steps a run can be
+stopped from outside. It keeps what it knows. What it measures is gathered from the packets it
+delivers, in bounded memory.
 
+How far a mean of one run can be trusted is said by confidence intervals from batch means.
 Successive packets are correlated, so that their own spread says too little. The run is cut into
 batches of equal length instead. When these are long enough, their means are all but independent
 (A. M. Law, "Simulation Modeling and Analysis", section 9.5). Near saturation they never are, nor
 are they normal: what is left of both is corrected for, as Skart does (A. Tafazzoli, J. R. Wilson,
 E. K. Lada and N. M. Steiger, "Performance of Skart", INFORMS Journal on Computing 23, 2011).
-
-What a run measures, gathered from the packets it delivers, in bounded memory.
-
-The loop of every simulation that measures a steady state: warm up, measure, judge stability.
-
-What is simulated has only to advance and to answer three questions about what it has seen. All
-decisions depend on cycles and on what was observed, never on time: the same question has the same
-answer. Between two steps a run can be stopped from outside. It keeps what it knows.
 """
 
 from __future__ import annotations
@@ -28,8 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Floats, Ints
 
-# -- intervals -------------------------------------------------------------------------------------
-
+# -- confidence intervals of means -----------------------------------------------------------------
 
 LEAST_BATCHES = 10
 """Batches are not merged into fewer: Student's t, and the interval with it, would grow too wide."""
@@ -126,16 +122,12 @@ def run_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[float,
     batches = int(np.count_nonzero(counts))
     found = autocorrelation(sums, counts)
     left = min(max(found + (1 + 3 * found) / batches, 0.0), MOST_CORRELATED)
-    quantile = _quantile(batches)
-    beyond = _skewed_quantile(_off_mean(sums, counts), batches, quantile) / quantile
-    return mean, float(half_width * np.sqrt((1 + left) / (1 - left)) * beyond)
-
-
-def _skewed_quantile(off: Floats, batches: int, quantile: float) -> float:
-    """Return how many standard errors the further side of a skewed mean's interval is away."""
+    quantile, off = _quantile(batches), _off_mean(sums, counts)
     second = float(off @ off) / batches
     skewness = float(np.sum(np.abs(off) ** 3 * np.sign(off))) / batches / second**1.5
-    return quantile + float(abs(skewness) / (6 * np.sqrt(batches)) * (1 + 2 * quantile**2))
+    more = float(abs(skewness) / (6 * np.sqrt(batches)) * (1 + 2 * quantile**2))
+    beyond = (quantile + more) / quantile  # the further side of a skewed mean's interval
+    return mean, float(half_width * np.sqrt((1 + left) / (1 - left)) * beyond)
 
 
 def autocorrelation(batch_sums: ArrayLike, batch_counts: ArrayLike) -> float:
@@ -257,8 +249,7 @@ def _deviations(batches: Batches) -> tuple[float, Floats]:
     return mean, deviations
 
 
-# -- tally -----------------------------------------------------------------------------------------
-
+# -- what the packets of a run come to -------------------------------------------------------------
 
 MOST_BATCHES = 128
 """Batches kept. When they are full, pairs are merged, so that there are 64 to 128 from then on."""
@@ -565,8 +556,7 @@ def worst_node(delivered_flits: ArrayLike, rate: ArrayLike, cycles: int) -> Wors
     return WorstNode(node, float(share[node]), float(accepted[node]))
 
 
-# -- steady ----------------------------------------------------------------------------------------
-
+# -- the loop: warm-up, window and stability -------------------------------------------------------
 
 SLOW = 3.0
 """Latency, in times that of the idle network, from which a network counts as saturated."""
@@ -898,9 +888,17 @@ def stability(
             "of the traffic offered",
             growth=slope / total,
         )
-    parts = times[[0, half, -1]]
+    # the node whose queue grows most, by the half of the window in which it grows less
+    births = offered / packet_flits
+    growth = np.diff(np.asarray(node_packets).astype(np.float64), axis=0)
+    born_there = np.diff(times[[0, half, -1]])[:, None] * births
     sure = SURE_NODE if interim else 0.0
-    node, behind = _worst_queue(parts, np.asarray(node_packets), offered / packet_flits, sure)
+    enough = np.maximum(NODE_PACKETS, sure * np.sqrt(born_there))
+    grows = (births > 0) & (growth >= enough).all(axis=0)
+    fraction = np.zeros_like(growth)
+    np.divide(growth, born_there, out=fraction, where=grows)
+    node = int(np.argmax(fraction.min(axis=0)))
+    behind = float(fraction[:, node].min())
     if behind > NODE_BEHIND:
         return Stability(
             stable=False,
@@ -930,26 +928,3 @@ def fitted_line(times: Floats, values: Floats) -> tuple[float, float]:
     slope = float(late @ high / (late @ late))
     spread = float(high @ high)
     return slope, slope**2 * float(late @ late) / spread if spread > 0 else 0.0
-
-
-def _worst_queue(
-    times: Floats,
-    packets: Ints,
-    births: Floats,
-    sure: float,
-) -> tuple[int, float]:
-    """Return the node whose queue grows most, and by what fraction of its births at least.
-
-    ``births`` are packets/cycle of each node. The fraction is that of the half of the window in
-    which it grows less. It is 0 if no queue grows by enough packets in both: 8, or ``sure`` square
-    roots of those born, if that is more.
-    """
-    growth = np.diff(packets.astype(np.float64), axis=0)
-    born = np.diff(times)[:, None] * births
-    enough = np.maximum(NODE_PACKETS, sure * np.sqrt(born))
-    grows = (births > 0) & (growth >= enough).all(axis=0)
-    fraction = np.zeros_like(growth)
-    np.divide(growth, born, out=fraction, where=grows)
-    least = fraction.min(axis=0)
-    node = int(np.argmax(least))
-    return node, float(least[node])

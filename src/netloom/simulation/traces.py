@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints, Records
+from netloom.base.arrays import Floats, Ints, Records
 from netloom.base.figures import Number, leaves, records
-from netloom.routing import Routing
+from netloom.routing import Paths, Routing
 from netloom.simulation.agenda import run_program
 from netloom.simulation.figures import (
     MOST_LISTED,
@@ -41,7 +41,6 @@ from netloom.simulation.flow import (
     FlowRun,
     GivenPaths,
     run_flows,
-    run_paths,
     trust,
 )
 from netloom.simulation.flow.engine import FAIR
@@ -324,11 +323,9 @@ class TraceRun:
         }
         if not topology.direct:
             names = [topology.channel_name(each) for each in range(inside)]
-            found |= {"name": np.array(names, np.object_)} | self._rates()
+            rates = topology.channel_bandwidth[:inside]
+            found |= {"name": np.array(names, np.object_), "bandwidth": rates}
         return {name: values[order] for name, values in found.items()}
-
-    def _rates(self) -> dict[str, Any]:
-        return {"bandwidth": self.topology.channel_bandwidth[: len(self.busy)]}
 
     @property
     def busiest(self) -> tuple[UsedChannel, ...]:
@@ -431,7 +428,7 @@ def run_trace(
         hops=np.where(rows["arrived"] >= 0, rows["hops"], -1),
         unhindered=alone,
         critical_path=path,
-        link_sizes=np.concatenate([engine.channel_flits(), engine.host_channel_flits()]),
+        link_sizes=engine.crossed()[: network.topology.num_channels],
         until=ending.cycle,
         interrupted=ending.interrupted,
     )
@@ -531,7 +528,11 @@ def critical_path(
     alone[sends] = unhindered(np.flatnonzero(sends))
     least = table.delay.astype(kind) + table.run + alone + table.receive
     ends = earliest_ends(table.start.astype(kind), least, table.after_offsets, table.after)
-    chain = _chain(table, rows)
+    links, before = [int(np.argmax(complete))], int(rows["last"][np.argmax(complete)])
+    while before >= 0 and table.start[links[-1]] <= complete[before]:  # else its own start is later
+        links.append(before)
+        before = int(rows["last"][before])
+    chain = np.array(links[::-1], np.int64)
     taken = rows[chain]
     source_wait = waits_at_source(taken)
     waits = taken["sent"] - taken["ready"] - table.run[chain]
@@ -569,17 +570,6 @@ def _unrounded(times: Records, rows: NDArray[Any]) -> Records:
     took = np.maximum(rows["complete"], rows["arrived"]) - rows["ready"]
     least = of_row * took + of_end * rows["arrived"]
     return np.where(np.abs(times) <= least, 0.0, times)
-
-
-def _chain(table: Messages, rows: NDArray[Any]) -> Ints:
-    row = int(np.argmax(rows["complete"]))
-    chain = [row]
-    while True:
-        before = int(rows["last"][row])
-        if before < 0 or table.start[row] > rows["complete"][before]:  # its own start came later
-            return np.array(chain[::-1], np.int64)
-        chain.append(before)
-        row = before
 
 
 SLACK = 20.0
@@ -648,12 +638,10 @@ class FlowTraceRun(TraceRun):
         return self.flows.link_times[: self.topology.num_network_channels]
 
     def channels(self) -> dict[str, Any]:
-        """Return the columns of ``UsedChannel``, with ``busy``."""
+        """Return the columns of ``UsedChannel``, with ``busy`` instead of ``bandwidth``."""
         found = super().channels()
+        found.pop("bandwidth", None)
         return found | {"busy": self.busy[found["channel"]]}
-
-    def _rates(self) -> dict[str, Any]:
-        return {}
 
     @property
     def busiest(self) -> tuple[UsedChannel, ...]:
@@ -718,7 +706,7 @@ def run_flow_trace(
     table = program.messages
     run = partial(run_flows, links, routing, table, stopped=stopped)
     found = run(law=law, tell=tell)
-    rows = found.records
+    rows = found.rows
     sends = (table.flits > 0) & (table.source != table.target)
     alone = np.where(sends & (found.arrived >= 0), found.alone, -1.0)
     path = alone_finish = other = by_turns = None
@@ -727,7 +715,13 @@ def run_flow_trace(
         path = critical_path(table, rows, lambda some: alone[some], slack=slack)
         alone_finish = path.ideal_finish
         if any(times.any() for times in (table.run, table.hold, table.receive)):
-            alone_finish = _alone_finish(links, table, found.alone, sends)
+            many = int(sends.sum()) + 1  # each message has a link of its own; no network has none
+            own = FlowNetwork(links.topology, np.ones(many), np.zeros(many), end_channels=False)
+            each = np.arange(many + 1)
+            paths = Paths(each, each[:-1].astype(np.int32))
+            ways = GivenPaths("own", paths, np.where(sends, np.cumsum(sends) - 1, -1))
+            lone, shared = replace(table, flits=found.alone), FlowLaw(injection="shared")
+            alone_finish = run_flows(own, ways, lone, shared).finish
         other = found.finish
         if law.in_order and (found.entered > found.sent).any():
             other = cheap_finish(run, law=replace(law, injection="shared"))
@@ -752,12 +746,3 @@ def run_flow_trace(
         other_finish=other,
         by_turns_finish=by_turns,
     )
-
-
-def _alone_finish(links: FlowNetwork, table: Messages, alone: Floats, sends: Bools) -> float:
-    """Return when a program finishes if each message has a link of its own, as fast as its way."""
-    many = int(sends.sum()) + 1  # no network has no links
-    own = FlowNetwork(links.topology, np.ones(many), np.zeros(many), end_channels=False)
-    path = np.where(sends, np.cumsum(sends) - 1, -1)
-    each = np.arange(many + 1)
-    return run_paths(own, each, each[:-1], replace(table, flits=alone), path).finish

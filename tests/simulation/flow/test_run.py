@@ -7,7 +7,9 @@ import pytest
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import parse_routing, paths, source_routes
-from netloom.simulation.flow import FlowLaw, flow_network, run_flows, run_paths
+from netloom.simulation.flow import FlowLaw, flow_network, run_flows
+from netloom.simulation.flow.engine import FlowEngine
+from netloom.simulation.flow.network import WaysOfPairs
 from netloom.topology import mesh, topology, without
 from netloom.topology.core import attach_hosts
 from netloom.workload.programs.messages import messages
@@ -51,8 +53,6 @@ class TestRefused:
         ("option", "value"),
         [
             *[("tolerance", value) for value in (NAN, -0.1, 1.0)],
-            *[("switch", value) for value in (NAN, INF, -1.0)],
-            *[("weights", value) for value in (NAN, 0, 1.5, -1, 2.0**31, [1, 2, 3])],
             *[("bandwidth", value) for value in (NAN, INF, 0.0, -1.0)],
             *[("latency", value) for value in (NAN, INF, -1.0)],
             ("injection", "fair"),
@@ -69,20 +69,10 @@ class TestRefused:
         with pytest.raises(InputError, match=r"^bandwidth: found a link of bandwidth 0"):
             run(with_channels(net, speed, net.channel_cycles), TWO)
 
-    @pytest.mark.parametrize(
-        ("offsets", "links", "path", "found"),
-        [
-            ([0, 0], [], 0, "no channels on path 0"),
-            ([0, 1], [16], 0, "a link that is none"),
-            ([0, 1], [-1], 0, "a link that is none"),
-            ([0, 1], [0], 1, "a path that is none"),
-        ],
-    )
-    def test_paths_that_are_none(self, offsets, links, path, found):
-        network = flow_network(topology("leaf-spine:2x2x2"))
-        one = messages(4, source=0, target=1, flits=1)
-        with pytest.raises(InputError, match=rf"^path: found {found}"):
-            run_paths(network, offsets, links, one, [path])
+    @pytest.mark.parametrize("value", [NAN, INF, -1.0])
+    def test_a_switch_of_contexts_that_takes_no_time(self, value):
+        with pytest.raises(InputError, match=r"^switch: found .*; expected a time of at least 0"):
+            FlowEngine(flow_network(topology("leaf-spine:2x2x2")), switch=value)
 
     def test_a_host_that_cannot_be_reached(self):
         net = mesh(1, 4)
@@ -134,9 +124,13 @@ class TestClosedForms:
         table = program(6, source=[0, 0, 1, 2, 3, 4], target=[5, 1, 2, 3, 4, 5], flits=8)
         found = run("line:6", table, latency=0.0, end_channels=False, injection="shared")
         assert found.complete == pytest.approx(np.full(6, 16))
-        weighed = run("line:6", table, latency=0.0, end_channels=False, injection="shared",
-                      weights=[3, 1, 1, 1, 1, 1])  # fmt: skip
-        assert weighed.complete == pytest.approx([8 / 0.75, *[16] * 5])
+        network = flow_network(topology("line:6"), latency=0.0, end_channels=False)
+        ways, path = WaysOfPairs(network, parse_routing("default", network.topology)).of(table)
+        weighed = FlowEngine(network, FlowLaw(injection="shared"))
+        weighed.add_ways(ways)
+        weighed.append(table, path, weight=np.array([3, 1, 1, 1, 1, 1]))
+        weighed.advance()
+        assert weighed.found().complete == pytest.approx([8 / 0.75, *[16] * 5])
 
     def test_what_another_link_holds_back_leaves_more_to_others(self):
         """Links of 1 and 2; a flow on both: 1/2, 1/2 and 3/2 (Bertsekas & Gallager, 6.5.2)."""

@@ -7,7 +7,8 @@ import pytest
 
 import netloom
 from netloom.routing import parse_routing, paths
-from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network, run_flows, run_paths
+from netloom.simulation.flow import FlowLaw, FlowNetwork, flow_network, made_ways, run_flows
+from netloom.simulation.flow.engine import FlowEngine
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import messages
 from tests.peers.simgrid import finish_times, needs_simgrid, zone
@@ -53,7 +54,12 @@ def run(case, weight=None):
     table = messages(2, source=0, target=1, flits=np.ones(len(case.size)))
     table = replace(table, start=case.start, flits=case.size)
     weight = case.weight if weight is None else weight
-    return run_paths(network, offsets, links, table, route, weights=weight).arrived
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    engine = FlowEngine(network, FlowLaw(injection="shared"))
+    engine.add_ways(made_ways(network, owner, links, np.ones(len(links)), len(offsets) - 1))
+    engine.append(table, route, weight=weight)
+    engine.advance()
+    return engine.found().arrived
 
 
 @pytest.mark.parametrize("name", recorded.random_cases())

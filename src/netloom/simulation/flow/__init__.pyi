@@ -8,4 +8,4 @@ from .network import (
     ways_of as ways_of,
 )
 from .rounds import RoundsRun as RoundsRun, run_rounds as run_rounds
-from .run import run_flows as run_flows, run_paths as run_paths, trust as trust
+from .run import run_flows as run_flows, trust as trust

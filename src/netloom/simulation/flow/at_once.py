@@ -51,7 +51,7 @@ class AtOnce(FlowRun):
     @property
     def size(self) -> Floats:
         """float64[num_flows], of each flow."""
-        return np.asarray(self.rows["size"])
+        return np.asarray(self.rows["flits"])
 
     @property
     def sending(self) -> Floats:
@@ -207,7 +207,7 @@ class AtOnce(FlowRun):
     def alike(self) -> tuple[int, str]:
         """How many links are used as much as the busiest, and what they are called together.
 
-        "" of a few. See ``ties``.
+        "" of a few. See ``contention.busiest``.
         """
         topology, alike = self.network.topology, tied(self.utilisation)
         own = alike >= topology.num_channels  # of nodes: no network has those
@@ -324,23 +324,16 @@ def run_at_once(
     each = np.full(len(sent), overhead)
     table = replace(table, flits=sizes[sent], run=each, receive=each)
     run = run_flows(network, routing, table, law, noting=True, **more)
-    chain = sent[_chain(run, in_order=law.in_order)]
+    chain = np.zeros(0, np.int64)
+    if len(sent):
+        last = int(np.argmax(run.complete))
+        chain, queue = np.array([last]), run.ways.queue[run.way]
+        if law.in_order and queue[last] >= 0:  # and those before it that it waited for to enter
+            same = np.flatnonzero(queue == queue[last])
+            same = same[np.lexsort([same, run.entered[same]])]
+            same = same[: int(np.flatnonzero(same == last)[0]) + 1]
+            waited = (run.entered - run.sent)[same]
+            chain = same[int(np.flatnonzero(waited <= NOISE * run.entered[same])[-1]) :]
     back = np.empty(len(sent), np.int64)
     back[sent] = np.arange(len(sent))
-    return AtOnce(**vars(run) | {"rows": run.rows[back]}, chain=chain)
-
-
-def _chain(run: FlowRun, *, in_order: bool) -> Ints:
-    """Return the row that ended last, and those before it that it waited for to enter."""
-    if not len(run.complete):
-        return np.zeros(0, np.int64)
-    last = int(np.argmax(run.complete))
-    queue = run.ways.queue[run.way]
-    if not in_order or queue[last] < 0:
-        return np.array([last])
-    same = np.flatnonzero(queue == queue[last])
-    same = same[np.lexsort([same, run.entered[same]])]
-    same = same[: int(np.flatnonzero(same == last)[0]) + 1]
-    waited = (run.entered - run.sent)[same]
-    begins = int(np.flatnonzero(waited <= NOISE * run.entered[same])[-1])
-    return same[begins:]
+    return AtOnce(**vars(run) | {"rows": run.rows[back]}, chain=sent[chain])

@@ -15,7 +15,7 @@ from netloom.base.figures import Figures, figure
 from netloom.simulation.agenda import SPANS, idle_hosts, longer, with_rows
 from netloom.simulation.flow import layout
 from netloom.simulation.flow.layout import INFINITE, State
-from netloom.simulation.flow.network import WHOLE, FlowNetwork, Ways, hop_records, number_inputs
+from netloom.simulation.flow.network import WHOLE, FlowNetwork, Ways, hops_before
 from netloom.workload.programs.messages import Messages
 
 MOST_BITS, ROOM_BITS = 48, 61
@@ -45,7 +45,7 @@ class FlowLaw(Figures):
         ``max-min``: all flows on a full link are equal. ``by-latency``: a flow of twice the latency
         has half the weight there, as of TCP connections the one of the longer round trip gets less.
         ``lossless``: links share by turns, and what waits blocks what comes behind it. See
-        ``blocking``. None of what runs in cycles, which shares none.
+        ``flow.network``. None of what runs in cycles, which shares none.
     injection
         ``in-order``: the injection channel of a host sends one message after the other, in the
         order in which they were sent, as routers do. ``shared``: all at once.
@@ -131,13 +131,6 @@ class FlowRun:
     last = _of_rows("last", "the row that released it; -1: none")
 
     @property
-    def records(self) -> Records:
-        """The rows as other engines have them: the length of each is called ``flits``."""
-        from numpy.lib.recfunctions import rename_fields
-
-        return np.asarray(rename_fields(self.rows, {"size": "flits"}))
-
-    @property
     def way(self) -> Ints:
         """int64[num_rows], the way of each; -1: it does not use the network."""
         return self.rows["path"].astype(np.int64)
@@ -154,13 +147,24 @@ class FlowRun:
 
     @cached_property
     def alone(self) -> Floats:
-        """float64[num_rows], time through an idle network. 0 for what does not use it."""
-        return self.ways.alone(self.network, self.rows)
+        """float64[num_rows], time through an idle network. 0 for what does not use it.
+
+        That is latency and bytes, which pass as fast as the narrowest link does.
+        """
+        rows, found = self.rows, np.zeros(len(self.rows))
+        uses = rows["path"] >= 0
+        rate = self.ways.capacity(self.network.capacity)
+        found[uses] = rows["latency"][uses] + rows["flits"][uses] / rate[rows["path"][uses]]
+        return found
 
     @cached_property
     def hops(self) -> Floats:
         """float64[num_rows], channels between routers that each crosses: a mean over its paths."""
-        return np.append(self.ways.hops(self.network), 0.0)[self.way]  # the last: it needs none
+        ways, many = self.ways, len(self.ways)
+        inside = ways.links < self.network.topology.num_network_channels
+        part = np.where(inside, ways.shares / ways.whole, 0.0)
+        hops = np.bincount(np.repeat(np.arange(many), np.diff(ways.offsets)), part, many)
+        return np.append(hops.astype(np.float64), 0.0)[self.way]  # the last: it needs none
 
     @property
     def link_times(self) -> Floats:
@@ -191,8 +195,8 @@ class FlowEngine:
     noting
         Whether to note for how long each link holds flows back.
     circles
-        bool[num_links]: links share by turns, and what waits blocks all but these, as ``blocking``
-        says. Without it they share max-min fairly.
+        bool[num_links]: links share by turns, and what waits blocks all but these. See
+        ``flow.network``. Without it they share max-min fairly.
     by_latency
         Whether a unit of weight counts as much as its path's latency is short. These are above 0.
     """
@@ -319,13 +323,21 @@ class FlowEngine:
         All flows count in shares that say how each is spread. If these would be too many, the new
         ones are rounded to as many as there may be.
         """
+        from netloom.simulation.flow.kernels.flows import move_lists
+
         first = len(self.state.classes)
         if not len(ways):
             return first
         whole = lcm(max(self._whole, 1), ways.whole)
         if whole > WHOLE:
             whole = self._whole * (WHOLE // self._whole)
-        self._share_out(whole)
+        if self._whole not in (0, whole):  # flows so far count in more shares from now on
+            times = whole // self._whole
+            self.state = self.state._replace(hop_share=self.state.hop_share * np.int32(times))
+            for records in (self.state.entries, self.state.links):
+                records["weight"] *= times
+            self._room = 0.0  # rates are in other units now
+        self._whole = whole
         ways = ways if ways.whole == whole else ways.in_shares(whole)
         self.latency = _joined(self.latency, ways.latency)
         self.queue = _joined(self.queue, ways.queue)
@@ -355,7 +367,12 @@ class FlowEngine:
             )
         if self.lossless:
             self._make_hops(ways)
-        self._make_lists(first)
+        room = np.bincount(self.state.hop_link, minlength=len(state.links))
+        entries = np.zeros(len(self.state.hop_link), layout.ENTRY)
+        move_lists(self.state, entries, np.cumsum(room) - room)  # what is in them is kept
+        self.state = self.state._replace(entries=entries)
+        if state.clock["step"][0]:
+            self._set_alone(first)
         return first
 
     def append(self, table: Messages, path: Ints, *, weight: Floats | Ints | int = 1) -> None:
@@ -378,14 +395,19 @@ class FlowEngine:
         """
         first, count = self.num_rows, len(table)
         assert table.first == first
-        _check(table)
+        for name in ("start", *SPANS, "flits"):
+            values = getattr(table, name)
+            fine = (values >= 0) & (values < inf)
+            if not fine.all():
+                found = f"{values[~fine][0]:g} of row {first + np.argmin(fine)}"
+                raise InputError(name, found, "a number of at least 0")
         if first + count > MOST_ROWS:
             raise InputError("program", f"{first + count} messages", f"at most {MOST_ROWS}")
         uses = np.asarray(path) >= 0
         self.state, self._num_edges = with_rows(self.state, table, path, self._num_edges)
         self.num_rows += count
         rows = self.rows[first:]
-        rows["size"], rows["weight"] = table.flits, weight
+        rows["flits"], rows["weight"] = table.flits, weight
         rows["left"], rows["right"], rows["queue"], rows["latency"] = -1, -1, -1, 0.0
         rows["latency"][uses] = self.latency[path[uses]]
         if self.law.in_order:
@@ -406,44 +428,27 @@ class FlowEngine:
         done = advance(self.state, until, batches)
         return bool(done < batches)
 
-    def _share_out(self, whole: int) -> None:
-        """Count the shares of flows out of another number, which the one before divides."""
-        if self._whole in (0, whole):
-            self._whole = whole
-            return
-        times, self._whole = whole // self._whole, whole
-        self.state = self.state._replace(hop_share=self.state.hop_share * np.int32(times))
-        for records in (self.state.entries, self.state.links):
-            records["weight"] *= times
-        self._room = 0.0  # rates are in other units now
-
     def _make_hops(self, ways: Ways) -> None:
-        """Make room for the turns of new classes."""
-        state, network = self.state, self.network
-        more = hop_records(network, ways, len(state.hops))
-        hops = np.append(state.hops, more)
-        count = number_inputs(hops, state.hop_link, network.num_links)
+        """Make room for the turns of new classes, whose ways are in path order."""
+        state, before = self.state, hops_before(self.network, ways)
+        assert (before < np.arange(len(before))).all()
+        more = np.zeros(len(before), layout.HOP)
+        share = ways.shares / np.where(before >= 0, ways.shares[before], ways.whole)
+        more["part"] = np.minimum(share, 1)
+        more["before"] = np.where(before >= 0, before + len(state.hops), -1)
+        hops, links = np.append(state.hops, more), state.hop_link
+        later = np.flatnonzero(hops["before"] >= 0)
+        key = links[hops["before"][later]] * np.int64(self.network.num_links) + links[later]
+        pairs, hops["input"][later] = np.unique(key, return_inverse=True)
         tries = np.zeros(len(state.classes), layout.TRY)
         tries["place"] = -1
         self.state = state._replace(
             hops=hops,
             tries=tries,
-            inputs=np.zeros(count),
+            inputs=np.zeros(len(pairs)),
             unsettled=np.zeros(len(tries), np.int32),
             crowd=np.zeros(len(tries), np.int32),
         )
-
-    def _make_lists(self, first: int) -> None:
-        """Make room in the lists of links for classes from one on. Keep what is in them."""
-        from netloom.simulation.flow.kernels.flows import move_lists
-
-        state = self.state
-        room = np.bincount(state.hop_link, minlength=len(state.links))
-        entries = np.zeros(len(state.hop_link), layout.ENTRY)
-        move_lists(state, entries, np.cumsum(room) - room)
-        self.state = state._replace(entries=entries)
-        if state.clock["step"][0]:
-            self._set_alone(first)
 
     def _set_units(self) -> None:
         """Choose the unit of levels: as fine as the weights that may be on a link at once allow.
@@ -456,7 +461,16 @@ class FlowEngine:
         if not self.network.num_links:  # hosts that send only to themselves
             return
         state, clock, capacity = self.state, self.state.clock, self.network.capacity
-        weights = self._weights()
+        rows = self.rows
+        busy = np.flatnonzero((rows["path"] >= 0) & (rows["complete"] < 0))
+        weight, queue = rows["weight"][busy], rows["queue"][busy]
+        path = np.bincount(rows["path"][busy], weight, len(state.classes))
+        hops = np.repeat(path, state.classes["hops"]) * state.hop_share
+        # what may be on each link at once, in shares
+        weights = np.bincount(state.hop_link, hops, self.network.num_links).astype(np.float64)
+        if self.law.in_order and len(busy) and (queue >= 0).all():
+            queues = np.count_nonzero(np.bincount(queue)) * int(state.hop_share.max())
+            weights = np.minimum(weights, queues * float(weight.max()))
         self._bound = weights.max()
         if weights.max() <= self._room:
             return
@@ -478,19 +492,6 @@ class FlowEngine:
             most = f"flows of weight {weights.max() / self._whole:,.0f} at once on a channel"
             raise InputError("program", most, "less, or bandwidths that differ less")
 
-    def _weights(self) -> Floats:
-        """Return the weight that may be on each link at once, in shares: float64[num_links]."""
-        state, rows = self.state, self.rows
-        busy = np.flatnonzero((rows["path"] >= 0) & (rows["complete"] < 0))
-        weight, queue = rows["weight"][busy], rows["queue"][busy]
-        path = np.bincount(rows["path"][busy], weight, len(state.classes))
-        hops = np.repeat(path, state.classes["hops"]) * state.hop_share
-        found = np.bincount(state.hop_link, hops, self.network.num_links).astype(np.float64)
-        if self.law.in_order and len(busy) and (queue >= 0).all():
-            queues = np.count_nonzero(np.bincount(queue)) * int(state.hop_share.max())
-            found = np.minimum(found, queues * float(weight.max()))
-        return found
-
     def _set_alone(self, first: int = 0) -> None:
         """Note what classes, from one on, would have alone."""
         state, classes = self.state, self.state.classes[first:]
@@ -499,16 +500,6 @@ class FlowEngine:
             most = state.links["capacity"][state.hop_link[begin:]]
             most //= np.maximum(state.hop_share[begin:], 1)
             classes["most"] = np.minimum.reduceat(most, classes["first"] - begin)
-
-
-def _check(table: Messages) -> None:
-    """Refuse times and lengths that are none."""
-    for name in ("start", *SPANS, "flits"):
-        values = getattr(table, name)
-        fine = (values >= 0) & (values < inf)
-        if not fine.all():
-            found = f"{values[~fine][0]:g} of row {table.first + np.argmin(fine)}"
-            raise InputError(name, found, "a number of at least 0")
 
 
 def _joined(array: Any, more: Any) -> Any:

@@ -68,7 +68,7 @@ CLASS = np.dtype(
 ROW = row_type(
     "f8",
     "f8",
-    ("size", "f8"),
+    ("flits", "f8"),  # its size, in the unit of the network
     ("goal", "f8"),  # what its class will have served when its bytes have moved
     ("latency", "f8"),  # of its path
     ("queue", "i4"),  # the queue it waits in to enter the network; -1: none

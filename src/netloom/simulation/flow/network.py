@@ -1,10 +1,8 @@
 """Links and ways of the flow engine, and what blocks in them.
 
-A network as the flow engine sees it, and the ways of flows through it.
-
 Links have a capacity and a latency. Ways are the links that flows use, under a routing or given.
 
-Sharing by turns, and blocking, as in lossless networks: what the engine has to be told of it.
+In lossless networks, links share by turns, and block.
 
 A link gives its *inputs* turns, one after the other. An input is a link that flows come from, or a
 flow itself on its first link. So all inputs that wait for a full link get equal shares of it,
@@ -28,15 +26,14 @@ from math import inf, lcm
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints, Records
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.routing import Paths, Routing
+from netloom.routing import Paths, Routing, paths
 from netloom.routing.forwarding.tables import dependencies
-from netloom.simulation.flow import layout
 from netloom.topology import Topology
 from netloom.workload.programs.messages import Messages
 
-# -- network ---------------------------------------------------------------------------------------
+# -- links and ways --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,16 +181,6 @@ class Ways:
         most = capacity[self.links] * self.whole / self.shares
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
 
-    def alone(self, network: FlowNetwork, rows: Records) -> Floats:
-        """Return float64[num_rows], the time of each through an idle network: latency and bytes.
-
-        The bytes pass as fast as the narrowest link does. 0 for rows that do not use the network.
-        """
-        found, uses = np.zeros(len(rows)), rows["path"] >= 0
-        rate = self.capacity(network.capacity)
-        found[uses] = rows["latency"][uses] + rows["size"][uses] / rate[rows["path"][uses]]
-        return found
-
     def in_shares(self, whole: int) -> Ways:
         """Return the same ways in shares out of another number. Exact for a multiple of ``whole``.
 
@@ -206,13 +193,6 @@ class Ways:
         """
         parts = np.rint(self.shares * (whole / self.whole))
         return replace(self, shares=np.maximum(parts, 1).astype(np.int32), whole=whole)
-
-    def hops(self, network: FlowNetwork) -> Floats:
-        """Return float64[num_ways], channels between routers on each: a mean over its paths."""
-        inside = self.links < network.topology.num_network_channels
-        part = np.where(inside, self.shares / self.whole, 0.0)
-        owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        return np.bincount(owner, part, len(self)).astype(np.float64)
 
 
 def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints) -> Ways:
@@ -237,8 +217,6 @@ def ways_of(network: FlowNetwork, routing: Routing, sources: Ints, targets: Ints
     >>> found.links, found.shares, found.whole
     (array([ 0,  1,  5,  7,  8, 11], dtype=int32), array([1, 1, 1, 1, 2, 2], dtype=int32), 2)
     """
-    from netloom.routing import paths
-
     found = paths(network.topology, routing, sources, targets).whole(network.topology)
     return _over(network, found, sources, targets)
 
@@ -296,7 +274,15 @@ class GivenPaths:
 
         ``entry``: int64[num_rows].
         """
-        distinct, place = _distinct(routes)
+        lengths = routes.lengths.astype(np.int64)
+        key = np.zeros(len(routes), np.int64)  # equal for paths that are the same so far
+        for hop in range(int(lengths.max(initial=0))):
+            here = np.zeros(len(routes), np.int64)
+            goes_on = lengths > hop
+            here[goes_on] = routes.channels[routes.offsets[:-1][goes_on] + hop] + 1
+            _, key = np.unique(key * (here.max() + 1) + here, return_inverse=True)
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        distinct = routes.taken(first)
         sent = np.flatnonzero(distinct.lengths)  # what stays inside a node has no path
         number = np.searchsorted(sent, np.arange(len(distinct)))
         return cls(name, distinct.taken(sent), number[place[entry]])
@@ -315,58 +301,30 @@ class GivenPaths:
         return _over(network, found, *hosts), np.where(moving, self.path, -1)
 
 
-def _distinct(routes: Paths) -> tuple[Paths, Ints]:
-    """Return the different paths among some, and int64[len(routes)], which one each is."""
-    lengths = routes.lengths.astype(np.int64)
-    key = np.zeros(len(routes), np.int64)
-    for hop in range(int(lengths.max(initial=0))):
-        here = np.zeros(len(routes), np.int64)
-        goes_on = lengths > hop
-        here[goes_on] = routes.channels[routes.offsets[:-1][goes_on] + hop] + 1
-        _, key = np.unique(key * (here.max() + 1) + here, return_inverse=True)
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    return routes.taken(first), place.astype(np.int64)
-
-
 def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:
     """Return the ways of pairs of hosts over paths."""
-    topology = network.topology
-    if found.pair is None and not network.end_channels and no_link_twice(found):
-        return _one_path_each(network, found)
-    lengths = np.diff(found.offsets)
+    from netloom.simulation.flow.kernels.flows import add_latencies, repeats
+
+    topology, lengths, links = network.topology, np.diff(found.offsets), found.channels
+    first = topology.num_network_channels
+    if found.pair is None and not network.end_channels and not repeats(found.offsets, links):
+        latency = np.zeros(len(found))
+        add_latencies(found.offsets, links, network.latency, latency)
+        _check_ways(lengths)
+        queue = np.maximum(links[found.offsets[:-1]] - np.int32(first), np.int32(-1))
+        return Ways(found.offsets, links, np.ones(len(links), np.int32), 1, latency, queue)
     pair = np.arange(len(found)) if found.pair is None else found.pair.astype(np.int64)
     part = np.ones(len(found)) if found.probability is None else found.probability
     owner: Ints = np.repeat(pair, lengths)
     share = np.repeat(part, lengths)
-    links = found.channels
     if network.end_channels:
-        number, first = np.arange(len(sources)), topology.num_network_channels
+        number = np.arange(len(sources))
         into, out_of = (topology.port_offsets[ends] for ends in (sources, targets))
         ends = first + into, first + topology.num_ports + out_of
         owner = np.concatenate([owner, number, number])
         links = np.concatenate([links, *ends]).astype(np.int32)
         share = np.concatenate([share, np.ones(2 * len(sources))])
     return made_ways(network, owner, links, share, len(sources))
-
-
-def no_link_twice(found: Paths) -> bool:
-    """Return whether no path crosses a channel more than once."""
-    from netloom.simulation.flow.kernels.flows import repeats
-
-    return not repeats(found.offsets, found.channels)
-
-
-def _one_path_each(network: FlowNetwork, found: Paths) -> Ways:
-    """Return the ways of paths that cross no channel twice, as they are."""
-    from netloom.simulation.flow.kernels.flows import add_latencies
-
-    latency = np.zeros(len(found))
-    add_latencies(found.offsets, found.channels, network.latency, latency)
-    _check_ways(np.diff(found.offsets))
-    first = np.int32(network.topology.num_network_channels)
-    queue = np.maximum(found.channels[found.offsets[:-1]] - first, np.int32(-1))
-    shares = np.ones(len(found.channels), np.int32)
-    return Ways(found.offsets, found.channels, shares, 1, latency, queue)
 
 
 def made_ways(
@@ -385,19 +343,21 @@ def made_ways(
     """
     key = owner * np.int64(network.num_links) + links
     alone, place = np.unique(key, return_inverse=True)
-    part = _summed(place, share, len(alone))
+    part = np.bincount(place, share, len(alone)).astype(np.float64)
     way, link = np.divmod(alone, max(network.num_links, 1))
     counts = np.bincount(way, minlength=count)
     _check_ways(counts)
     whole = _shares(part)
-    latency = _summed(way, part * network.latency[link], count)
+    port, queue = link - network.topology.num_network_channels, np.full(count, -1, np.int32)
+    into = np.flatnonzero((port >= 0) & (port < network.topology.num_ports))[::-1]
+    queue[way[into]] = port[into]  # the first of each way, which is written last
     return Ways(
         np.append(0, np.cumsum(counts, dtype=np.int64)),
         link.astype(np.int32),
         np.maximum(np.rint(part * whole), 1).astype(np.int32),
         whole,
-        latency,
-        _queues(network, way, link, count),
+        np.bincount(way, part * network.latency[link], count).astype(np.float64),
+        queue,
     )
 
 
@@ -405,10 +365,6 @@ def _check_ways(lengths: Ints) -> None:
     if len(lengths) and lengths.min() == 0:
         wrong = int(np.argmin(lengths))
         raise InputError("path", f"no channels on path {wrong}", "at least one channel")
-
-
-def _summed(place: Ints, value: Floats, count: int) -> Floats:
-    return np.bincount(place, value, count).astype(np.float64)
 
 
 def _shares(part: Floats) -> int:
@@ -419,15 +375,6 @@ def _shares(part: Floats) -> int:
         if whole > WHOLE:
             return WHOLE
     return whole
-
-
-def _queues(network: FlowNetwork, way: Ints, link: Ints, count: int) -> Ints:
-    """Return the first injection channel of each way; -1 where it has none."""
-    topology, found = network.topology, np.full(count, -1, np.int32)
-    port = link - topology.num_network_channels
-    into = np.flatnonzero((port >= 0) & (port < topology.num_ports))[::-1]
-    found[way[into]] = port[into]
-    return found
 
 
 EXACT = 1e-12
@@ -459,8 +406,7 @@ def latency_weights(latency: Floats) -> Ints | None:
     return None
 
 
-# -- blocking --------------------------------------------------------------------------------------
-
+# -- sharing by turns, and blocking ----------------------------------------------------------------
 
 MOST_ROUTERS = 512
 """Routers up to which circles are looked for among the paths of all pairs."""
@@ -492,8 +438,11 @@ def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
 
     Of several, the one that most of the flow takes: the first of these.
     """
-    source, target = _ends(network)
-    vertices = np.int64(network.topology.num_routers)
+    topology, routers = network.topology, network.topology.routers
+    host = np.full(topology.num_ports, -1, np.int64)  # a link leads from or to no router there
+    source = np.concatenate([routers.channel_source, host, topology.ejection_router])
+    target = np.concatenate([routers.channel_target, topology.injection_router, host])
+    vertices = np.int64(topology.num_routers)
     way = np.repeat(np.arange(len(ways), dtype=np.int64), np.diff(ways.offsets))
     links = ways.links
     reached = np.flatnonzero(target[links] >= 0)
@@ -507,15 +456,6 @@ def hops_before(network: FlowNetwork, ways: Ways) -> Ints:
         found = (source[links] >= 0) & (known[place] == wanted)
         before[found] = reached[order[first[place[found]]]]
     return before
-
-
-def _ends(network: FlowNetwork) -> tuple[Ints, Ints]:
-    """Return from and to which router each link leads, -1 for a host behind it."""
-    topology, links = network.topology, network.num_links
-    routers, hosts = topology.routers, np.full(topology.num_ports, -1, np.int64)
-    source = np.concatenate([routers.channel_source, hosts, topology.ejection_router])
-    target = np.concatenate([routers.channel_target, topology.injection_router, hosts])
-    return source[:links], target[:links]
 
 
 def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> Bools:
@@ -540,54 +480,19 @@ def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> Bools:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    before = hops_before(network, ways)
+    topology, before = network.topology, hops_before(network, ways)
     after = np.flatnonzero(before >= 0)
     edges = [(ways.links[before[after]].astype(np.int64), ways.links[after].astype(np.int64))]
-    if routing is not None:
-        edges.append(_between_routers(network, routing))
+    first = np.unique(topology.injection_router, return_index=True)[1]
+    hosts = np.unique(topology.port_host[first])
+    if routing is not None and len(hosts) <= MOST_ROUTERS:
+        source, target = (each.ravel() for each in np.meshgrid(hosts, hosts, indexing="ij"))
+        other = source != target
+        held, asked = dependencies(paths(topology, routing, source[other], target[other]))
+        key = np.unique(held.astype(np.int64) * network.num_links + asked)
+        edges.append(np.divmod(key, network.num_links))
     ends = np.concatenate([one for one, _ in edges]), np.concatenate([two for _, two in edges])
     shape = (network.num_links, network.num_links)
     graph = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=shape)
     count, part = connected_components(graph, connection="strong")
     return np.asarray(np.bincount(part, minlength=count)[part] > 1)
-
-
-def _between_routers(network: FlowNetwork, routing: Routing) -> tuple[Ints, Ints]:
-    """Return what follows what on the paths between the first hosts of all routers."""
-    from netloom.routing import paths
-
-    topology = network.topology
-    none = np.zeros(0, np.int64)
-    first = np.unique(topology.injection_router, return_index=True)[1]
-    hosts = np.unique(topology.port_host[first])
-    if len(hosts) > MOST_ROUTERS:
-        return none, none
-    source, target = (each.ravel() for each in np.meshgrid(hosts, hosts, indexing="ij"))
-    other = source != target
-    found = paths(topology, routing, source[other], target[other])
-    held, asked = dependencies(found)
-    key = np.unique(held.astype(np.int64) * network.num_links + asked)
-    return np.divmod(key, network.num_links)
-
-
-def hop_records(network: FlowNetwork, ways: Ways, first: int) -> Records:
-    """Return a record of each hop of ways, which are in path order. See ``layout.HOP``.
-
-    ``first`` is the number of the first hop. ``input`` is left to ``number_inputs``.
-    """
-    before = hops_before(network, ways)
-    assert (before < np.arange(len(before))).all()
-    hops = np.zeros(len(before), layout.HOP)
-    share = ways.shares / np.where(before >= 0, ways.shares[before], ways.whole)
-    hops["part"] = np.minimum(share, 1)
-    hops["before"] = np.where(before >= 0, before + first, -1)
-    return hops
-
-
-def number_inputs(hops: Records, links: Ints, num_links: int) -> int:
-    """Give each pair of links that follow each other a number. Return how many there are."""
-    later = np.flatnonzero(hops["before"] >= 0)
-    key = links[hops["before"][later]] * np.int64(num_links) + links[later]
-    pairs, number = np.unique(key, return_inverse=True)
-    hops["input"][later] = number
-    return len(pairs)

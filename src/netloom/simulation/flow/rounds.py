@@ -206,10 +206,6 @@ class Moment(NamedTuple):
 class Window(FlowEngine):
     """A flow engine whose first rows and classes can be dropped."""
 
-    def outline(self, first: int) -> tuple[int, int, int]:
-        """Return how many rows there are from one on, events and classes that run."""
-        return self.num_rows - first, int(self.state.clock["events"][0]), self.active
-
     def moment(self, first: int, base: int) -> Moment:
         """Return what the future depends on, rows that will be appended aside.
 
@@ -237,8 +233,8 @@ class Window(FlowEngine):
                 np.where(rows["ready"] >= 0, now - rows["ready"], 0),
             ]),
             parts=np.append(
-                (rows["goal"][moves] - served) / rows["size"][moves],
-                np.where(open_, rows["size"], 0),
+                (rows["goal"][moves] - served) / rows["flits"][moves],
+                np.where(open_, rows["flits"], 0),
             ),
         )  # fmt: skip
 
@@ -268,29 +264,30 @@ class Window(FlowEngine):
         _less(state.classes, "flow", rows)
         for name in ("key", "since"):
             state.classes[name] -= earlier
-        self._forget_rows(rows, classes, earlier)
-        if classes:
-            self._forget_classes(classes)
-        self._sort_ends()
-
-    def _forget_rows(self, count: int, classes: int, earlier: float) -> None:
-        state = self.state
-        edge = int(np.searchsorted(state.edge_row[: self._num_edges], count))
+        edge = int(np.searchsorted(state.edge_row[: self._num_edges], rows))
         more = self._num_edges - edge
-        state.edge_row[:more] = state.edge_row[edge : self._num_edges] - count
+        state.edge_row[:more] = state.edge_row[edge : self._num_edges] - rows
         state.edge_next[:more] = np.maximum(state.edge_next[edge : self._num_edges] - edge, -1)
         self._num_edges = more
-        kept = self.rows[count:].copy()
+        kept = self.rows[rows:].copy()
         state.rows[len(kept) : self.num_rows] = np.zeros(1, state.rows.dtype)
         self.num_rows = len(kept)
         for name in TIMES:
             kept[name] -= np.where(kept[name] >= 0, earlier, 0.0)
         kept["start"] = np.maximum(kept["start"] - earlier, 0)
         for name, less in (
-            ("left", count), ("right", count), ("last", count), ("waiters", edge), ("path", classes)
+            ("left", rows), ("right", rows), ("last", rows), ("waiters", edge), ("path", classes)
         ):  # fmt: skip
             _less(kept, name, less)
         state.rows[: len(kept)] = kept
+        if classes:
+            self._forget_classes(classes)
+        # times set back may be equal that were not, and classes end in the order of both
+        near = int(clock["near"][0])
+        ends = np.sort(self.state.near[:near])
+        ends = ends[np.argsort(self.state.classes["key"][ends], kind="stable")]
+        self.state.near[:near] = ends
+        self.state.classes["place"][ends] = np.arange(near)
 
     def _forget_classes(self, count: int) -> None:
         state = self.state
@@ -309,15 +306,6 @@ class Window(FlowEngine):
             hop_share=state.hop_share[hops:].copy(),
             hop_place=state.hop_place[hops:].copy(),
         )
-
-    def _sort_ends(self) -> None:
-        """Put classes in the order of their ends: times set back may be equal that were not."""
-        state = self.state
-        near = int(state.clock["near"][0])
-        ends = np.sort(state.near[:near])
-        ends = ends[np.argsort(state.classes["key"][ends], kind="stable")]
-        state.near[:near] = ends
-        state.classes["place"][ends] = np.arange(near)
 
 
 def _less(records: Records, name: str, count: int) -> None:
@@ -372,8 +360,13 @@ class Overlapping:
                 self.window.advance(watch=self._begun[-1].first)
                 self._note()
                 period.passed += self._forget(repeats=left > 0)
-                if left and self._repeats(period):
-                    left -= self._skip(left, period)
+                kept = self._begun[self._over :]
+                oldest = kept[0] if kept else _Begun(self.window.num_rows, 0, self._base)
+                if left and period.found(self.window, oldest.first, oldest.base):
+                    times = (left - 1) // period.length  # at least one is left
+                    self.log.skip(times * period.length, period.length, period.time)
+                    self._origin += times * period.time
+                    left -= times * period.length
                     period = _Period()
                 tell(self.log.next)
         self.window.advance()
@@ -428,21 +421,6 @@ class Overlapping:
         self._origin += earlier
         return earlier
 
-    def _repeats(self, period: _Period) -> bool:
-        """Return whether everything is as it was ``period.length`` rounds ago."""
-        kept = self._begun[self._over :]
-        first = kept[0].first if kept else self.window.num_rows
-        return period.found(self.window, first, kept[0].base if kept else self._base)
-
-    def _skip(self, left: int, period: _Period) -> int:
-        """Go on after whole periods. Return how many rounds that are. At least one is left."""
-        times = (left - 1) // period.length
-        if not times:
-            return 0
-        self.log.skip(times * period.length, period.length, period.time)
-        self._origin += times * period.time
-        return times * period.length
-
 
 class _Period:
     """The search for two moments that are alike (Brent 1980)."""
@@ -462,7 +440,8 @@ class _Period:
         """
         self.length += 1
         self.time = self.passed + window.time - self._at
-        outline = window.outline(first)
+        events = int(window.state.clock["events"][0])
+        outline = window.num_rows - first, events, window.active  # of moments that are alike, too
         if (
             self._kept is not None
             and outline == self._outline

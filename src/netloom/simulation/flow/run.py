@@ -1,8 +1,7 @@
-"""Programs run on the flow engine: in seconds, and part by part in cycles.
+"""Programs run on the flow engine, and how far the end of a run can be trusted.
 
-Flows that run a program part by part, in flits and whole cycles, as the other engines do.
-
-One run of a program on the flow engine, what it found, and how far its end can be trusted.
+A program is one table, whose run is in any units, or goes on part by part, in flits and whole
+cycles, as on the other engines.
 
 Flows share links fairly. Routers give inputs turns, and a packet that waits blocks those behind it.
 The study ``flows-and-flits`` runs 84 programs in both ways, each on three routers, and groups them
@@ -21,7 +20,7 @@ from math import ceil, isfinite
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from netloom.base.arrays import Ints, Records
 from netloom.base.errors import InputError
@@ -33,19 +32,16 @@ from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowEngine, FlowLaw, 
 from netloom.simulation.flow.network import (
     FlowNetwork,
     GivenPaths,
-    Ways,
     WaysOfPairs,
     circles,
     flow_network,
     in_path_order,
     latency_weights,
-    made_ways,
 )
 from netloom.topology import Topology
 from netloom.workload.programs.messages import Messages
 
-# -- program ---------------------------------------------------------------------------------------
-
+# -- part by part, in cycles -----------------------------------------------------------------------
 
 ROW = np.dtype(
     [
@@ -106,9 +102,8 @@ class FlowProgram(ProgramEngine):
             self._rows = np.zeros(self.num_rows, ROW)
             for name in TIMES:
                 self._rows[name] = np.rint(found.rows[name])
-            for name in ("last", "source", "target", "delay", "run"):
+            for name in ("last", "source", "target", "flits", "delay", "run"):
                 self._rows[name] = found.rows[name]
-            self._rows["flits"] = found.rows["size"]
             self._rows["alone"], self._rows["hops"] = found.alone, found.hops
         return self._rows
 
@@ -197,13 +192,10 @@ class FlowRules:
         return np.asarray(np.rint(rows["alone"]), np.int64)
 
 
-# -- run -------------------------------------------------------------------------------------------
-
+# -- as one table, and trust in its end ------------------------------------------------------------
 
 BATCHES, FIRST_BATCHES = 2**14, 64
 """Batches of events between two looks at whether to stop, and at first, until they tell enough."""
-
-MOST_WEIGHT = 2**31 - 1
 
 CLASS_SECONDS, BATCH_SECONDS = 5e-8, 2.5e-6
 """What a class that is looked at and a batch cost, on a core of 2024."""
@@ -225,8 +217,6 @@ def run_flows(
     messages: Messages,
     law: FlowLaw = FAIR,
     *,
-    switch: float = 0.0,
-    weights: ArrayLike = 1,
     noting: bool = False,
     most_seconds: float = MOST_SECONDS,
     stopped: Callable[[], bool] = lambda: False,
@@ -246,10 +236,6 @@ def run_flows(
         The program, in the units of the network: bytes and seconds, or flits and cycles.
     law
         How flows share the links.
-    switch
-        Time of a processor that goes from one context to another.
-    weights
-        int[num_rows] or one for all: a flow of weight 2 has twice the rate.
     noting
         Whether to find for how long each link held flows back.
     most_seconds
@@ -261,10 +247,8 @@ def run_flows(
     ------
     NoRouteError
         If the routing has no path for a message.
-    TooMuchWorkError
-        If it would take longer than ``most_seconds``.
     InputError
-        If an argument cannot be used.
+        If an argument cannot be used, or it would take longer than ``most_seconds``.
 
     Examples
     --------
@@ -282,101 +266,22 @@ def run_flows(
         ways, path = routing.of(network, messages)
     else:
         ways, path = WaysOfPairs(network, routing).of(messages)
-    by_latency = False
-    if law.sharing == "by-latency":
-        more = _weights(ways, path)
-        by_latency = more is None
-        weights = np.asarray(weights) * (1 if more is None else more)
-    in_circles = None
+    in_circles, by_latency, weight = None, False, np.ones(len(path), np.int64)
+    latency = ways.latency[path[path >= 0]]
+    if law.sharing == "by-latency" and latency.any():
+        if not latency.all():
+            raise InputError("sharing", "by-latency with paths of latency 0", "latencies above 0")
+        exact = latency_weights(latency)
+        by_latency = exact is None
+        weight[path >= 0] = 1 if exact is None else exact
     if law.sharing == "lossless":
         ways = in_path_order(network, ways)
         known = None if isinstance(routing, GivenPaths) else routing
         in_circles = circles(network, known, ways)
-    engine = FlowEngine(
-        network, law, switch=switch, noting=noting, circles=in_circles, by_latency=by_latency
-    )
-    return _run(engine, messages, ways, path, weights, most_seconds, stopped, tell)
-
-
-def run_paths(
-    network: FlowNetwork,
-    offsets: ArrayLike,
-    links: ArrayLike,
-    messages: Messages,
-    path: ArrayLike,
-    *,
-    weights: ArrayLike = 1,
-    tolerance: float = 0.0,
-) -> FlowRun:
-    """Run messages over given paths, all at once where they are sent at once.
-
-    Parameters
-    ----------
-    network
-        The links.
-    offsets, links
-        Path p is ``links[offsets[p]:offsets[p + 1]]``.
-    messages, path
-        The program, and int[num_rows], the path of each row, or -1 for none.
-    weights
-        As in ``run_flows``.
-    tolerance
-        See ``FlowLaw``.
-
-    Raises
-    ------
-    InputError
-        If a path has no links, or links that are none. If a row has a path that is none.
-    """
-    begins, hops = np.asarray(offsets, np.int64), np.asarray(links, np.int32)
-    if len(hops) and not (hops.min() >= 0 and hops.max() < network.num_links):
-        raise InputError("path", "a link that is none", f"0 to {network.num_links - 1}")
-    rows = np.asarray(path)
-    if len(rows) and not (rows.min() >= -1 and rows.max() < len(begins) - 1):
-        raise InputError("path", "a path that is none", f"0 to {len(begins) - 2}, or -1")
-    owner = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
-    ways = made_ways(network, owner, hops, np.ones(len(hops)), len(begins) - 1)
-    engine = FlowEngine(network, FlowLaw(injection="shared", tolerance=tolerance))
-    return _run(engine, messages, ways, rows, weights)
-
-
-def _weights(ways: Ways, path: Ints) -> Ints | None:
-    """Return the weights of rows that are shared by latency, or 1 if all latencies are 0.
-
-    None if no whole numbers are exact.
-    """
-    found, uses = np.ones(len(path), np.int64), path >= 0
-    latency = ways.latency[path[uses]]
-    if latency.any():
-        if not latency.all():
-            raise InputError("sharing", "by-latency with paths of latency 0", "latencies above 0")
-        exact = latency_weights(latency)
-        if exact is None:
-            return None
-        found[uses] = exact
-    return found
-
-
-def _run(
-    engine: FlowEngine,
-    messages: Messages,
-    ways: Ways,
-    path: NDArray[Any],
-    weights: ArrayLike,
-    most_seconds: float = MOST_SECONDS,
-    stopped: Callable[[], bool] = lambda: False,
-    tell: Callable[[int], None] = lambda _: None,
-) -> FlowRun:
-    weight = np.asarray(weights, np.float64)
-    if weight.ndim and weight.shape != (len(messages),):
-        found = f"{weight.size} for {len(messages)} rows"
-        raise InputError("weights", found, "one, or one per row")
-    fine = (weight >= 1) & (weight <= MOST_WEIGHT) & (weight == np.rint(weight))
-    if not fine.all():
-        raise InputError("weights", f"{weight[~fine][0]:g}", f"whole numbers, 1 to {MOST_WEIGHT}")
+    engine = FlowEngine(network, law, noting=noting, circles=in_circles, by_latency=by_latency)
     engine.add_ways(ways)
     engine.append(messages, path, weight=weight)
-    batches, before = FIRST_BATCHES, _seen(engine)
+    batches, before = FIRST_BATCHES, (0, 0.0)
     while not engine.advance(batches=batches):
         tell(engine.completed)
         if stopped():
@@ -386,25 +291,17 @@ def _run(
     return engine.found()
 
 
-class TooMuchWorkError(InputError):
-    """A run that would take too long."""
-
-
-def _seen(engine: FlowEngine) -> tuple[int, float]:
-    """Return the rows that are complete, and seconds of work so far."""
-    clock = engine.state.clock
-    seconds = CLASS_SECONDS * clock["work"][0] + BATCH_SECONDS * clock["batches"][0]
-    return engine.completed, float(seconds)
-
-
 def _check_work(
     engine: FlowEngine, before: tuple[int, float], most_seconds: float
 ) -> tuple[int, float]:
     """Refuse what would take too long, told from the work since a look before, or return this look.
 
-    A flow that ends costs the more, the more are active: half as much on average if all are.
+    A look is the rows that are complete, and seconds of work so far. A flow that ends costs the
+    more, the more are active: half as much on average if all are.
     """
-    completed, seconds = _seen(engine)
+    clock, completed = engine.state.clock, engine.completed
+    work = CLASS_SECONDS * clock["work"][0] + BATCH_SECONDS * clock["batches"][0]
+    seconds = float(work)
     done, left = completed - before[0], engine.num_rows - completed
     if done < TELLING:
         return before
@@ -412,19 +309,13 @@ def _check_work(
     active = min(engine.active / max(left, 1), 1.0)
     more = seconds + each * left * (1 - active / 2)
     if more > most_seconds:
-        tolerance = float(engine.state.clock["tolerance"][0])
+        tolerance = float(clock["tolerance"][0])
         given = f"{tolerance:g}" if tolerance > ROUNDING else "0"
+        long = f"{more / 60:.0f} minutes" if more < 7200 else f"{more / 3600:,.0f} hours"
         wanted = "1e-3 or more: flows that share their hosts' channels then end within "
         wanted += f"{100 * TOLERATED * 1e-3:g} % of exact"
-        raise TooMuchWorkError("tolerance", f"{given}, with which it takes {_long(more)}", wanted)
+        raise InputError("tolerance", f"{given}, with which it takes about {long}", wanted)
     return completed, seconds
-
-
-def _long(seconds: float) -> str:
-    """Return a time of work in words."""
-    if seconds < 7200:
-        return f"about {seconds / 60:.0f} minutes"
-    return f"about {seconds / 3600:,.0f} hours"
 
 
 CHEAP_SECONDS = 5.0

@@ -1,24 +1,13 @@
 """What messages wait for, the records that hold it, and sums over what is delivered.
 
-Records at places that are never negative, sets as the bits of an int64, wheels of what is due.
-
-Twin: ``tests/reference/network.py``.
-
-What messages wait for: their dependences and the processors of their nodes.
+Messages wait for their dependencies and for the processors of their nodes.
 
 Whatever happens to a row at a known time is an event in one agenda, a heap by time and by row. An
 engine takes from it what is due, gives what is sent to its network, and puts in when messages
 arrive. Times are cycles or seconds: what type they are of is for the arrays to say.
 
-Twin: ``tests/reference/agenda.py``.
-
-The longest path through rows that wait for each other.
-
-Twin: ``tests/reference/agenda.py``.
-
-Sums over delivered packets.
-
-Twin: ``tests/reference/packets.py``.
+Twin: ``tests/reference/agenda.py``. That of records, sets and wheels:
+``tests/reference/network.py``. That of sums over packets: ``tests/reference/packets.py``.
 """
 
 from __future__ import annotations
@@ -29,7 +18,7 @@ from numba.cpython.unsafe.numbers import trailing_zeros
 from netloom.base.compilation import inlined, kernel, njit, part
 from netloom.base.kernels.heap import pop, push
 
-# -- records ---------------------------------------------------------------------------------------
+# -- records, sets and wheels ----------------------------------------------------------------------
 
 
 unsigned = np.uint64
@@ -84,8 +73,7 @@ def mixed(coin, number, cycle):
     return np.int64(bits >> np.uint64(33))
 
 
-# -- agenda ----------------------------------------------------------------------------------------
-
+# -- the agenda of a program -----------------------------------------------------------------------
 
 READY, SEND, ARRIVED, COMPLETE, MOVE = 0, 1, 2, 3, 4
 """The kinds of events: a row's dependences are fulfilled, its message leaves, its tail is there,
@@ -227,7 +215,7 @@ def link(agenda, first, offsets, after, first_edge):
     return edge
 
 
-# -- critical path ---------------------------------------------------------------------------------
+# -- the longest path through rows -----------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -246,8 +234,7 @@ def earliest_ends(start, cycles, after_offsets, after):
     return ends
 
 
-# -- tally -----------------------------------------------------------------------------------------
-
+# -- sums over delivered packets -------------------------------------------------------------------
 
 CLOSED = -1
 """A packet arrives in a part of the window that was counted before."""

@@ -1,17 +1,13 @@
 """How much a network could carry at best, and what failures take of it.
 
-The most traffic that a network can accept, what limits it, and what failures take of it.
-
-How much a network could carry at best, whatever its routers do: what every run is held against.
-
-A resource cannot carry more than one flit per cycle. Cuts bound every routing. If packets draw
-their path or have a fixed one, the expected load of the channels bounds the routing, too (Dally &
-Towles, section 3.3.1). If routers choose, the most even split of the traffic does.
+Whatever its routers do, no run gets past that: every run is held against it. A resource cannot
+carry more than one flit per cycle. Cuts bound every routing. If packets draw their path or have a
+fixed one, the expected load of the channels bounds the routing, too (Dally & Towles, section
+3.3.1). If routers choose, the most even split of the traffic does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -55,8 +51,6 @@ from netloom.simulation.network.routers import Router, end_channels
 from netloom.topology import Cube, Topology
 from netloom.workload import Traffic
 from netloom.workload.traffic.patterns import Shares
-
-# -- capacity --------------------------------------------------------------------------------------
 
 
 class Bound(Figures):
@@ -141,9 +135,6 @@ class FailureCost(Figures):
         return f"with what is broken, {here} {hops}; {whole} over {self.intact.hops:.4g}"
 
 
-# -- bound -----------------------------------------------------------------------------------------
-
-
 MOST_BOXES = 2**28
 """Most nodes of the minimal boxes of all pairs, over which ROMM draws."""
 
@@ -194,7 +185,17 @@ def throughput_bound(
     """
     demand, rate = demand_of(traffic), channel_rates(topology)
     rounded = float((rate / topology.channel_bandwidth).max(initial=1))  # as routers keep to it
-    found = list(_ends(topology, traffic, demand, router, rounded))
+    found: Limits = []
+    # all ports of a host together: a routing may choose among them
+    hosts, ends = topology.num_hosts, ("injection", "ejection")
+    sent = traffic.rate, received(demand, hosts)
+    speeds, lines = np.split(topology.port_bandwidth * rounded, 2), end_channels(topology, router)
+    for flits, speed, line, end in zip(sent, speeds, lines, ends, strict=True):
+        room = np.bincount(topology.port_host, np.where(np.isinf(speed), line, speed), hosts)
+        busy = np.divide(flits, room, out=np.zeros(hosts), where=room > 0)
+        host = first_largest(busy)
+        at = "node " if topology.direct else ""
+        found.append((float(busy[host]), f"{end} at {at}{topology.name_of(host)}"))
     cuts = (cut for cut in cuts_of(topology, demand) if cut.kind != "host")  # which ends are
     found.extend((cut.time / rounded, cut.over) for cut in cuts)
     fullest = max(load for load, _ in found)
@@ -209,27 +210,6 @@ def throughput_bound(
 
 Limits = list[tuple[float, str]]
 """Loads at load 1 of what limits the traffic, and names."""
-
-
-def _ends(
-    topology: Topology, traffic: Traffic, demand: Demand, router: Router, rounded: float
-) -> Iterator[tuple[float, str]]:
-    """Yield the load of the fullest injection and ejection, over their bandwidth, and their names.
-
-    All ports of a host together: a routing may choose among them. Channels may be ``rounded`` times
-    as fast as their bandwidth.
-    """
-    hosts, lines = topology.num_hosts, end_channels(topology, router)
-    speeds = np.split(topology.port_bandwidth * rounded, 2)
-    taken = received(demand, hosts)
-    for flits, speed, line, end in zip(
-        (traffic.rate, taken), speeds, lines, ("injection", "ejection"), strict=True
-    ):
-        room = np.bincount(topology.port_host, np.where(np.isinf(speed), line, speed), hosts)
-        busy = np.divide(flits, room, out=np.zeros(hosts), where=room > 0)
-        host = first_largest(busy)
-        at = "node " if topology.direct else ""
-        yield float(busy[host]), f"{end} at {at}{topology.name_of(host)}"
 
 
 def _of_routing(
@@ -373,8 +353,13 @@ def _by_hop(
     by_port = between_ports(topology, tables, demand) if can_follow(tables) else None
     if by_port is None:
         return None
-    limits = [_fullest(topology, _port_loads(topology, by_port) / rate)]
-    inside = topology.num_network_channels
+    inside, products = topology.num_network_channels, by_port.products
+    back = Demand(
+        tuple((taken, given) for given, taken in products),
+        by_port.target, by_port.source, by_port.weight,
+    )  # fmt: skip
+    ends = (received(way, topology.num_ports) for way in (back, by_port))
+    limits = [_fullest(topology, np.concatenate([np.zeros(inside), *ends]) / rate)]
     if not inside:  # one router
         return limits
     easy = followed(topology, tables, demand, idle=True)
@@ -393,16 +378,6 @@ def _by_hop(
     stages, begin, entries = found
     split = chosen_loads(stages, begin, entries.weight, rate[:inside], enough=fullest)
     return [*limits, limit_of(topology, split)]
-
-
-def _port_loads(topology: Topology, by_port: Demand) -> Floats:
-    """Return float64[num_channels], what the ports of hosts carry."""
-    back = Demand(
-        tuple((taken, sent) for sent, taken in by_port.products),
-        by_port.target, by_port.source, by_port.weight,
-    )  # fmt: skip
-    ends = (received(way, topology.num_ports) for way in (back, by_port))
-    return np.concatenate([np.zeros(topology.num_network_channels), *ends])
 
 
 def _given_loads(topology: Topology, routing: VirtualChannelRouting, sent: Shares) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from netloom.base.arrays import Floats, Ints
 from netloom.bounds.cuts import first_largest
 from netloom.bounds.demand import Demand, between, listed_pairs
-from netloom.contention.decisions import Follower, Goals, Stages, pair_goals, table_goals
+from netloom.contention.decisions import Follower, Stages, pair_goals, table_goals
 from netloom.contention.expected_load import Split
 from netloom.routing.by_hop.tables import HASHED, HopTables, channels_at_ports
 from netloom.topology import Topology
@@ -138,13 +138,15 @@ def between_ports(topology: Topology, tables: HopTables, demand: Demand) -> Dema
     return Demand(((none[0], none[1]),), entry, sink, sent[pair])
 
 
-def enter(
+def followed(
     topology: Topology,
     tables: HopTables,
     demand: Demand,
     kind_of: Ints | None = None,
-) -> tuple[Entries, Goals] | None:
-    """Return what enters the routers under a demand of hosts, and where it may be going.
+    *,
+    idle: bool = False,
+) -> tuple[Stages, Ints, Entries] | None:
+    """Return the stages that packets go through, where each entry begins, and the entries.
 
     Parameters
     ----------
@@ -154,10 +156,12 @@ def enter(
         Who sends how much to whom.
     kind_of
         int64[num_channels], the kinds of channels that are told apart. None by default.
+    idle
+        As for ``Follower``.
 
     Returns
     -------
-    None where there are more than ``MOST_ENTRIES``.
+    None where there are more than ``MOST_ENTRIES``, or too many stages.
     """
     kinds = np.zeros(topology.num_channels, np.int64) if kind_of is None else kind_of
     first, ports = topology.num_network_channels, topology.num_ports
@@ -180,25 +184,7 @@ def enter(
         host = topology.port_host
         goals = pair_goals(tables, host[came[:, 2]], host[going[:, 2]], going[:, 2])
         goal = np.arange(len(goal))
-    return Entries(came[:, 1], goal, sent[row, column], came[:, 0], going[:, 0]), goals
-
-
-def followed(
-    topology: Topology,
-    tables: HopTables,
-    demand: Demand,
-    kind_of: Ints | None = None,
-    *,
-    idle: bool = False,
-) -> tuple[Stages, Ints, Entries] | None:
-    """Return the stages that packets go through, where each entry begins, and the entries.
-
-    None where there are too many. ``idle`` is as for ``Follower``, the rest as for ``enter``.
-    """
-    came = enter(topology, tables, demand, kind_of)
-    if came is None:
-        return None
-    entries, goals = came
+    entries = Entries(came[:, 1], goal, sent[row, column], came[:, 0], going[:, 0])
     outward, _ = channels_at_ports(topology)
-    found = Follower(tables, goals, outward, idle=idle).stages(entries.router, entries.goal)
+    found = Follower(tables, goals, outward, idle=idle).stages(entries.router, goal)
     return None if found is None else (*found, entries)

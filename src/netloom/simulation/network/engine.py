@@ -92,7 +92,7 @@ class Engine:
             If packets block each other for good. Names the channels.
         """
         from netloom.simulation.network.kernels.network import runs
-        from netloom.simulation.network.kernels.sources import count_born
+        from netloom.simulation.network.kernels.sources import count_born, take_columns
 
         kernel, given = runs[self.kind], self.given
         clock, logs, came_back = self.state.clock, [], None
@@ -113,7 +113,10 @@ class Engine:
             elif came_back == layout.STUCK:
                 raise deadlock(self)
             else:
-                logs.append(self._columns(noted))
+                columns = np.empty((len(layout.DELIVERED), len(noted)), np.int32)
+                table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
+                take_columns(table, columns, self.delivered_packets)
+                logs.append(columns)
                 clock["logged"] = 0
         return Delivered(*(logs[0] if len(logs) == 1 else np.concatenate(logs, axis=1)))
 
@@ -122,27 +125,16 @@ class Engine:
             self._last_regions = Regions(self, count)
         return self._last_regions
 
-    def _columns(self, noted: Records) -> Ints:
-        """Return int32[8, packets], the columns of ``layout.DELIVERED`` of a log."""
-        from netloom.simulation.network.kernels.sources import take_columns
-
-        columns = np.empty((len(layout.DELIVERED), len(noted)), np.int32)
-        table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
-        take_columns(table, columns, self.delivered_packets)
-        return columns
-
     @property
     def kind(self) -> type[layout.Setup]:
         """The kind of its routers, for which a kernel is compiled."""
-        return next(kind for kind in layout.KINDS if self._is(layout.known_of(kind)))
+        told = ((kind, layout.known_of(kind)) for kind in layout.KINDS)
+        return next(kind for kind, known in told if self.setup[-len(known) :] == known)
 
     @property
     def given(self) -> tuple[int, ...]:
         """What that kernel is given of ``setup``."""
         return self.setup[: len(self.setup) - len(layout.known_of(self.kind))]
-
-    def _is(self, known: tuple[int, ...]) -> bool:
-        return self.setup[len(self.setup) - len(known) :] == known
 
     def check_lengths(self, least: int, most: int) -> None:
         """Raise InputError where the longest packet is too long."""
@@ -337,8 +329,11 @@ class Regions:
         for bucket, what in _due(state.arrivals, state.arrivals_due):
             self._deal(self.arrivals, self.arrivals_due, bucket, what, self._at(engine, what))
         for bucket, what in _due(state.credits, state.credits_due):
-            place = self._credited(engine, what)
-            self._deal(self.credits, self.credits_due, bucket, what, place)
+            region_of = self._of(what // setup.num_slots)  # of an output slot, or of a source
+            sources = np.flatnonzero(what >= setup.source_slots)
+            entries = (what[sources] - setup.source_slots) // setup.num_vcs
+            region_of[sources] = self._entries[entries]
+            self._deal(self.credits, self.credits_due, bucket, what, region_of)
         for bucket, what in _due(state.heads, state.heads_due):
             region_of = self._at(engine, what)
             for region, part in enumerate(self.parts):
@@ -397,14 +392,6 @@ class Regions:
     def _at(self, engine: Engine, addresses: NDArray[Any]) -> Ints:
         """Return the region of each address."""
         return self._of(addresses >> engine.setup.slot_bits)
-
-    def _credited(self, engine: Engine, places: Ints) -> Ints:
-        """Return the region of what each credit comes back to: an output slot, or a source."""
-        setup = engine.setup
-        region_of = self._of(places // setup.num_slots)
-        sources = np.flatnonzero(places >= setup.source_slots)
-        region_of[sources] = self._entries[(places[sources] - setup.source_slots) // setup.num_vcs]
-        return region_of
 
 
 def _due(wheel: NDArray[Any], due: Ints) -> Iterator[tuple[int, NDArray[Any]]]:

@@ -17,7 +17,7 @@ import numpy as np
 from netloom.base.arrays import Floats, Ints
 from netloom.bounds.demand import demand_of, listed_pairs
 from netloom.contention.decisions import can_follow, forks, sequences
-from netloom.routing import Routing, VirtualChannelRouting
+from netloom.routing import Routing, VirtualChannelRouting, paths
 from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables, channel_lanes, hosted_ports
 from netloom.routing.virtual_channel_tables import TWO_PHASE
 from netloom.simulation.network.demand import MOST_PAIRS, followed
@@ -242,22 +242,17 @@ def tightest_loop(
     share, whole = np.array(rates, np.int64)[kind_of[:inside]].T
     needed = -(-loops * share // whole) * lanes
     depth = np.maximum(router.buffer_flits, loops if router.fill_channels else 0)
-    room = _usable_vcs(topology, routing) * depth * lanes
+    # how many VCs packets can take, as far as is known
+    tables, usable = routing.tables, np.full(inside, routing.tables.num_vcs)
+    if isinstance(tables, HopTables) and tables.choice != GIVEN:
+        every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
+        many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
+        source = topology.routers.channel_source.astype(np.int64)
+        at = (source << tables.port_shift) | hosted_ports(topology).out_port[:inside]
+        usable = many[tables.out_kind[at]]
+    room = usable * depth * lanes
     channel = int(np.argmin(room / needed))
     return Loop(channel, int(loops[channel]), int(needed[channel]), int(room[channel]))
-
-
-def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> Ints:
-    """Return int64[num_network_channels], how many VCs packets can take, as far as is known."""
-    tables, inside = routing.tables, topology.num_network_channels
-    if not isinstance(tables, HopTables) or tables.choice == GIVEN:
-        return np.full(inside, tables.num_vcs)
-    every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
-    many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
-    wired = hosted_ports(topology)
-    router = topology.routers.channel_source.astype(np.int64)
-    at = (router << tables.port_shift) | wired.out_port[:inside]
-    return np.asarray(many[tables.out_kind[at]])
 
 
 def rough_idle(topology: Topology, router: Router) -> Idle:
@@ -319,8 +314,6 @@ def _given(
     topology: Topology, routes: Routing, traffic: Traffic, kind_of: Ints
 ) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
     """Return the same where packets have given paths."""
-    from netloom.routing import paths
-
     source, target, weight = traffic.matrix()
     routed = paths(topology, routes, source, target)
     pair = np.arange(len(weight)) if routed.pair is None else routed.pair

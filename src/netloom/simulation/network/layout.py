@@ -1,7 +1,5 @@
 """The arrays of one network: what they hold, and how they are made before it runs.
 
-The arrays that a network's state is kept in, and what their records hold.
-
 A router's input and output slots are numbered ``port * vc_stride + vc``. In the arrays of all
 slots, ``router * num_slots + slot`` is a slot's *place*, and in those of all ports ``router *
 num_ports + port`` a port's. A router and a slot are kept as an *address*, ``router << slot_bits |
@@ -9,8 +7,6 @@ slot``. A set of slots of a router is bits of ``words`` int64, one for small rou
 never straddle two of them.
 
 Records of slots come in two sizes: ``SMALL`` ones keep a small router in few lines of the cache.
-
-What joins what, and the arrays of one network, made once before it runs. See ``layout``.
 
 Wires join the ports of routers, and the sources behind them. A *line* carries at most a flit per
 cycle: a channel, or one of the lanes of a faster one.
@@ -33,11 +29,10 @@ from netloom.routing.virtual_channel_tables import (
     VirtualChannelRouting,
     slot_stride,
 )
-from netloom.simulation.network.routers import Router, Timing, end_channels, with_lanes
+from netloom.simulation.network.routers import Router, end_channels, with_lanes
 from netloom.topology import Topology
 
-# -- layout ----------------------------------------------------------------------------------------
-
+# -- what the arrays hold --------------------------------------------------------------------------
 
 CLOCK = np.dtype(
     [
@@ -368,8 +363,7 @@ class State(NamedTuple):
     taken: Ints
 
 
-# -- arrays ----------------------------------------------------------------------------------------
-
+# -- wiring, and the arrays made of it -------------------------------------------------------------
 
 FINEST = 1000
 """Largest number of cycles in which a line sends a whole number of flits, exactly at its rate."""
@@ -408,31 +402,22 @@ class Wiring(NamedTuple):
 
     Attributes
     ----------
-    num_routers, num_ports
-        Routers, and ports of each: those of the largest.
+    num_ports
+        Ports of each router: those of the largest.
     network_ports
         Where the ports of hosts begin, if it is the same at all routers. Else ``num_ports``.
-    num_sources, entry_channels
-        Ports of hosts, which have a queue of packets each, and how many injection channels each
-        has, at most.
+    entry_channels
+        How many injection channels each port of a host has, at most.
     between, entries, exits
         The lines.
     """
 
-    num_routers: int
     num_ports: int
     network_ports: int
-    num_sources: int
     entry_channels: int
     between: Lines
     entries: Lines
     exits: Lines
-
-    @property
-    def uneven(self) -> bool:
-        """Whether lines differ in latency, or some are slower than a flit per cycle."""
-        every = (self.between, self.entries, self.exits)
-        return any((each.cycles != 1).any() or (each.share != each.whole).any() for each in every)
 
 
 def wiring(topology: Topology, router: Router) -> Wiring:
@@ -460,7 +445,12 @@ def wiring(topology: Topology, router: Router) -> Wiring:
         rate, cycles = topology.channel_bandwidth[part], topology.channel_cycles[part]
         if not len(rate):  # nobody says how fast hosts' channels are
             rate, cycles = lanes.astype(np.float64), np.ones_like(lanes)
-        share, whole = _shares(topology, rate / lanes)
+        parts, place = kept_rates(rate / lanes)
+        if 0 in parts:
+            found = f"a channel of bandwidth {(rate / lanes).min():g}"
+            raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
+        ratios = [part.as_integer_ratio() for part in parts]
+        share, whole = np.array(ratios, np.int64).reshape(-1, 2)[place].T
         return Lines(
             source[channel].astype(np.int64), wired.out_port[part][channel] + lane,
             target[channel].astype(np.int64), wired.in_port[part][channel] + lane,
@@ -469,8 +459,7 @@ def wiring(topology: Topology, router: Router) -> Wiring:
         )  # fmt: skip
 
     return Wiring(
-        topology.num_routers, wired.num_ports, wired.network_ports, len(hosts),
-        int(wired.lanes[inside:outside].max(initial=1)),
+        wired.num_ports, wired.network_ports, int(wired.lanes[inside:outside].max(initial=1)),
         between=lines(0, inside, topology.channel_source, topology.channel_target),
         entries=lines(inside, outside, hosts, topology.injection_router),
         exits=lines(outside, None, topology.ejection_router, hosts),
@@ -496,16 +485,6 @@ def _ports(topology: Topology, router: Router) -> HostedPorts:
         np.concatenate([wired.in_port, none + first, none]),
         np.repeat(np.array([1, *ends], np.int32), counts),
     )  # fmt: skip
-
-
-def _shares(topology: Topology, rate: Floats) -> tuple[Ints, Ints]:
-    """Return the flits that lines of these rates send, and the cycles in which they do: int64[]."""
-    parts, place = kept_rates(rate)
-    if 0 in parts:
-        found = f"a channel of bandwidth {rate.min():g}"
-        raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
-    share, whole = np.array([part.as_integer_ratio() for part in parts], np.int64).reshape(-1, 2).T
-    return share[place], whole[place]
 
 
 def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
@@ -555,11 +534,13 @@ def make_setup(
     num_slots = wired.num_ports * stride
     words = -(-num_slots // WORD)
     slot_bits, port_bits = max(num_slots - 1, 1).bit_length(), (wired.num_ports - 1).bit_length()
-    deepest = max(int(each.max(initial=1)) for each in _depths(wired, router))
-    uneven = wired.uneven or any((each != deepest).any() for each in _depths(wired, router))
+    depths, kinds = _depths(wired, router), (wired.between, wired.entries, wired.exits)
+    deepest = max(int(each.max(initial=1)) for each in depths)
+    uneven = any((each.cycles != 1).any() or (each.share != each.whole).any() for each in kinds)
+    uneven = uneven or any((each != deepest).any() for each in depths)
     ring = (deepest - 1) // shortest_packet + 2  # the first's tail, whole packets, a head
-    if wired.num_routers * max(ring * num_slots, 1 << slot_bits) > MOST_PLACES:
-        found = f"{wired.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
+    if topology.num_routers * max(ring * num_slots, 1 << slot_bits) > MOST_PLACES:
+        found = f"{topology.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
         found += f"{ring} packets"
         raise InputError(topology.name, found, f"at most {MOST_PLACES} places for packets in all")
     adaptive = routing.tables.adaptive_vcs
@@ -572,22 +553,28 @@ def make_setup(
     # that packet, on a way of its own, waits: so it goes where it fits, or nothing is before it.
     roomy = every if router.whole_packets else preferred
     counted = routing.uses_credits and not by_rule
-    longest = max(_longest(wired, times, router), times.head_wait + 1)
-    credit, late = _longest(wired, times, router), router.switch_allocation_cycles - 1
+    late = router.switch_allocation_cycles - 1
+    more = [int(each.cycles.max(initial=1)) - 1 for each in kinds]
+    rests = max(int((each.whole // each.share).max(initial=1)) for each in kinds)
+    ends = max(times.injection, times.injection_credit, times.ejection) + max(more[1:])
+    inside = router.channel_cycles * more[0]
+    # the longest delay of a flit, a credit, or a port that rests
+    credit = max(times.flit + inside, times.credit + inside, ends, rests + 2)
+    longest = max(credit, times.head_wait + 1)
     vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
     lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
         region=0,
         regions=1,
-        num_nodes=wired.num_routers,
-        num_sources=wired.num_sources,
-        source_slots=wired.num_routers * num_slots,
+        num_nodes=topology.num_routers,
+        num_sources=topology.num_ports,
+        source_slots=topology.num_routers * num_slots,
         arrivals_each=lines,
         credits_each=lines * (vcs if router.switching == "reserved" else 1),
-        heads_each=2 * wired.num_routers * wired.num_ports if router.route_cycles else 0,
-        wakes_each=wired.num_routers * wired.num_ports if uneven else 0,
+        heads_each=2 * topology.num_routers * wired.num_ports if router.route_cycles else 0,
+        wakes_each=topology.num_routers * wired.num_ports if uneven else 0,
         wheel=(1 << longest.bit_length()) - 1,
-        patience=PATIENCE + 4 * longest + 2 * wired.num_routers * credit * circuit,
+        patience=PATIENCE + 4 * longest + 2 * topology.num_routers * credit * circuit,
         num_ports=wired.num_ports,
         network_ports=network_ports,
         num_vcs=vcs,
@@ -639,9 +626,9 @@ def make_state(
         connections = np.zeros(0, np.int32)
     slots, many_ports = setup.source_slots, setup.num_nodes * setup.num_ports
     channels = setup.num_sources * setup.entry_channels
-    entries = channels * setup.num_vcs if setup.reserved else channels
+    many_entries = channels * setup.num_vcs if setup.reserved else channels
     queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
-    buckets, moves = setup.wheel + 1, setup.num_nodes * setup.num_ports
+    buckets, moves = setup.wheel + 1, many_ports
     in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
     state = State(
         clock=np.zeros(1, CLOCK),
@@ -651,7 +638,7 @@ def make_state(
         inputs=np.zeros(slots, input_record(sizes)),
         outputs=np.zeros(slots + channels * setup.num_vcs, output_record(sizes)),
         ports=np.zeros(many_ports, port_record(sizes)),
-        entries=np.zeros(entries, ENTRY),
+        entries=np.zeros(many_entries, ENTRY),
         packets=np.zeros(FIRST_PACKETS, PACKET),
         log=np.zeros(FIRST_LOG + 2 * moves, LOG),
         allowed=np.zeros(slots * setup.words, np.int64),
@@ -690,7 +677,46 @@ def make_state(
         named=np.zeros(setup.num_ports, np.int64),
         taken=np.full(setup.num_ports, -1, np.int64),
     )
-    _fill(wired, setup, state, router)
+    # what is not zero at the start
+    state.masks["free"] = state.masks["open"] = -1
+    state.outputs["credits"][: setup.source_slots] = setup.buffer_flits  # at exits for ever
+    state.entries["packet"] = -1
+    state.entries["vc"] = setup.num_vcs - 1  # the first packet looks from VC 0 on
+    between, entries, exits = wired.between, wired.entries, wired.exits
+    leaving = port_places(setup, between.source, between.out_port)
+    entering = port_places(setup, between.target, between.in_port)
+    each = np.arange(setup.num_vcs)
+    inside, into = _depths(wired, router)
+    first = between.source * setup.num_slots + between.out_port * setup.vc_stride
+    state.outputs["credits"][first[:, None] + each] = inside[:, None]
+    state.ports["down"] = -1
+    state.ports["down"][leaving] = _addresses(setup, between.target, between.in_port)
+    state.ports["up"][entering] = first
+    index = entries.source * setup.entry_channels + entries.out_port
+    behind = setup.source_slots + index * setup.num_vcs
+    injecting = port_places(setup, entries.target, entries.in_port)
+    state.ports["up"][injecting] = behind
+    state.outputs["credits"][behind[:, None] + each] = into[:, None]
+    each = each if setup.reserved else each[:1]
+    place = index[:, None] * len(each) + each
+    state.entries["first"][place] = _addresses(setup, entries.target, entries.in_port)[:, None]
+    chain(state.packets["next"], 0, -1)
+    state.clock["free_packets"] = FIRST_PACKETS
+    if setup.uneven:
+        times, line, late = router.timing(), state.lines, router.switch_allocation_cycles - 1
+        line["depth"] = setup.buffer_flits
+        line["share"] = line["whole"] = 1
+        more = router.channel_cycles * (between.cycles - 1)
+        line["flit"][leaving] = times.flit - late + more
+        line["depth"][leaving] = inside
+        line["credit"][entering] = times.credit - late + more
+        source = setup.num_nodes * setup.num_ports + index
+        line["flit"][source] = times.injection + entries.cycles - 1
+        line["credit"][injecting] = times.injection_credit - late + entries.cycles - 1
+        out_of = port_places(setup, exits.source, exits.out_port)
+        line["flit"][out_of] = times.ejection - late + exits.cycles - 1
+        for place, lines in ((leaving, between), (source, entries), (out_of, exits)):
+            line["share"][place], line["whole"][place] = lines.share, lines.whole
     return state
 
 
@@ -705,74 +731,9 @@ def port_places(setup: Setup, node: Ints, port: Ints) -> Ints:
     return node * setup.num_ports + port
 
 
-def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
-    """Set what is not zero at the start."""
-    state.masks["free"] = state.masks["open"] = -1
-    state.outputs["credits"][: setup.source_slots] = setup.buffer_flits  # at exits for ever
-    state.entries["packet"] = -1
-    state.entries["vc"] = setup.num_vcs - 1  # the first packet looks from VC 0 on
-    between, entries = wired.between, wired.entries
-    leaving = port_places(setup, between.source, between.out_port)
-    entering = port_places(setup, between.target, between.in_port)
-    each = np.arange(setup.num_vcs)
-    inside, into = _depths(wired, router)
-    first = between.source * setup.num_slots + between.out_port * setup.vc_stride
-    state.outputs["credits"][first[:, None] + each] = inside[:, None]
-    state.ports["down"] = -1
-    state.ports["down"][leaving] = _addresses(setup, between.target, between.in_port)
-    state.ports["up"][entering] = first
-    index = entries.source * setup.entry_channels + entries.out_port
-    behind = setup.source_slots + index * setup.num_vcs
-    state.ports["up"][port_places(setup, entries.target, entries.in_port)] = behind
-    state.outputs["credits"][behind[:, None] + each] = into[:, None]
-    each = each if setup.reserved else each[:1]
-    place = index[:, None] * len(each) + each
-    state.entries["first"][place] = _addresses(setup, entries.target, entries.in_port)[:, None]
-    chain(state.packets["next"], 0, -1)
-    state.clock["free_packets"] = FIRST_PACKETS
-    if setup.uneven:
-        _fill_lines(wired, setup, state, router)
-
-
-def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
-    """Set the delays, rates and depths of all lines."""
-    between, entries, exits = wired.between, wired.entries, wired.exits
-    times, line, late = router.timing(), state.lines, router.switch_allocation_cycles - 1
-    line["depth"] = setup.buffer_flits
-    line["share"] = line["whole"] = 1
-    leaving = port_places(setup, between.source, between.out_port)
-    entering = port_places(setup, between.target, between.in_port)
-    more = router.channel_cycles * (between.cycles - 1)
-    line["flit"][leaving] = times.flit - late + more
-    line["depth"][leaving] = _depths(wired, router)[0]
-    line["credit"][entering] = times.credit - late + more
-    into = port_places(setup, entries.target, entries.in_port)
-    source = setup.num_nodes * setup.num_ports + (
-        entries.source * setup.entry_channels + entries.out_port
-    )
-    line["flit"][source] = times.injection + entries.cycles - 1
-    line["credit"][into] = times.injection_credit - late + entries.cycles - 1
-    out_of = port_places(setup, exits.source, exits.out_port)
-    line["flit"][out_of] = times.ejection - late + exits.cycles - 1
-    for place, lines in ((leaving, between), (source, entries), (out_of, exits)):
-        line["share"][place], line["whole"][place] = lines.share, lines.whole
-
-
 def _addresses(setup: Setup, node: Ints, port: Ints) -> Ints:
     """Return the addresses of the first slots of ports."""
     return (node << setup.slot_bits) + port * setup.vc_stride
-
-
-def _longest(wired: Wiring, times: Timing, router: Router) -> int:
-    """Return the longest delay of a flit, a credit, or a port that rests."""
-    inside = router.channel_cycles * (int(wired.between.cycles.max(initial=1)) - 1)
-    outside = max(int(each.cycles.max(initial=1)) for each in (wired.entries, wired.exits)) - 1
-    rests = max(
-        int((each.whole // each.share).max(initial=1))
-        for each in (wired.between, wired.entries, wired.exits)
-    )
-    ends = max(times.injection, times.injection_credit, times.ejection) + outside
-    return max(times.flit + inside, times.credit + inside, ends, rests + 2)
 
 
 def _depths(wired: Wiring, router: Router) -> tuple[Ints, Ints]:

@@ -23,8 +23,8 @@ from netloom.routing import VirtualChannelRouting
 from netloom.routing.virtual_channels import VirtualRouting
 from netloom.simulation.network.bound import Bound, FailureCost, Intact, throughput_bound
 from netloom.simulation.network.figures import Alone, Fared, OneProgram, Point, Search, Slowdown
-from netloom.simulation.network.idle import Idle, Loop, idle_network, tightest_loop
-from netloom.simulation.network.program import Reservation, routing_for
+from netloom.simulation.network.idle import Idle, idle_network, tightest_loop
+from netloom.simulation.network.program import Reservation, reserve, routing_for
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching
 from netloom.simulation.network.run import Run, Sender, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
@@ -102,23 +102,20 @@ class LoadedNetwork:
 
     def make_run(self, setting: Setting, load: float) -> Run:
         """Return a run that has not begun."""
+        senders: list[Sender] = []  # none if the traffic alone makes the packets
+        if self.tasks is not None:
+            traffic, node_of = self.tasks
+            senders = [Sender(traffic, load, self.seed, node_of)]
+        elif self.programs is not None:
+            each = self.program_load(load)
+            pairs = zip(self.programs.traffics, self.programs.seeds, strict=True)
+            senders = [Sender(traffic, each, seed) for traffic, seed in pairs]
         return Run(
             self.topology, setting.routing, setting.router, self.traffic, load,
             lengths=self.lengths, arrivals=self.arrivals, seed=self.seed,
             reservation=setting.reservation, bound=setting.bound, idle=setting.idle,
-            senders=self._senders(load), apart=self.programs is not None,
+            senders=senders, apart=self.programs is not None,
         )  # fmt: skip
-
-    def _senders(self, load: float) -> list[Sender]:
-        """Return what makes the packets. Nothing if the traffic alone does."""
-        if self.tasks is not None:
-            traffic, node_of = self.tasks
-            return [Sender(traffic, load, self.seed, node_of)]
-        if self.programs is None:
-            return []
-        each = self.program_load(load)
-        pairs = zip(self.programs.traffics, self.programs.seeds, strict=True)
-        return [Sender(traffic, each, seed) for traffic, seed in pairs]
 
     def alone(self, program: int) -> LoadedNetwork:
         """Return the same network with one of its programs only, where it is, and its bounds."""
@@ -236,8 +233,6 @@ def possible_settings(
 
 
 def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> Setting:
-    from netloom.routing import VirtualChannelRouting
-
     topology, lengths = network.topology, network.lengths
     if router.whole_packets and lengths.longest > router.buffer_flits:
         found = f"packets of up to {lengths.longest} flits for buffers of {router.buffer_flits}"
@@ -248,8 +243,6 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         if isinstance(asked, VirtualChannelRouting):
             wanted = "a routing of one path for each pair of nodes, as reserved VCs need"
             raise InputError("routing", f"the table {asked.name}", wanted)
-        from netloom.simulation.network.program import reserve
-
         reservation = reserve(topology, asked, network.traffic, router)
         routing = reservation.routing
     else:
@@ -283,21 +276,15 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
     first = settings[0]
     loop = tightest_loop(first.routing.topology, first.routing, first.router)
     if loop and loop.room < loop.needed:
-        lines.append(_too_small(first, loop))
+        name = first.routing.topology.channel_name(loop.channel)
+        more = ceil(first.router.buffer_flits * loop.needed / loop.room)
+        lines.append(
+            f"buffers of {loop.room} flits per channel, for credits that take {loop.cycles} cycles "
+            f"to come back on channel {name}: it carries at most {loop.room / loop.needed:.0%} of "
+            f"its bandwidth. {loop.needed} flits fill it, with buffer_flits {more}, fill_channels "
+            "or more vcs"
+        )
     return "; ".join(lines) or None
-
-
-def _too_small(setting: Setting, loop: Loop) -> str:
-    """Say that buffers do not fill a channel, and what does."""
-    topology, router = setting.routing.topology, setting.router
-    said = f"{loop.room} flits per channel, for credits that take {loop.cycles} cycles to come back"
-    most = f"carries at most {loop.room / loop.needed:.0%}"
-    more = ceil(router.buffer_flits * loop.needed / loop.room)
-    name = topology.channel_name(loop.channel)
-    return (
-        f"buffers of {said} on channel {name}: it {most} of its bandwidth. {loop.needed} flits "
-        f"fill it, with buffer_flits {more}, fill_channels or more vcs"
-    )
 
 
 def failure_cost(

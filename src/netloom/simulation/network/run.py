@@ -23,7 +23,7 @@ import numpy as np
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import known
-from netloom.routing import VirtualChannelRouting
+from netloom.routing import VirtualChannelRouting, draw_aux
 from netloom.simulation.network.bound import Bound
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.figures import Backlog, Histogram, Point, note_of
@@ -50,6 +50,7 @@ from netloom.simulation.steady import (
 from netloom.topology import Topology
 from netloom.topology.measures import busy_shares
 from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
+from netloom.workload.traffic.stream import Due
 
 FIRST = 2**16
 """Packets that there is room for at first."""
@@ -88,9 +89,6 @@ class SentPackets:
         lengths: Lengths,
         arrivals: Arrivals,
     ) -> None:
-        from netloom.workload import PacketStream
-        from netloom.workload.traffic.stream import Due
-
         if len(senders) > MOST_SENDERS:
             raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
         self._senders, self._routing, self._reservation = senders, routing, reservation
@@ -128,7 +126,21 @@ class SentPackets:
 
         The columns are those of ``layout.BORN``.
         """
-        tables = [self._of(number, cycle) for number in range(len(self._senders))]
+        from netloom.simulation.network.kernels.sources import write_rows
+
+        tables = []
+        for due, coins in zip(self._due, self._coins, strict=True):
+            parts = due.until(cycle)
+            rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)
+            first = 0
+            for part in parts:
+                after = first + len(part[0])
+                write_rows(part, rows[first:after])
+                first = after
+            if self._call_by_call:
+                _, source, target, *_ = rows.T
+                rows[:, 4], rows[:, 5] = draw_aux(self._routing, coins, source, target)
+            tables.append(rows)
         if len(tables) == 1:
             return tables[0]
         owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
@@ -152,28 +164,8 @@ class SentPackets:
         rates = (each.traffic.rate for each in self._senders)
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
 
-    def _of(self, number: int, cycle: int) -> Ints:
-        from netloom.simulation.network.kernels.sources import write_rows
-
-        parts = self._due[number].until(cycle)
-        rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)
-        first = 0
-        for part in parts:
-            after = first + len(part[0])
-            write_rows(part, rows[first:after])
-            first = after
-        if self._call_by_call:
-            from netloom.routing.virtual_channels import draw_aux
-
-            _, source, target, *_ = rows.T
-            drawn = draw_aux(self._routing, self._coins[number], source, target)
-            rows[:, 4], rows[:, 5] = drawn
-        return rows
-
     def _columns(self, number: int, packets: Packets) -> tuple[Ints, ...]:
         """Return the columns of ``layout.BORN``. Nothing yet in those drawn call by call."""
-        from netloom.routing.virtual_channels import draw_aux
-
         node_of = self._senders[number].node_of
         if node_of is not None:
             ends = (node_of[packets.source], node_of[packets.target])
@@ -323,15 +315,6 @@ class Run:
         return self.router.zero_load_cycles(hops, self.lengths.mean) if alike else np.nan
 
     @property
-    def past_limit(self) -> Stability | None:
-        """Say that the load is past saturation, where that is proven."""
-        if self.bound is None:
-            return None
-        return past_limit(
-            self.load, self.bound.load, self.bound.what, by_chance=self.packets.by_chance
-        )
-
-    @property
     def backlog_flits(self) -> int:
         """Flits of all packets created that have not left, those of sources included."""
         probes = self.engine.count("delivered") if self.router.switching == "circuit" else 0
@@ -356,7 +339,7 @@ def run_network(
         When it ends.
     beside
         Another run that it is to be compared with: it warms up and is measured in the same cycles,
-        whatever the limits. See ``intervals.paired_ratio``.
+        whatever the limits. See ``steady.paired_ratio``.
     stopped
         Asked between steps: whether to end at once, with what is known.
 
@@ -370,11 +353,17 @@ def run_network(
         limits = replace(limits, cycles=beside.cycles)
     warming, most = _WarmUp(run), limits.most_measured
     if beside is None:
-        step = max(1, min(_step(run), most // (2 * LEAST_SAMPLES)))
-        least, longest = warming.least_cycles, limits.most_cycles
+        flits_a_cycle = run.load * float(run.traffic.rate.sum())
+        work = flits_a_cycle * max(run.idle.hops, 1) + len(run.born_flits) / 64
+        step = int(np.clip(STEP_HOPS / work, LEAST_STEP, MOST_STEP))
+        step = max(1, min(step, most // (2 * LEAST_SAMPLES)))
+        idle = round(run.idle.latency, 6)  # whichever way its mean was added up
+        least = ceil(max(10 * idle, LEAST_WARM_PACKETS / run.packets.a_cycle))
+        longest = limits.most_cycles
         warmed_up = warm_up(warming, least=least, most=longest, step=step, stopped=stopped)
     else:
-        step, warmed_up = beside.step, warming.as_long_as(beside, stopped)
+        came = (run_to(warming, until, step=until, stopped=stopped) for until in beside.stops)
+        step, warmed_up = beside.step, all(came) and warming.has_settled(latencies=0)
     engine, stops = run.engine, tuple(run.stops)
     window = _Window(run, limits, step)
     channels, hops = engine.channel_flits(), engine.count("link_hops")
@@ -390,7 +379,9 @@ def run_network(
     worst = worst_node(tally.delivered_flits, rate, cycles)
     found, topology = tally.measured(run.senders), engine.topology
     verdict = window.stability(int(run.born_packets.sum()) - born_packets)
-    verdict = (window.behind or run.past_limit or verdict) if verdict.stable else verdict
+    proven, chance = run.bound, run.packets.by_chance
+    past = past_limit(run.load, proven.load, proven.what, by_chance=chance) if proven else None
+    verdict = (window.behind or past or verdict) if verdict.stable else verdict
     crossed = (engine.channel_flits() - channels) / cycles
     used = busy_shares(topology, crossed)
 
@@ -456,13 +447,6 @@ def run_network(
     )
 
 
-def _step(run: Run) -> int:
-    """Return the cycles of a step: of about ``STEP_HOPS`` flit-hops, whatever the network."""
-    flits_a_cycle = run.load * float(run.traffic.rate.sum())
-    work = flits_a_cycle * max(run.idle.hops, 1) + len(run.born_flits) / 64
-    return int(np.clip(STEP_HOPS / work, LEAST_STEP, MOST_STEP))
-
-
 class _WarmUp:
     """A run whose start-up is looked for. See ``steady.warm_up``."""
 
@@ -472,11 +456,6 @@ class _WarmUp:
     @property
     def cycle(self) -> int:
         return self.run.engine.cycle
-
-    @property
-    def least_cycles(self) -> int:
-        idle = round(self.run.idle.latency, 6)  # whichever way its mean was added up
-        return ceil(max(10 * idle, LEAST_WARM_PACKETS / self.run.packets.a_cycle))
 
     def advance(self, until: int) -> None:
         delivered = self.run.advance(until - self.cycle)
@@ -491,11 +470,6 @@ class _WarmUp:
 
     def is_hopeless(self) -> bool:
         return self.run.backlog_flits > 0.3 * self.run.born_flits.sum() and self.cycle > 2_000
-
-    def as_long_as(self, other: Point, stopped: Callable[[], bool]) -> bool:
-        """Run as long as another's start-up took. Return whether this one's was over by then."""
-        came = (run_to(self, until, step=until, stopped=stopped) for until in other.stops)
-        return all(came) and self.has_settled(latencies=0)
 
 
 class _Window:

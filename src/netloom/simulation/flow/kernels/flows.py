@@ -1,20 +1,9 @@
-"""The loop of the flow engine, from one event to the next.
+"""The loop of the flow engine, from one time at which flows begin or end to the next.
 
-How rows become flows: their turn to enter the network, and the flows of a class.
+Rows become flows: they take their turn to enter the network, and join the flows of a class. Rounds
+of messages that never share a link need no engine: each takes the time that it takes alone.
 
-Twin: ``tests/reference/flow.py``.
-
-The loop of the flow engine: from one time at which flows begin or end to the next.
-
-Twin: ``tests/reference/flow.py``.
-
-Rounds of messages that never share a link: each takes the time that it takes alone.
-
-Twin: ``tests/reference/rounds.py``.
-
-Passes over the ways of flows.
-
-Twin: ``tests/reference/flow.py``.
+Twin: ``tests/reference/flow.py``. That of rounds: ``tests/reference/rounds.py``.
 """
 
 from __future__ import annotations
@@ -48,7 +37,7 @@ from netloom.simulation.kernels.agenda import (
     record,
 )
 
-# -- rows ------------------------------------------------------------------------------------------
+# -- rows that become flows ------------------------------------------------------------------------
 
 
 @inlined
@@ -89,7 +78,7 @@ def move(state, now, time, row):
     here.entered = max(time - here.latency, here.sent)
     owner = record(state.classes, here.path)
     serve(owner, now)
-    here.goal = owner.served + here.size / here.weight
+    here.goal = owner.served + here.flits / here.weight
     here.left, here.right = -1, -1
     owner.flow = merged(state.rows, np.int64(owner.flow), row)
     clock.moved += 1
@@ -166,8 +155,7 @@ def next_of(state, number, time):
         plan(state, max(time, here.sent + here.latency), row, MOVE)
 
 
-# -- flows -----------------------------------------------------------------------------------------
-
+# -- from one time to the next ---------------------------------------------------------------------
 
 FEW, EACH = 64, 8
 """Flows that begin or end at once are few up to so many, so many classes may be seen for each."""
@@ -300,7 +288,7 @@ def note_holder(state, number, now):
                 break
 
 
-# -- rounds ----------------------------------------------------------------------------------------
+# -- rounds that never share a link ----------------------------------------------------------------
 
 
 @kernel
@@ -348,7 +336,7 @@ def follow(ready, later, kept, hosts, source, target, cost, rounding, ended, ela
     return len(ended), 0
 
 
-# -- ways ------------------------------------------------------------------------------------------
+# -- passes over ways ------------------------------------------------------------------------------
 
 
 @kernel
@@ -379,7 +367,7 @@ def add_sizes(state, first, last, whole, crossed):
             owner = record(state.classes, here.path)
             for hop in range(owner.first, owner.first + owner.hops):
                 share = state.hop_share[np.uint64(hop)] / whole
-                crossed[np.uint64(state.hop_link[np.uint64(hop)])] += here.size * share
+                crossed[np.uint64(state.hop_link[np.uint64(hop)])] += here.flits * share
 
 
 @kernel

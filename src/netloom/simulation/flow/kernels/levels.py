@@ -1,12 +1,9 @@
 """Max-min fair levels, and which class of flows ends next.
 
-Which class of flows ends next: those that end soon in a heap, those that end later in a bag.
+Classes that end soon are in a heap, those that end later in a bag. Most ends move many times before
+they come: a move within the bag costs nothing.
 
-Most ends move many times before they come: a move within the bag costs nothing.
-
-Twin: ``tests/reference/flow.py``.
-
-Max-min fair levels, found anew only where a flow that begins or ends can matter.
+Levels are found anew only where a flow that begins or ends can matter.
 
 A link is full at the level x where x = (capacity - what is used below x) // (weight of the rest).
 ``entry.others`` is the least level of the other links of a class, by which it is held back there.
@@ -25,7 +22,7 @@ while links fill up one after the other, which keeps what rounding leaves of a l
 for a level.
 
 ``block`` finds them where links share by turns and what waits blocks what comes behind it. See
-``blocking`` for the law. Flows are given their levels in the order of these, the least first.
+``flow.network`` for the law. Flows are given their levels in the order of these, the least first.
 
 Twin: ``tests/reference/flow.py``. That of ``block``: ``tests/reference/lossless.py``.
 """
@@ -39,7 +36,7 @@ from netloom.base.kernels.heap import put, take
 from netloom.simulation.flow.layout import INFINITE
 from netloom.simulation.kernels.agenda import record
 
-# -- ends ------------------------------------------------------------------------------------------
+# -- the class that ends next ----------------------------------------------------------------------
 
 
 @part

@@ -1,12 +1,7 @@
-"""The sources: packets given, queued, and sent flit by flit.
+"""The sources: packets are given, wait in queues, and go out on injection channels, flit by flit.
 
-Packets that are given to the network, and those that it has delivered.
-
-Twin: ``tests/reference/packets.py``.
-
-The sources: packets wait in queues, and go out on injection channels, flit by flit.
-
-Twin: ``tests/reference/network.py``.
+Twin: ``tests/reference/network.py``. That of packets given and delivered:
+``tests/reference/packets.py``.
 """
 
 from __future__ import annotations
@@ -20,8 +15,7 @@ from netloom.simulation.kernels.agenda import lowest, mixed, next_from, post, re
 from netloom.simulation.network.kernels.switch import spend
 from netloom.simulation.network.kernels.vc_allocation import bucket_of, place_at, wake
 
-# -- packets ---------------------------------------------------------------------------------------
-
+# -- packets given and delivered -------------------------------------------------------------------
 
 NONE = 2**31 - 1
 """More flits than any packet has."""
@@ -76,8 +70,7 @@ def give_free(packets, giver, taker, count):
     taker.free_packets += count
 
 
-# -- sources ---------------------------------------------------------------------------------------
-
+# -- queues and injection channels -----------------------------------------------------------------
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)

@@ -1,17 +1,14 @@
 """Switch allocation of one router, and what a flit that won it changes.
 
-What a flit that won the switch changes: here, at the router before, and at the next one.
-
-Then what happens when a packet comes to the front of a buffer: where it may go from there.
-
-Twin: ``tests/reference/network.py``.
-
-Switch allocation of one router: which input slots send a flit, and by which output port.
+Allocation says which input slots send a flit, and by which output port. A flit that won changes the
+router, the one before and the next one. If a packet comes to the front of a buffer, it is found
+where it may go from there.
 
 Attempts of allocation may take several cycles. Those of a slot follow one another: a slot that
 fails, or has no credit, begins its next attempt when the last one ends.
 
-Twin: ``tests/reference/network_router.py``. That of attempts: ``tests/reference/network.py``.
+Twin: ``tests/reference/network_router.py``. That of moves and of attempts:
+``tests/reference/network.py``.
 """
 
 from __future__ import annotations
@@ -48,8 +45,7 @@ from netloom.simulation.network.kernels.vc_allocation import (
     wake,
 )
 
-# -- moves -----------------------------------------------------------------------------------------
-
+# -- a flit that won, and a packet at the front ----------------------------------------------------
 
 EMPTY = np.int64(0)
 LAST = np.int64(63)  # an input slot that is no port's between routers
@@ -309,7 +305,6 @@ def begin_packets(setup, tables, state, cycle):
 
 
 # -- switch allocation -----------------------------------------------------------------------------
-
 
 ONE = np.int64(1)
 

@@ -1,16 +1,12 @@
-"""Places of slots and ports, and VC allocation of one router.
+"""VC allocation of one router: which output slots the packets at the front of buffers get.
 
-Places of a router's slots, ports and sets of slots. See ``layout``.
-
-Twin: ``tests/reference/network.py``.
-
-VC allocation of one router: which output slots the packets at the front of buffers get.
+With the places of a router's slots, ports and sets of slots.
 
 A router sees the state that the cycle began with, and changes of other routers only what they will
 see later: so routers may be taken in any order. ``setup``, ``state`` and its records are those of
 ``layout``.
 
-Twin: ``tests/reference/network_router.py``.
+Twin: ``tests/reference/network_router.py``. That of places: ``tests/reference/network.py``.
 """
 
 from __future__ import annotations
@@ -20,8 +16,7 @@ import numpy as np
 from netloom.base.compilation import inlined
 from netloom.simulation.kernels.agenda import lowest, mixed, next_from, record, unsigned
 
-# -- slots -----------------------------------------------------------------------------------------
-
+# -- places of slots and ports ---------------------------------------------------------------------
 
 ONE = np.int64(1)
 
@@ -144,8 +139,7 @@ def better(setup, state, node, best, slot, pointer):
     return slot if best < pointer <= slot else best
 
 
-# -- vc allocation ---------------------------------------------------------------------------------
-
+# -- VC allocation ---------------------------------------------------------------------------------
 
 EMPTY = np.int64(0)
 
