@@ -17,7 +17,7 @@ repeated, and whoever runs it may see that repeats are equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -289,24 +289,6 @@ def ranges(begin: Ints, count: Ints) -> Ints:
     """
     skipped = np.repeat(begin - (np.cumsum(count) - count), count)
     return skipped + np.arange(len(skipped))
-
-
-def second_half(two: Messages) -> Messages:
-    """Return one round, as ``Rounds`` wants it, from a table of two rounds that are alike.
-
-    Examples
-    --------
-    >>> from netloom.workload.programs.messages import messages
-    >>> second_half(messages(2, source=0, target=1, flits=[8, 8], after=[[], [0]])).first
-    1
-    """
-    rows = len(two) // 2
-    assert two.first == 0
-    assert len(two) == 2 * rows
-    begin = two.after_offsets[rows]
-    arrays = {f.name: getattr(two, f.name)[rows:] for f in fields(Messages) if f.name in COLUMNS}
-    offsets = two.after_offsets[rows:] - begin
-    return Messages(two.num_nodes, rows, **arrays, after_offsets=offsets, after=two.after[begin:])
 
 
 def _parts(one: Messages) -> _Parts:
