@@ -47,7 +47,7 @@ MOST_TEMPLATES = 64
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """Which trees of shortest paths. ``row_first`` and ``balanced_orientation`` make one."""
+    """Which trees of shortest paths. ``row_first`` makes one."""
 
     # On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
     order: tuple[int, ...] = ()
@@ -100,24 +100,6 @@ def row_first(topology: Topology) -> Orientation:
         dimensions = len(topology.sides)
         return Orientation(tuple(reversed(range(dimensions))), (0,) * dimensions)
     return Orientation(preference=np.arange(topology.num_channels, dtype=np.float64))
-
-
-def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:
-    """Return an orientation drawn anew: order of the dimensions, and leans of the even rings.
-
-    The row-first tree of a k x k torus loads columns k times as much as rows. If the orientation is
-    drawn for each broadcast, all channels of a torus with equal sides carry the same mean traffic,
-    as in the model of Shahrabi et al. (2002, eq. 4). On networks other than k-ary n-cubes, each
-    node gets its copy from a neighbour drawn among those nearer to the root.
-    """
-    if isinstance(topology, Cube):
-        dimensions = len(topology.sides)
-        drawn = rng.random(2 * dimensions)
-        order = np.argsort(drawn[:dimensions])
-        return Orientation(
-            tuple(order.tolist()), tuple((drawn[dimensions:] < 0.5).astype(int).tolist())
-        )
-    return Orientation(preference=rng.random(topology.num_channels))
 
 
 def branches(
