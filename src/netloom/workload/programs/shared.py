@@ -197,7 +197,18 @@ def share(
         placed.append(nodes[: graph.num_tasks].astype(np.int32))
     sizes = [graph.num_tasks for graph, _ in programs]
     program_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    joined = _joined([graph for graph, _ in programs], " and ".join(names))
+    graphs, name = [graph for graph, _ in programs], " and ".join(names)
+    check_size(sum(sizes), where=name, what="tasks")
+    check_size(sum(graph.num_edges for graph in graphs), where=name, what="edges")
+    first = (np.cumsum(sizes) - sizes).astype(np.int32)
+    joined = ProcessGraph(
+        name,
+        sum(sizes),
+        np.concatenate([graph.source + task for graph, task in zip(graphs, first, strict=True)]),
+        np.concatenate([graph.target + task for graph, task in zip(graphs, first, strict=True)]),
+        np.concatenate([graph.bytes for graph in graphs]),
+        np.concatenate([graph.messages for graph in graphs]),
+    )
     return SharedProgram(tuple(names), num_nodes, joined, np.concatenate(placed), program_of)
 
 
@@ -321,22 +332,6 @@ def _check_nodes(
     if len(nodes) < graph.num_tasks:
         found = f"{len(nodes)} nodes for {graph.num_tasks} tasks"
         raise InputError(name, found, f"at least {graph.num_tasks} nodes")
-
-
-def _joined(graphs: Sequence[ProcessGraph], name: str) -> ProcessGraph:
-    sizes = np.array([graph.num_tasks for graph in graphs])
-    check_size(int(sizes.sum()), where=name, what="tasks")
-    check_size(sum(graph.num_edges for graph in graphs), where=name, what="edges")
-    firsts = (np.cumsum(sizes) - sizes).astype(np.int32)
-    numbered = list(zip(graphs, firsts, strict=True))
-    return ProcessGraph(
-        name,
-        int(sizes.sum()),
-        np.concatenate([graph.source + first for graph, first in numbered]),
-        np.concatenate([graph.target + first for graph, first in numbered]),
-        np.concatenate([graph.bytes for graph in graphs]),
-        np.concatenate([graph.messages for graph in graphs]),
-    )
 
 
 def _ranges(nodes: NDArray[Any]) -> str:
