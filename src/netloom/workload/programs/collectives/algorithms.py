@@ -509,12 +509,22 @@ def along(parents: list[Ints], chunks: int, *, sums: bool = False) -> list[Steps
     A rank at depth d gets chunk k in step d − 1 + k. Tree t has chunks t·chunks and up. With sums
     it is the reduction up each tree.
     """
-    return merged(
-        [
-            _pipelined(tree, number * chunks, chunks, sums=sums)
-            for number, tree in enumerate(parents)
-        ]
-    )
+    lanes = []
+    for number, tree in enumerate(parents):
+        target, depth = np.flatnonzero(tree >= 0), depths(tree)
+        source, delay = tree[target], depth[target] - 1
+        if sums:
+            source, target, delay = target, source, depth.max() - depth[target]
+        order = np.argsort(delay, kind="stable")
+        source, target, delay = source[order], target[order], delay[order]
+        changes = np.unique(np.concatenate([delay, delay + chunks])).tolist()
+        lane = list[Steps]()
+        for begin, end in itertools.pairwise(changes):
+            active = slice(*np.searchsorted(delay, [begin - chunks, begin], side="right").tolist())
+            carried = partial(np.add, number * chunks + begin - delay[active, None])
+            lane += steps(source[active], target[active], carried, sums=sums, count=end - begin)
+        lanes.append(lane)
+    return merged(lanes)
 
 
 def up_and_down(parents: list[Ints], chunks: int) -> list[Steps]:
@@ -530,25 +540,6 @@ def depths(parents: Ints) -> Ints:
         depth = depth + np.where(above < 0, 0, depth[above])
         above = np.where(above < 0, -1, above[above])
     return depth
-
-
-def _pipelined(tree: Ints, first: int, chunks: int, *, sums: bool) -> list[Steps]:
-    """Return steps in which each rank of a tree passes on one chunk after the other."""
-    target, depth = np.flatnonzero(tree >= 0), depths(tree)
-    source, delay = tree[target], depth[target] - 1
-    if sums:
-        source, target, delay = target, source, depth.max() - depth[target]
-    order = np.argsort(delay, kind="stable")
-    source, target, delay = source[order], target[order], delay[order]
-    changes = np.unique(np.concatenate([delay, delay + chunks]))
-    found = list[Steps]()
-    for begin, end in itertools.pairwise(changes.tolist()):
-        active = slice(*np.searchsorted(delay, [begin - chunks, begin], side="right").tolist())
-        at_first = first + begin - delay[active, None]
-        found += steps(
-            source[active], target[active], partial(np.add, at_first), sums=sums, count=end - begin
-        )
-    return found
 
 
 def _first_chunk(messages: int) -> Carried:
@@ -982,17 +973,31 @@ def outline(
     >>> outline("all-reduce", "ring", 16384).num_messages
     536838144
     """
-    request = Request(collective, num_ranks, root, chunks, ranks_per_node, torus)
     if algorithm not in algorithms_of(collective):
         wanted = f"for {collective}: {', '.join(algorithms_of(collective))}"
         raise InputError("algorithm", f"'{algorithm}'", wanted)
-    _check(request)
+    if not 1 <= num_ranks <= MOST_RANKS:
+        raise InputError("ranks", f"{num_ranks}", f"1 to {MOST_RANKS}")
+    if not 0 <= root < num_ranks:
+        raise InputError("root", f"{root}", f"a rank from 0 to {num_ranks - 1}")
+    if root and collective not in ROOTED:
+        raise InputError("root", f"{root} of {collective}", "none")
+    most = 1 if collective == "barrier" else MOST_CHUNKS
+    if not 1 <= chunks <= most:
+        raise InputError("chunks", f"{chunks} for {collective}", f"1 to {most}")
+    if ranks_per_node is not None and (ranks_per_node < 1 or num_ranks % ranks_per_node):
+        found = f"{ranks_per_node} of {num_ranks} ranks"
+        raise InputError("ranks per node", found, f"a divisor of {num_ranks}")
+    if torus is not None and (min(torus, default=0) < 1 or prod(torus) != num_ranks):
+        sides = "x".join(map(str, torus)) or "no sides"
+        raise InputError("torus", f"{sides} for {num_ranks} ranks", f"sides of {num_ranks} ranks")
     if num_ranks * chunks > MOST_PARTS:
         raise InputError("chunks", f"{chunks} for {num_ranks} ranks", f"{MOST_PARTS // num_ranks}")
-    found = ALGORITHMS[collective][algorithm](request)
+    request = Request(collective, num_ranks, root, chunks, ranks_per_node, torus)
+    made = ALGORITHMS[collective][algorithm](request)
     whole_vectors = collective in ("broadcast", "reduce", "all-reduce", "barrier")
     pipelined = whole_vectors and algorithm in PIPELINED
-    return found if pipelined else sliced_outline(found, chunks)
+    return made if pipelined else sliced_outline(made, chunks)
 
 
 def collective_program(
@@ -1026,24 +1031,3 @@ def collective_program(
         said = f"{num_ranks}, with which messages carry {carried} chunks"
         raise InputError("ranks", said, f"at most {MOST_CARRIED} chunks, or rounds")
     return listed_program(found, algorithm)
-
-
-def _check(request: Request) -> None:
-    """Refuse numbers that are none, and nodes and tori that are not of these ranks."""
-    size, each, torus = request.num_ranks, request.ranks_per_node, request.torus
-    if not 1 <= size <= MOST_RANKS:
-        raise InputError("ranks", f"{size}", f"1 to {MOST_RANKS}")
-    if not 0 <= request.root < size:
-        raise InputError("root", f"{request.root}", f"a rank from 0 to {size - 1}")
-    if request.root and request.collective not in ROOTED:
-        raise InputError("root", f"{request.root} of {request.collective}", "none")
-    most = 1 if request.collective == "barrier" else MOST_CHUNKS
-    if not 1 <= request.chunks <= most:
-        raise InputError("chunks", f"{request.chunks} for {request.collective}", f"1 to {most}")
-    if each is not None and (each < 1 or size % each):
-        raise InputError("ranks per node", f"{each} of {size} ranks", f"a divisor of {size}")
-    if torus is not None and (min(torus, default=0) < 1 or prod(torus) != size):
-        sides = "x".join(map(str, torus))
-        raise InputError(
-            "torus", f"{sides or 'no sides'} for {size} ranks", f"sides of {size} ranks"
-        )

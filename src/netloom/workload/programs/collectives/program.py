@@ -565,9 +565,6 @@ def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
 # -- costs -----------------------------------------------------------------------------------------
 
 
-TWICE = ("all-reduce",)
-"""Collectives in which a rank sends nearly twice the size."""
-
 WHOLE = ("broadcast", "reduce")
 """Collectives in which a rank sends or receives the size, whatever the number of ranks."""
 
@@ -592,7 +589,7 @@ def bus_factor(collective: str, num_ranks: int) -> float:
         raise InputError("collective", f"'{collective}'", wanted)
     if collective in WHOLE:
         return 1.0
-    return (1 + (collective in TWICE)) * (num_ranks - 1) / num_ranks
+    return (1 + (collective == "all-reduce")) * (num_ranks - 1) / num_ranks
 
 
 def least_steps(num_places: int, ranks_each: int = 1) -> int:
@@ -834,7 +831,17 @@ def rounds_of(
     >>> rounds_of(outline("all-reduce", "ring", 16384), 1e9, range(16384))
     <32766 rounds, 536838144 messages>
     """
-    hosts = _hosts(outline.num_ranks, host_of_rank, num_hosts)
+    given = np.asarray(host_of_rank)
+    if given.shape != (outline.num_ranks,):
+        found = f"hosts for {given.size} ranks"
+        raise NotAMappingError("mapping", found, f"{outline.num_ranks}")
+    count = int(given.max()) + 1 if num_hosts is None else num_hosts
+    outside = (given < 0) | (given >= count)
+    if outside.any():
+        wrong = int(np.argmax(outside))
+        found = f"host {given[wrong]} for rank {wrong}"
+        raise NotAMappingError("mapping", found, f"0 to {count - 1}")
+    hosts = given.astype(np.int32)
     unit = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
     rounds = []
     for each in outline.steps:
@@ -845,7 +852,6 @@ def rounds_of(
                 source, target = (np.asarray(node_of_host)[end] for end in ends)
                 sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
             rounds.append(Round(*ends, sizes, each.times))
-    count = int(hosts.max()) + 1 if num_hosts is None else num_hosts
     return round_program(count, rounds)
 
 
@@ -865,18 +871,6 @@ def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
     whole = np.rint(exact)
     found = np.where(np.abs(exact - whole) <= ROUNDING * whole, whole, exact)
     return np.maximum(found, LEAST_BYTES).astype(np.float64)
-
-
-def _hosts(num_ranks: int, host_of_rank: ArrayLike, num_hosts: int | None) -> Ints:
-    """Return the hosts of ranks, each of which has one."""
-    given = np.asarray(host_of_rank)
-    if given.shape != (num_ranks,):
-        raise NotAMappingError("mapping", f"hosts for {given.size} ranks", f"{num_ranks}")
-    most = int(given.max()) if num_hosts is None else num_hosts - 1
-    if given.min() < 0 or given.max() > most:
-        wrong = int(np.argmax((given < 0) | (given > most)))
-        raise NotAMappingError("mapping", f"host {given[wrong]} for rank {wrong}", f"0 to {most}")
-    return given.astype(np.int32)
 
 
 def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) -> None:
@@ -921,28 +915,22 @@ def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) 
     }
     """
     sizes = [ceil(size) for size in sizes_in_bytes(program.message_size, size_bytes).tolist()]
-    with replacing(Path(path)) as new, new.open("w", encoding="ascii", newline="\n") as stream:
-        stream.write(f"num_ranks {program.num_ranks}\n")
-        for rank, lines in enumerate(_operations(program, sizes)):
-            stream.write(f"rank {rank} {{\n" + "".join(lines) + "}\n")
-
-
-def _operations(program: CollectiveProgram, sizes: list[int]) -> Iterator[list[str]]:
-    """Yield the lines of each rank: receives and sends in order of messages."""
-    offsets, waited = (each.tolist() for each in waits(program, stepwise=False))
+    brought = waits(program, stepwise=False)
     source, target = program.source.tolist(), program.target.tolist()
     ends = np.concatenate([program.source, program.target])
     order = np.lexsort((np.tile(np.arange(program.num_messages), 2), ends))
     begin = np.searchsorted(ends[order], np.arange(program.num_ranks + 1))
-    for rank in range(program.num_ranks):
-        lines = []
-        for place in order[begin[rank] : begin[rank + 1]].tolist():
-            number = place % program.num_messages
-            size = sizes[number]
-            if place >= program.num_messages:
-                lines.append(f"r{number}: recv {size}b from {source[number]} tag {number}\n")
-                continue
-            lines.append(f"s{number}: send {size}b to {target[number]} tag {number}\n")
-            brought = waited[offsets[number] : offsets[number + 1]]
-            lines += [f"s{number} requires r{each}\n" for each in brought]
-        yield lines
+    with replacing(Path(path)) as new, new.open("w", encoding="ascii", newline="\n") as stream:
+        stream.write(f"num_ranks {program.num_ranks}\n")
+        for rank in range(program.num_ranks):  # receives and sends in order of messages
+            stream.write(f"rank {rank} {{\n")
+            for place in order[begin[rank] : begin[rank + 1]].tolist():
+                number = place % program.num_messages
+                size = sizes[number]
+                if place >= program.num_messages:
+                    stream.write(f"r{number}: recv {size}b from {source[number]} tag {number}\n")
+                    continue
+                stream.write(f"s{number}: send {size}b to {target[number]} tag {number}\n")
+                for each in brought.of(number):
+                    stream.write(f"s{number} requires r{each}\n")
+            stream.write("}\n")
