@@ -304,7 +304,21 @@ def msccl_text(program: CollectiveProgram, *, name: str = "netloom") -> str:
     }  # fmt: skip
     lines = [_tag("algo", head, ">")]
     for rank, gpu in enumerate(gpus):
-        lines += _gpu_lines(rank, gpu, layout.sizes(rank))
+        sizes = dict(zip(("i_chunks", "o_chunks", "s_chunks"), layout.sizes(rank), strict=True))
+        lines.append("  " + _tag("gpu", {"id": rank, **sizes}, ">"))
+        for block, (send, receive) in enumerate(gpu.peers):
+            said: dict[str, str | int] = {"id": block, "send": send, "recv": receive, "chan": 0}
+            lines.append("    " + _tag("tb", said, ">"))
+            for place, each in enumerate(gpu.blocks[block]):
+                said = {
+                    "s": place, "type": each.kind, "srcbuf": each.source.buffer,
+                    "srcoff": each.source.offset, "dstbuf": each.target.buffer,
+                    "dstoff": each.target.offset, "cnt": each.chunks, "depid": each.waits[0],
+                    "deps": each.waits[1], "hasdep": int(each.waited_for),
+                }  # fmt: skip
+                lines.append("      " + _tag("step", said, "/>"))
+            lines.append("    </tb>")
+        lines.append("  </gpu>")
     return "\n".join([*lines, "</algo>", ""])
 
 
@@ -345,26 +359,6 @@ def _exchange(
         gpu = gpus[target]
         step = Step("rrc", there, there, count) if sums else Step("r", here, there, count)
         gpu.add(gpu.block(-1, source), step, there if sums else None, there)
-
-
-def _gpu_lines(rank: int, gpu: _Gpu, sizes: tuple[int, int, int]) -> list[str]:
-    """Return the XML of a GPU."""
-    names = ("i_chunks", "o_chunks", "s_chunks")
-    lines = ["  " + _tag("gpu", {"id": rank, **dict(zip(names, sizes, strict=True))}, ">")]
-    for block, (send, receive) in enumerate(gpu.peers):
-        lines.append(
-            "    " + _tag("tb", {"id": block, "send": send, "recv": receive, "chan": 0}, ">")
-        )
-        for place, step in enumerate(gpu.blocks[block]):
-            said: dict[str, str | int] = {
-                "s": place, "type": step.kind, "srcbuf": step.source.buffer,
-                "srcoff": step.source.offset, "dstbuf": step.target.buffer,
-                "dstoff": step.target.offset, "cnt": step.chunks, "depid": step.waits[0],
-                "deps": step.waits[1], "hasdep": int(step.waited_for),
-            }  # fmt: skip
-            lines.append("      " + _tag("step", said, "/>"))
-        lines.append("    </tb>")
-    return [*lines, "  </gpu>"]
 
 
 def _tag(name: str, attributes: dict[str, str | int], end: str) -> str:
@@ -484,7 +478,26 @@ def parse_msccl(path: str, ranks: int | None = None) -> Algorithm:
     if len(reader.found.gpus) != reader.found.num_gpus:
         said = f"{len(reader.found.gpus)} of {reader.found.num_gpus} GPUs"
         raise InputError(path, said, "a <gpu> for each")
-    _check_blocks(reader.found)
+    # connections of two thread blocks, and waits for what tells nobody
+    ends: set[tuple[str, int, int, int]] = set()
+    for block in reader.found.blocks:
+        for kind, peer in (("send", block.send), ("recv", block.receive)):
+            end = (kind, block.gpu, peer, block.channel)
+            if peer >= 0 and end in ends:
+                said = f"a second {kind} of GPU {block.gpu} and {peer} by channel {block.channel}"
+                raise InputError(f"{path}:{block.line}", said, "one per channel")
+            ends.add(end)
+        for step in block.steps:
+            other, place = step.waits
+            if other < 0:
+                continue
+            blocks = reader.found.gpus[block.gpu][1]
+            said = f"a wait for step {place} of thread block {other}"
+            if other not in blocks or not 0 <= place < len(blocks[other].steps):
+                raise InputError(f"{path}:{step.line}", said, "a step that there is")
+            if not blocks[other].steps[place].waited_for:
+                wanted = 'hasdep="1" there, or it never tells'
+                raise InputError(f"{path}:{step.line}", said, wanted)
     return reader.found
 
 
@@ -601,29 +614,6 @@ class _Reader:
         )  # fmt: skip
 
 
-def _check_blocks(found: Algorithm) -> None:
-    """Refuse connections of two thread blocks, and waits for what tells nobody."""
-    ends: set[tuple[str, int, int, int]] = set()
-    for block in found.blocks:
-        for kind, peer in (("send", block.send), ("recv", block.receive)):
-            end = (kind, block.gpu, peer, block.channel)
-            if peer >= 0 and end in ends:
-                said = f"a second {kind} of GPU {block.gpu} and {peer} by channel {block.channel}"
-                raise InputError(f"{found.path}:{block.line}", said, "one per channel")
-            ends.add(end)
-        for step in block.steps:
-            other, place = step.waits
-            if other < 0:
-                continue
-            blocks = found.gpus[block.gpu][1]
-            said = f"a wait for step {place} of thread block {other}"
-            if other not in blocks or not 0 <= place < len(blocks[other].steps):
-                raise InputError(f"{found.path}:{step.line}", said, "a step that there is")
-            if not blocks[other].steps[place].waited_for:
-                wanted = 'hasdep="1" there, or it never tells'
-                raise InputError(f"{found.path}:{step.line}", said, wanted)
-
-
 # -- msccl running ---------------------------------------------------------------------------------
 
 
@@ -721,21 +711,6 @@ MOST_SHOWN = 6
 """Most thread blocks of a deadlock, and GPUs left unserved, that a message names."""
 
 
-def all_sent(found: Algorithm) -> list[Sent]:
-    """Execute a file, in place and out of place as it says it may be, and return its messages.
-
-    Raises
-    ------
-    InputError
-        Naming file and line: if thread blocks deadlock or race. If one sends what is not there or
-        adds a contribution twice. If a GPU ends without what the collective means.
-    """
-    sent: list[Sent] = []
-    for in_place in found.in_place:
-        sent = _Run(found, in_place=in_place).all_sent()
-    return sent
-
-
 class Content(NamedTuple):
     """What is in a cell: a chunk, and whose contributions to it."""
 
@@ -778,15 +753,11 @@ class _Run:
             block.done = 0
         self.raw: dict[tuple[int, Cell], tuple[int, int]] = {}
         self.cells: dict[tuple[int, Cell], Content] = {}
+        begin = {"all-gather": self.each, "all-to-all": found.per_loop}.get(found.collective, 0)
         for gpu in range(found.num_gpus):
             for offset in range(found.gpus[gpu][0]["i"]):
-                chunk = self.first_chunk(gpu, offset)
-                self.cells[gpu, self.at(gpu, Cell("i", offset))] = Content(chunk, frozenset((gpu,)))
-
-    def first_chunk(self, gpu: int, offset: int) -> int:
-        """Return which chunk a cell of the input has."""
-        begin = {"all-gather": self.each, "all-to-all": self.found.per_loop}
-        return begin.get(self.found.collective, 0) * gpu + offset
+                content = Content(begin * gpu + offset, frozenset((gpu,)))
+                self.cells[gpu, self.at(gpu, Cell("i", offset))] = content
 
     def at(self, gpu: int, cell: Cell) -> Cell:
         """Return the cell that one is where input and output are the same memory."""
@@ -889,7 +860,13 @@ class _Run:
         """Move what a step moves: from a message or its source, to its target or a message."""
         where = f"{self.found.path}:{step.line}"
         if message >= 0:
-            what = self.received(message, step, where)
+            brought = self.messages[message]
+            what = brought.what
+            if len(what) != step.chunks:
+                said = f"{len(what)} chunks, sent in line {brought.line}"
+                raise InputError(where, said, f"{step.chunks}, as many as are received")
+            brought.received = self.clock
+            brought.sums = [step.kind.startswith("rr")] * step.chunks
         else:
             what = [self.read(cell, where) for cell in here]
         added = here if step.kind.startswith("rr") else there if step.kind == "re" else []
@@ -905,16 +882,6 @@ class _Run:
             after = self.order.send(block, len(self.messages))
             found = Sent(step.line, block.gpu, block.send, what, self.clock, after=after)
             self.messages.append(found)
-
-    def received(self, message: int, step: Step, where: str) -> list[Content]:
-        """Return what a message brings."""
-        found = self.messages[message]
-        if len(found.what) != step.chunks:
-            said = f"{len(found.what)} chunks, sent in line {found.line}"
-            raise InputError(where, said, f"{step.chunks}, as many as are received")
-        found.received = self.clock
-        found.sums = [step.kind.startswith("rr")] * step.chunks
-        return found.what
 
     def read(self, cell: tuple[int, Cell], where: str) -> Content:
         """Return what is in a cell."""
@@ -1044,7 +1011,13 @@ class Execution:
 
 
 def executed(found: Algorithm) -> Execution:
-    """Execute an MSCCL file on data. See ``all_sent`` for what is refused.
+    """Execute an MSCCL file on data, in place and out of place as it says it may be.
+
+    Raises
+    ------
+    InputError
+        Naming file and line: if thread blocks deadlock or race. If one sends what is not there or
+        adds a contribution twice. If a GPU ends without what the collective means.
 
     Examples
     --------
@@ -1058,4 +1031,7 @@ def executed(found: Algorithm) -> Execution:
     >>> found.trace(1e6), found.padded_bytes(1001)
     (<ring.xml: 4 tasks, 12 messages, 12 entries>, 1004)
     """
-    return Execution(found, all_sent(found))
+    sent: list[Sent] = []
+    for in_place in found.in_place:
+        sent = _Run(found, in_place=in_place).all_sent()
+    return Execution(found, sent)

@@ -95,25 +95,17 @@ def graph_of_volumes(
     for each in volumes:
         alike.setdefault(id(each.groups), []).append(each)
     for some in alike.values():
-        groups = some[0].groups
-        source, target, sent, messages = _of_group(some, algorithms)
+        groups, found = some[0].groups, [(_pairs(each, algorithms), each.times) for each in some]
+        ranks = np.int64(groups.shape[1])
+        key = np.concatenate([source * ranks + target for (source, target, _, _), _ in found])
+        sent = np.concatenate([size * times for (_, _, size, _), times in found])
+        messages = np.concatenate([count * times for (_, _, _, count), times in found])
+        source, target, sent, messages = _added(key, groups.shape[1], sent, messages)
         columns.append((groups[:, source].ravel(), groups[:, target].ravel()))
         weights.append((np.tile(sent, len(groups)), np.tile(messages, len(groups))))
     ends = [np.concatenate(each) for each in zip(*columns, strict=True)]
     sent, messages = (np.concatenate(each) for each in zip(*weights, strict=True))
     return process_graph(num_ranks, *ends, bytes=sent, messages=messages, name=name)
-
-
-def _of_group(
-    volumes: list[Volume], algorithms: Mapping[str, str]
-) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return the pairs of a group, with bytes and messages of all volumes together."""
-    found = [(_pairs(each, algorithms), each.times) for each in volumes]
-    num_ranks = volumes[0].groups.shape[1]
-    key = np.concatenate([source * np.int64(num_ranks) + to for (source, to, _, _), _ in found])
-    sent = np.concatenate([some * times for (_, _, some, _), times in found])
-    messages = np.concatenate([some * times for (_, _, _, some), times in found])
-    return _added(key, num_ranks, sent, messages)
 
 
 def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Ints, Floats, Floats]:
@@ -444,9 +436,24 @@ def volumes(model: Model) -> list[Volume]:
         for kind, count in (("all-gather", 2), ("reduce-scatter", 1)):
             groups = model.groups("cp")
             found.append(Volume("context", kind, groups, model.keys_bytes, count * times))
-    found += _of_experts(model) + _of_stages(model)
-    for stage in range(model.pp):
-        found += _of_data(model, stage)
+    found += _of_experts(model)
+    stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
+    pairs = [np.stack(ends, axis=1) for a, b in pairwise(stages) for ends in ((a, b), (b, a))]
+    if pairs:  # what stages of the pipeline send each other, forward and backward
+        size, count = model.activation_bytes / model.tp, model.micro_batches
+        found.append(Volume("pipeline", "send", np.concatenate(pairs), size, count))
+    for stage in range(model.pp):  # gradients and parameters
+        dense, experts = model.parameters(stage)
+        for what, dims, values in (
+            ("", ("ep", "dp", "cp"), dense / model.tp),
+            ("expert ", ("dp", "cp"), experts / model.ep / model.tp),
+        ):
+            groups = of_stage(model, model.groups(*dims), stage)
+            if groups.shape[1] == 1 or not values:
+                continue
+            sizes = (values * VALUE_BYTES[model.grads], values * VALUE_BYTES[model.dtype])
+            found.append(Volume(f"{what}gradients", "reduce-scatter", groups, sizes[0], 1))
+            found.append(Volume(f"{what}parameters", "all-gather", groups, sizes[1], 1))
     return found
 
 
@@ -470,33 +477,6 @@ def _of_experts(model: Model) -> list[Volume]:
                 size, times = float(pairs.sum(axis=1).max()), 2 * model.micro_batches
                 found.append(Volume("experts", "all-to-all", here, size, times, pairs))
     return [each for each in found if each.times]
-
-
-def _of_stages(model: Model) -> list[Volume]:
-    """Return what stages of the pipeline send each other, forward and backward."""
-    stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
-    pairs = [np.stack(ends, axis=1) for a, b in pairwise(stages) for ends in ((a, b), (b, a))]
-    if not pairs:
-        return []
-    size = model.activation_bytes / model.tp
-    return [Volume("pipeline", "send", np.concatenate(pairs), size, model.micro_batches)]
-
-
-def _of_data(model: Model, stage: int) -> list[Volume]:
-    """Return gradients and parameters of a stage."""
-    found = []
-    dense, experts = model.parameters(stage)
-    for what, dims, count in (
-        ("", ("ep", "dp", "cp"), dense / model.tp),
-        ("expert ", ("dp", "cp"), experts / model.ep / model.tp),
-    ):
-        groups = of_stage(model, model.groups(*dims), stage)
-        if groups.shape[1] == 1 or not count:
-            continue
-        sizes = (count * VALUE_BYTES[model.grads], count * VALUE_BYTES[model.dtype])
-        found.append(Volume(f"{what}gradients", "reduce-scatter", groups, sizes[0], 1))
-        found.append(Volume(f"{what}parameters", "all-gather", groups, sizes[1], 1))
-    return found
 
 
 def of_stage(model: Model, groups: Ints, stage: int) -> Ints:
