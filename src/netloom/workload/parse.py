@@ -109,7 +109,7 @@ def read(
         return _READERS[ending](name)
     if exists:
         raise InputError(name, "a file of unknown kind", FILES)
-    return _from_spec(_sized(name, tasks, seed))
+    return _from_spec(name, tasks, seed)
 
 
 def _known() -> str:
@@ -118,18 +118,15 @@ def _known() -> str:
     return f"{', '.join([PATTERNS, *added])}; {FILES}"
 
 
-def _sized(spec: str, tasks: int | None, seed: int) -> str:
-    """Return the spec of a pattern with its size, if it is one that may lack it."""
+def _from_spec(spec: str, tasks: int | None, seed: int) -> ProcessGraph:
+    """Return the pattern of this name, of so many tasks if the name may lack their number."""
     name, argument = split_spec(spec)
-    if name == "shift" and "/" not in argument and tasks is not None:
-        return f"{name}:{argument}/{tasks}"
-    if argument or tasks is None or name not in SIZED:
-        return spec
-    return f"{name}:{tasks}" + (f",{seed}" if name == "random-permutation" else "")
-
-
-def _from_spec(spec: str) -> ProcessGraph:
-    name, argument = split_spec(spec)
+    if tasks is not None:
+        if name == "shift" and "/" not in argument:
+            spec = f"{name}:{argument}/{tasks}"
+        elif name in SIZED and not argument:
+            spec = f"{name}:{tasks}" + (f",{seed}" if name == "random-permutation" else "")
+        argument = split_spec(spec)[1]
     if name not in _PATTERNS and (added := declared("process-graphs").get(name)):
         made: ProcessGraph = added.load()(argument, spec)
         return made

@@ -221,7 +221,7 @@ def read_csv(path: str | Path) -> ProcessGraph:
     rows = table["row"].to_numpy()
 
     def where(edge: int) -> str:
-        return f"{path}:{_line_number(path, int(rows[edge]))}"
+        return f"{path}:{next(islice(_data_lines(path), int(rows[edge]) + 1, None), (1, ''))[0]}"
 
     source, target = (_column(table, name, "Int64", where) for name in ("source", "target"))
     sent = _column(table, "bytes", "Float64", where)
@@ -435,11 +435,6 @@ def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
     with path.open(encoding="utf-8-sig", errors="replace") as lines:
         rows = ((n, line) for n, line in enumerate(lines, start=1) if not line.startswith("#"))
         yield from dropwhile(lambda row: not row[1].strip(), rows)
-
-
-def _line_number(path: Path, row: int) -> int:
-    """Line of the file that holds ``row`` of the table. Row −1 names the columns."""
-    return next((n for n, _ in islice(_data_lines(path), row + 1, None)), 1)
 
 
 def refuse_longer_rows(
