@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
@@ -261,7 +261,16 @@ def read_npz(path: str | Path) -> ProcessGraph:
         sparse = "format" in headers and "data" in headers
         wanted = ["format"] if sparse else [key for key in ARRAYS if key in headers]
         if not sparse:
-            _check_headers(path, headers)
+            for key in ("num_tasks", "source", "target", "bytes"):
+                if key not in headers:
+                    said = "num_tasks, source, target, bytes (and messages)"
+                    raise InputError(str(path), f"no array '{key}'", said)
+            for key in wanted:
+                shape = () if key == "num_tasks" else (prod(headers["source"][0]),)
+                if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
+                    found = f"shape {headers[key][0]} of {headers[key][1]}"
+                    whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
+                    raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
         with np.load(path, allow_pickle=False) as archive:
             arrays = {key: np.asarray(archive[key]) for key in wanted}
     if sparse:
@@ -477,23 +486,6 @@ def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
                 raise InputError(where, what, "all of its entries")
             found[wanted[member.filename]] = shape, kind
     return found
-
-
-def _check_headers(
-    path: Path, headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
-) -> None:
-    """Refuse arrays that are missing, of the wrong kind or unequal."""
-    wanted = "num_tasks, source, target, bytes (and messages)"
-    for key in ("num_tasks", "source", "target", "bytes"):
-        if key not in headers:
-            raise InputError(str(path), f"no array '{key}'", wanted)
-    num_edges = prod(headers["source"][0])
-    for key in (key for key in ARRAYS if key in headers):
-        shape = () if key == "num_tasks" else (num_edges,)
-        if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
-            found = f"shape {headers[key][0]} of {headers[key][1]}"
-            whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
-            raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
 
 
 def _sparse_matrix(path: Path, form: bytes) -> dict[str, Records]:
@@ -788,7 +780,13 @@ def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> Floats:
             continue
         row = _ROW.fullmatch(line)
         if row is None:
-            raise _unreadable(where, line)
+            letter = line.split("\t", 1)[0].strip()
+            if not line.endswith("\n"):
+                found = f"a line that breaks off, '{line[-40:]}'"
+                raise InputError(where, found, "a complete file")
+            if letter not in _LETTERS:
+                raise InputError(where, f"a line of kind '{letter[:20]}'", ", ".join(_LETTERS))
+            raise InputError(where, f"'{line.strip()[:60]}'", _ROW_LIKE)
         letter, own, peer, sent, counted = row[1], *map(int, row.group(2, 3, 4, 5))
         if own != rank:
             raise InputError(where, f"rank {own}", f"the file's own, {rank}")
@@ -801,12 +799,3 @@ def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> Floats:
             total[1] += counted
     rows = [(*ends, *total) for ends, total in totals.items()]
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
-
-
-def _unreadable(where: str, line: str) -> InputError:
-    letter = line.split("\t", 1)[0].strip()
-    if not line.endswith("\n"):
-        return InputError(where, f"a line that breaks off, '{line[-40:]}'", "a complete file")
-    if letter not in _LETTERS:
-        return InputError(where, f"a line of kind '{letter[:20]}'", ", ".join(_LETTERS))
-    return InputError(where, f"'{line.strip()[:60]}'", _ROW_LIKE)

@@ -30,21 +30,9 @@ def scrambled(bits):
 
 
 @inlined
-def chain_key(stream_key, chain):
-    """Return the key of a chain of a stream, whose own key ``counter_random.stream_keys`` gives."""
-    return scrambled(stream_key + np.uint64(chain) * GOLDEN)
-
-
-@inlined
 def bits_at(key, index):
-    """Return the 64 bits at a place of a chain."""
+    """Return the 64 bits at a place of a chain or stream, by its key."""
     return scrambled(key + (np.uint64(index) + np.uint64(1)) * GOLDEN)
-
-
-@inlined
-def uniform_at(key, index):
-    """Return the number in [0, 1) at a place of a chain."""
-    return np.float64(bits_at(key, index) >> np.uint64(11)) * 2.0**-53
 
 
 # -- packets ---------------------------------------------------------------------------------------

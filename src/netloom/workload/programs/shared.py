@@ -182,7 +182,15 @@ def share(
             raise InputError("app", found, f"its nodes too, such as {graph.name}@0-31")
         nodes = working if given is None else np.asarray(given)
         name = graph.name if given is None else f"{graph.name}@{_ranges(nodes)}"
-        _check_nodes(graph, nodes, num_nodes, failed_nodes, name)
+        outside, failed = (nodes < 0) | (nodes >= num_nodes), np.isin(nodes, failed_nodes)
+        if outside.any():
+            raise InputError(name, f"host {nodes[np.argmax(outside)]}", f"0 to {num_nodes - 1}")
+        if failed.any():
+            found = f"host {nodes[np.argmax(failed)]}, which failed"
+            raise InputError(name, found, "working hosts")
+        if len(nodes) < graph.num_tasks:
+            found = f"{len(nodes)} nodes for {graph.num_tasks} tasks"
+            raise InputError(name, found, f"at least {graph.num_tasks} nodes")
         taken = owner[nodes] >= 0
         if taken.any() and not shared:
             node = int(nodes[np.argmax(taken)])
@@ -318,20 +326,6 @@ def _law_of(traffic: Traffic, pairs: Shares) -> Law:
     """Return the law by which pairs of a traffic, in any order, are taken by their weights."""
     keys = pairs.source.astype(np.int64) * traffic.num_nodes + pairs.target
     return weighted(traffic.num_nodes, merged(traffic.num_nodes, keys, pairs.weight))
-
-
-def _check_nodes(
-    graph: ProcessGraph, nodes: NDArray[Any], num_nodes: int, failed_nodes: Sequence[int], name: str
-) -> None:
-    outside = (nodes < 0) | (nodes >= num_nodes)
-    if outside.any():
-        raise InputError(name, f"host {nodes[np.argmax(outside)]}", f"0 to {num_nodes - 1}")
-    failed = np.isin(nodes, np.asarray(failed_nodes, np.int64))
-    if failed.any():
-        raise InputError(name, f"host {nodes[np.argmax(failed)]}, which failed", "working hosts")
-    if len(nodes) < graph.num_tasks:
-        found = f"{len(nodes)} nodes for {graph.num_tasks} tasks"
-        raise InputError(name, found, f"at least {graph.num_tasks} nodes")
 
 
 def _ranges(nodes: NDArray[Any]) -> str:

@@ -697,7 +697,10 @@ def hot_spot(
         raise InputError(where, f"{weight.size} weights", f"one for each of {len(hot)} hot nodes")
     check_weights(weight, where)
     weight = weight[first]
-    named = [_named(node, by) for node, by in zip(hot.tolist(), weight.tolist(), strict=True)]
+    named = []
+    for node, by in zip(hot.tolist(), weight.tolist(), strict=True):
+        short = f"{by:g}" if float(f"{by:g}") == by else repr(by)  # as few digits as it takes
+        named.append(f"{node}" if by == 1 else f"{node}*{short}")
     name += ",".join(named) + f":{base.name}" * (base.name != "uniform")
     rank = np.full(base.num_nodes, len(hot), np.int32)
     if not to_self:
@@ -757,12 +760,6 @@ def incast(
     target_of = np.full(num_nodes, -1, np.int64)
     target_of[chosen] = np.resize(to, len(chosen))
     return permutation(target_of, name=name)
-
-
-def _named(node: int, weight: float) -> str:
-    """Return a hot node with its weight, in as few digits as it takes."""
-    short = f"{weight:g}" if float(f"{weight:g}") == weight else repr(weight)
-    return str(node) if weight == 1 else f"{node}*{short}"
 
 
 def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) -> Traffic:

@@ -494,7 +494,14 @@ class PacketStream:
         self.lengths = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths
         self.arrivals = parse_arrivals(arrivals) if isinstance(arrivals, str) else arrivals
         self.seed = seed
-        self.rates = _packet_rates(traffic, load, self.lengths, self.arrivals)
+        rates, most = load * traffic.rate / self.lengths.mean, self.arrivals.most
+        node = int(np.argmax(rates))
+        if rates[node] > most * (1 + 1e-9):
+            found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets per cycle"
+            wanted = f"a load at which none creates more than {most:g} ({self.arrivals.name})"
+            raise InputError("load", found, wanted)
+        # packets that each node creates a cycle, float64[num_nodes]
+        self.rates = np.where(traffic.rate > 0, np.clip(rates, LEAST_RATE, most), 0.0)
         self._due = Due(self.blocks())
 
     def until(self, cycle: int) -> Packets:
@@ -528,15 +535,3 @@ class PacketStream:
             target = self.traffic.draw_targets(targets, source)
             length = self.lengths.draw(flits, len(source))
             yield block.end, columns(Packets(block.birth, source, target, length))
-
-
-def _packet_rates(traffic: Traffic, load: float, lengths: Lengths, arrivals: Arrivals) -> Floats:
-    """Packets that each node creates a cycle (float64[num_nodes])."""
-    rates = load * traffic.rate / lengths.mean
-    node = int(np.argmax(rates))
-    if rates[node] > arrivals.most * (1 + 1e-9):
-        found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets per cycle"
-        wanted = f"a load at which none creates more than {arrivals.most:g} ({arrivals.name})"
-        raise InputError("load", found, wanted)
-    sent = np.clip(rates, LEAST_RATE, arrivals.most)
-    return np.where(traffic.rate > 0, sent, 0.0)
