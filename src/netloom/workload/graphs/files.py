@@ -1,26 +1,16 @@
 """Files of process graphs, also those of Open MPI: read and written.
 
-Files of process graphs, packed or not: read and written.
+MatrixMarket, CSV and TSV, NPZ, GraphML. The same rules hold for every format. An entry without
+bytes and messages is no edge. Messages of a task to itself are ignored. Repeated edges are added
+up. If a file counts no messages, each edge with bytes counts one. Files are data: nothing in them
+is run, and the sizes that they claim are checked before memory is allocated.
 
-Files that may be packed: opened, and weighed before what they hold is taken in.
-
-Process graphs from files: MatrixMarket, CSV and TSV, NPZ, GraphML.
-
-The same rules hold for every format. An entry without bytes and messages is no edge. Messages of a
-task to itself are ignored. Repeated edges are added up. If a file counts no messages, each edge
-with bytes counts one. Files are data: nothing in them is run, and the sizes that they claim are
-checked before memory is allocated.
-
-Process graphs to files that ``read`` takes back: MatrixMarket, CSV and TSV, NPZ, GraphML.
-
-Process graphs of real MPI runs, from the files that Open MPI's monitoring writes.
-
-``mpirun -np N --mca pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 --mca
-pml_monitoring_filename DIR/NAME APP`` writes one file per rank, ``DIR/NAME.<rank>.prof`` (Open MPI
-4.1). The first letter of a line names its kind. ``E`` lines are point-to-point messages with users'
-tags. ``I`` lines are those with Open MPI's own tags, into which collectives are broken. ``S`` and
-``R`` lines are one-sided messages, sent and fetched. ``C`` lines are the same collectives as the
-program called them.
+Open MPI's monitoring records real runs. ``mpirun -np N --mca pml_monitoring_enable 2 --mca
+pml_monitoring_enable_output 3 --mca pml_monitoring_filename DIR/NAME APP`` writes one file per
+rank, ``DIR/NAME.<rank>.prof`` (Open MPI 4.1). The first letter of a line names its kind. ``E``
+lines are point-to-point messages with users' tags. ``I`` lines are those with Open MPI's own tags,
+into which collectives are broken. ``S`` and ``R`` lines are one-sided messages, sent and fetched.
+``C`` lines are the same collectives as the program called them.
 """
 
 from __future__ import annotations
@@ -56,7 +46,7 @@ if TYPE_CHECKING:
     Where: TypeAlias = Callable[[int], str]
 
 
-# -- files -----------------------------------------------------------------------------------------
+# -- packed files ----------------------------------------------------------------------------------
 
 
 MOST_COMMENT_BYTES = 2**20
@@ -132,6 +122,9 @@ class _Ended(RawIOBase):
         self.ended = True
         buffer[0:1] = b"\n"
         return 1
+
+
+# -- files read ------------------------------------------------------------------------------------
 
 
 MOST_BYTES_AN_EDGE = 32
@@ -544,6 +537,9 @@ def _assembled(
     return graph if counted is not None else replace(graph, messages=np.ones(graph.num_edges))
 
 
+# -- files written ---------------------------------------------------------------------------------
+
+
 WRITTEN = ".mtx, .csv, .tsv, .npz or .graphml"
 
 
@@ -650,7 +646,7 @@ _WRITERS = {
 }
 
 
-# -- openmpi ---------------------------------------------------------------------------------------
+# -- files of Open MPI -----------------------------------------------------------------------------
 
 
 PARTS = {

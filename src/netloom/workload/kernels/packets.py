@@ -1,10 +1,4 @@
-"""Packets of open-loop traffic, and the random numbers that decide them.
-
-The numbers of ``counter_random``, looked up one at a time within a kernel.
-
-Twin: ``tests/reference/packets.py``.
-
-Packets of open-loop traffic: when they come, and where they go, from numbers that were drawn.
+"""Packets of open-loop traffic: when they come, and where they go, from numbers that were drawn.
 
 Twin: ``tests/reference/packets.py``.
 """
@@ -15,7 +9,7 @@ import numpy as np
 
 from netloom.base.compilation import inlined, kernel
 
-# -- counter random --------------------------------------------------------------------------------
+# -- numbers of `counter_random`, one at a time ----------------------------------------------------
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -39,7 +33,7 @@ def bits_at(key, index):
 
 
 unsigned = np.uint64
-"""An index as it is, that is never negative. See ``simulation.kernels.records``."""
+"""An index as it is, that is never negative. See ``simulation.kernels.agenda``."""
 
 
 @kernel

@@ -1,12 +1,7 @@
-"""Messages of a program, and lists of many lists.
+"""Messages that wait for each other: the one form that every program takes for a simulator.
 
-Many lists of whole numbers in one array: what rows wait for, where they go, what they carry.
-
-Messages that wait for each other: the one form that every program takes for a simulator.
-
-Loops, transactions, broadcasts and traces are tables of messages, drawn in advance. A table also
-lists which messages each one waits for. So a simulator needs no knowledge of programs and no
-randomness.
+Loops, broadcasts and traces are tables of messages, drawn in advance. A table also lists which
+messages each one waits for. So a simulator needs no knowledge of programs and no randomness.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Traces from and to files: tables, and GOAL.
+"""Traces from files: tables, and GOAL.
 
-Schedules in the text format of GOAL, as LogGOPSim reads them, as traces.
-
-The format is that of LogGOPSim's ``txt2bin`` (Hoefler, Schneider & Lumsdaine 2010): for each rank
-sends, receives and calculations with labels, and which of them requires which.
-
-Traces from and to tables: CSV and TSV, Parquet.
+Schedules in the text format of GOAL are those of LogGOPSim's ``txt2bin`` (Hoefler, Schneider &
+Lumsdaine 2010): for each rank sends, receives and calculations with labels, and which of them
+requires which. Tables are CSV, TSV or Parquet, one entry a row.
 """
 
 from __future__ import annotations
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
     Where: TypeAlias = Callable[[int], str]
 
 
-# -- goal ------------------------------------------------------------------------------------------
+# -- GOAL ------------------------------------------------------------------------------------------
 
 
 ANY = -1
@@ -434,7 +431,7 @@ def _taken(queues: _Queues, turn: dict[int, int], receive: _Operation) -> int:
     return min(fitting)[2].popleft() if fitting else -1  # a rank has one operation at each turn
 
 
-# -- trace files -----------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 WORDS = {"delay": "delay", "run": "compute", "hold": "hold", "receive": "receive"}

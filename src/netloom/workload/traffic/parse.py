@@ -1,8 +1,7 @@
 """Traffic patterns by name, and as plain data.
 
-Traffic patterns by name, on a network.
-
-Traffic as plain data and back, and whether a name makes the same object again.
+``parse_traffic`` makes a pattern on a network from its name. ``plain_traffic`` says by which name
+or dict ``traffic_of`` makes the same traffic again.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from netloom.workload.traffic import (
 )
 from netloom.workload.traffic.patterns import Fixed, Weighted, adversarial, first_router
 
-# -- parse -----------------------------------------------------------------------------------------
+# -- by name ---------------------------------------------------------------------------------------
 
 
 TRAFFICS = (
@@ -283,7 +282,7 @@ def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
     return _by_count(pattern, count, where)
 
 
-# -- plain -----------------------------------------------------------------------------------------
+# -- as plain data ---------------------------------------------------------------------------------
 
 
 MOST_LISTED = 2**16

@@ -1,19 +1,9 @@
 """Patterns of traffic, and the laws that decide targets.
 
-What decides the targets of packets: four laws, which a traffic pattern is built on.
-
-Each can draw targets for an array of sources, and list the share of a source's packets that goes to
-each target.
-
-Patterns of traffic: who sends to whom, alike, by groups, or to few.
-
-Traffic patterns: which node sends how often, and to whom (Dally & Towles, section 3.2).
-
-A pattern says nothing of time: ``stream`` turns it into packets.
-
-Traffic towards few nodes: hot spots, to which everybody sends something, and incasts.
-
-Traffic between the groups of a dragonfly, the pods of a fat tree or the rows of a HyperX.
+A pattern says which node sends how often, and to whom (Dally & Towles, section 3.2): alike, by
+groups, or to few. It says nothing of time: ``stream`` turns it into packets. It is built on one of
+four laws. Each can draw targets for an array of sources, and list the share of a source's packets
+that goes to each target.
 """
 
 from __future__ import annotations
@@ -34,7 +24,7 @@ from netloom.topology import Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.workload.graphs.process_graph import ProcessGraph
 
-# -- targets ---------------------------------------------------------------------------------------
+# -- laws ------------------------------------------------------------------------------------------
 
 
 class Shares(NamedTuple):
@@ -640,6 +630,9 @@ def check_nodes(
     if wrong.any():
         found = f"{what} {nodes[np.argmax(wrong)]}"
         raise InputError(where, found, f"{least} to {num_nodes - 1}")
+
+
+# -- towards few nodes, and between groups ---------------------------------------------------------
 
 
 def hot_spot(

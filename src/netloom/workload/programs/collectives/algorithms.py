@@ -1,25 +1,14 @@
 """The known algorithms of each collective, and how their steps are made.
 
-The steps of algorithms: rings, halving and doubling, trees, nodes, all-to-all.
+P ranks, n = ⌈log2 P⌉. An all-gather brings each rank's block to all others, once. Backwards it is a
+reduce-scatter (``program.backwards``), and one after the other they are an all-reduce. In an
+all-to-all, chunk s·P + t is what rank s has for rank t. Steps of collectives with a root are for a
+root 0: ranks get other names later. In a hierarchy rank n·g + l is rank l of node n: its rail is l,
+and g ranks are on each of N nodes.
 
-All-gathers: how each rank's block comes to all others, each once. P ranks, n = ⌈log2 P⌉.
-
-Backwards they are reduce-scatters (``program.backwards``), and one after the other all-reduces.
-Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling). Bruck et al. 1997. Jain &
+Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling, trees). Bruck et al. 1997.
+Sanders, Speck & Träff 2009 (two trees), and NCCL, ``src/graph/trees.cc`` (which two). Jain &
 Sabharwal 2010 (rings of tori). De Sensi et al. 2024 (Swing). Jeaugey 2025 (PAT).
-
-All-to-alls of P ranks. Chunk s·P + t is what rank s has for rank t.
-
-Collectives of a root: trees, pipelined or not, and those that send up a tree and down again.
-
-Steps are for a root 0. ``algorithms`` gives ranks other names. Sources: Thakur, Rabenseifner &
-Gropp 2005, Sanders, Speck & Träff 2009 (two trees), and NCCL, ``src/graph/trees.cc`` (which two).
-
-Collectives in a hierarchy: inside nodes, and on rails, which join ranks of the same place.
-
-Rank n·g + l is rank l of node n: its rail is l, and g ranks are on each of N nodes.
-
-The known algorithms of each collective, by the names that users know them by.
 """
 
 from __future__ import annotations
@@ -58,7 +47,7 @@ from netloom.workload.programs.collectives.program import (
 from netloom.workload.programs.messages import Lists
 from netloom.workload.programs.rounds import ranges
 
-# -- makers ----------------------------------------------------------------------------------------
+# -- all-gathers -----------------------------------------------------------------------------------
 
 
 MOST_PAIRS = 2**25
@@ -350,6 +339,9 @@ def _swing_along(sides: Sequence[int], have: list[Ints], dim: int, distance: int
     return steps(ranks, _moved(sides, dim, partner), blocks, width=width) if width else []
 
 
+# -- all-to-alls -----------------------------------------------------------------------------------
+
+
 def linear_all_to_all(num_ranks: int) -> list[Steps]:
     """Return one step in which each rank sends to all others, the next rank first."""
     source, target = pairs(num_ranks)
@@ -447,6 +439,9 @@ def with_pair_sizes(
         sums=program.sums[sent],
         chunks=Lists(np.append(0, carried[1:][sent]), number[values[kept[values]]]),
     ), size
+
+
+# -- trees -----------------------------------------------------------------------------------------
 
 
 def star(num_ranks: int) -> Ints:
@@ -587,6 +582,9 @@ def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
     return [*found, *steps(even + 1, even, _first_chunk(more))]
 
 
+# -- nodes and rails -------------------------------------------------------------------------------
+
+
 def nodes_broadcast(nodes: int, ranks_per_node: int) -> list[Steps]:
     """Return a broadcast of g chunks from rank 0.
 
@@ -653,7 +651,7 @@ def nodes_all_to_all(nodes: int, ranks_per_node: int) -> list[Steps]:
     return found
 
 
-# -- algorithms ------------------------------------------------------------------------------------
+# -- algorithms by name ----------------------------------------------------------------------------
 
 
 MOST_CARRIED = 2**25

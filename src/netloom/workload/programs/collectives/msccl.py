@@ -1,41 +1,26 @@
 """MSCCL's XML: written, read, and run.
 
-MSCCL's XML: written, and read.
-
-Collectives as MSCCL XML, which GPU libraries execute: what each thread block sends and receives.
-
-A GPU has one thread block for its own copies, one for each GPU it sends to, and one for each it
-receives from. So a full connection never blocks the steps that would empty it. Steps wait for steps
-of their GPU's other thread blocks if they touch the same chunk. All-gather and all-reduce work on
-the output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of place.
-
-Format: microsoft/msccl and ROCm/rccl (their parsers), microsoft/msccl-tools. The last two name
+GPU libraries execute such files: what each thread block of each GPU sends and receives. Formats:
+microsoft/msccl and ROCm/rccl (their parsers), microsoft/msccl-tools. The last two name
 reduce-scatter differently (``reduce_scatter``, ``reducescatter``). The first's name is written.
 
-MSCCL XML as thread blocks and their steps: what cannot be right is refused by its line.
+Written: a GPU has one thread block for its own copies, one for each GPU it sends to, and one for
+each it receives from. So a full connection never blocks the steps that would empty it. Steps wait
+for steps of their GPU's other thread blocks if they touch the same chunk. All-gather and all-reduce
+work on the output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of
+place.
 
-What algorithms in MSCCL's XML do when they run.
+Read: what cannot be right is refused by its line.
 
-Which messages must have arrived before a thread block of an MSCCL file sends another.
+Run on data: every thread block makes its steps in order. A step waits for the step before it, for
+the one it depends on, for what it receives, and for room in the connection that it sends into: a
+connection has room once the message ``SLOTS`` before has been received. A send is done when its
+message has arrived. What deadlocks here deadlocks on GPUs.
 
-A step begins when the step before it in its thread block is done, and the one that it waits for. A
-send is done when its message has arrived, a receive when its message is there. A connection has
-room for a message once the one ``SLOTS`` before it has been received.
-
-Races of an MSCCL file: steps of two thread blocks that touch a chunk in either order.
-
-Some steps surely come before a step: those before it in its thread block, the one that it waits
-for, the send of what it receives, and all before these. Each thread block counts how far the others
-have surely come. Two unordered steps race if one writes what the other reads or writes, however the
-execution went (Lamport's order with vector clocks).
-
-MSCCL XML executed on data, step by step: what it sends, what waits for what, and where it stops.
-
-Every thread block makes its steps in order. A step waits for the one it depends on, for what it
-receives, and for room in the connection that it sends into. What deadlocks here deadlocks on GPUs.
-The order is one of those that the file allows. ``msccl_races`` sees whether others could differ.
-
-MSCCL XML as a trace: its messages, and what its thread blocks make them wait for.
+The order of a run is one of those that the file allows. Some steps surely come before a step: those
+before it in its thread block, the one that it waits for, the send of what it receives, and all
+before these. Two steps without such an order race if one writes what the other reads or writes,
+however the execution went (Lamport's order with vector clocks).
 """
 
 from __future__ import annotations
@@ -61,7 +46,7 @@ from netloom.workload.programs.collectives.program import CollectiveProgram
 from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import MOST_LENGTH, Trace, message_trace
 
-# -- msccl -----------------------------------------------------------------------------------------
+# -- written ---------------------------------------------------------------------------------------
 
 
 NAMES = {
@@ -370,6 +355,9 @@ def _tag(name: str, attributes: dict[str, str | int], end: str) -> str:
     return f"<{name} {said}{end}"
 
 
+# -- read ------------------------------------------------------------------------------------------
+
+
 MOST_CHUNKS = 2**20
 """Most chunks of a buffer."""
 
@@ -614,7 +602,7 @@ class _Reader:
         )  # fmt: skip
 
 
-# -- msccl running ---------------------------------------------------------------------------------
+# -- run -------------------------------------------------------------------------------------------
 
 
 SLOTS = 8
@@ -992,7 +980,7 @@ class Execution:
         """Return it as a trace in bytes and seconds, whose tasks are GPUs.
 
         ``size_bytes`` is that of the collective, as ``CollectiveProgram`` has it, and padded. See
-        ``msccl_waits`` for what a message waits for. Copies and sums within a GPU take no time.
+        ``Order`` for what a message waits for. Copies and sums within a GPU take no time.
 
         Raises
         ------

@@ -1,36 +1,15 @@
 """Collectives as messages of blocks: their steps, costs and sizes, and what they send.
 
-Sizes of collectives, as people write ranges of them, and in words where something holds.
-
-Collectives as messages of blocks, and as outlines of steps.
-
-What a collective sends, message by message: one form for known algorithms and made schedules.
-
 A collective moves *chunks*, parts of its data that are never cut further. A program lists its
-messages in steps, and which chunks each carries. Chunks say who has them at first and who must
-have them in the end, so that a program can be executed on data and checked.
+messages in steps, and which chunks each carries. Chunks say who has them at first and who must have
+them in the end, so that a program can be executed on data and checked. Known algorithms and made
+schedules have this one form.
 
-Collectives in outline: steps whose chunks are computed on demand, and operations on steps.
+A ring of a thousand ranks takes a thousand steps that differ only in their chunks. An *outline* has
+one entry for all of them, whose chunks are computed on demand.
 
-A ring of a thousand ranks takes a thousand steps that differ only in their chunks. An outline has
-one entry for all of them, so that it stays short. A reduce-scatter is an all-gather backwards in
-time, from target to source, with sums.
-
-What collectives cost whatever the network: bus bandwidth, and least steps, bytes and times.
-
-The factors are those of nccl-tests (NVIDIA, ``doc/PERFORMANCE.md``): size / time × factor is the
-bandwidth at which a rank's link is used, the same for any number of ranks.
-
-What a collective sends: waits, sizes, traces, GOAL.
-
-What each message of a collective waits for: the messages that brought what it carries.
-
-Collectives of a size, in bytes and seconds: as messages, as traces, and as rounds.
-
-Messages and traces run on all engines. Rounds list alike steps once, for programs that are too long
-to list.
-
-Collectives written as GOAL schedules, which LogGOPSim and ``goal.read_timed_goal`` read.
+A program of some size becomes a trace, which runs on all engines. An outline becomes rounds, which
+list alike steps once, for programs that are too long to list.
 """
 
 from __future__ import annotations
@@ -63,7 +42,7 @@ Carried: TypeAlias = "Callable[[int], Lists | Ints]"
 Pairs = tuple[Ints, Ints]
 
 
-# -- sizes -----------------------------------------------------------------------------------------
+# -- sizes as people write them --------------------------------------------------------------------
 
 
 FACTOR = 4.0
@@ -150,7 +129,7 @@ def size_ranges(sizes: list[float], some: list[float]) -> str:
     return f"from {units.size(some[0])} to {units.size(some[-1])}"
 
 
-# -- program ---------------------------------------------------------------------------------------
+# -- programs and outlines -------------------------------------------------------------------------
 
 
 COLLECTIVES = (
@@ -562,7 +541,7 @@ def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
     )
 
 
-# -- costs -----------------------------------------------------------------------------------------
+# -- costs on any network --------------------------------------------------------------------------
 
 
 WHOLE = ("broadcast", "reduce")
@@ -570,7 +549,9 @@ WHOLE = ("broadcast", "reduce")
 
 
 def bus_factor(collective: str, num_ranks: int) -> float:
-    """Return bus bandwidth / (size / time), as nccl-tests define it.
+    """Return bus bandwidth / (size / time), as nccl-tests (``doc/PERFORMANCE.md``) define it.
+
+    That is the bandwidth at which a rank's link is used, the same for any number of ranks.
 
     All-reduce: 2(P − 1)/P. Broadcast, reduce: 1. The others (P − 1)/P.
 
@@ -661,7 +642,7 @@ def least_seconds(
     return float(last)
 
 
-# -- sent ------------------------------------------------------------------------------------------
+# -- traces, rounds and GOAL -----------------------------------------------------------------------
 
 
 def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
@@ -874,7 +855,7 @@ def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
 
 
 def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) -> None:
-    r"""Write a collective as a schedule in GOAL's text format.
+    r"""Write a collective in GOAL's text format, for LogGOPSim and ``read_timed_goal``.
 
     A send requires the receives that brought what it carries. As a send of GOAL is complete before
     its message has arrived, ranks do not wait for what they sent: ``trace_of`` with

@@ -1,16 +1,11 @@
 """Chakra's execution traces: read, and written.
 
-The wire format of protocol buffers: fields with numbers, read without and written to a schema.
+The schema is ``et_def.proto`` of MLCommons Chakra: a file, one per rank, is a ``GlobalMetadata``,
+then one ``Node`` after the other, each with its length before it.
 
-A message is a run of fields. Each begins with a varint, 8 · number + wire type: 0 a varint, 1 eight
-bytes, 2 a length and so many bytes, 5 four bytes.
-
-Chakra execution traces, one file per rank, read and written.
-
-The schema is ``et_def.proto`` of MLCommons Chakra: a file is a ``GlobalMetadata``, then one
-``Node`` after the other, each with its length before it.
-
-Programs of ranks written as Chakra execution traces.
+Messages of protocol buffers are read without a schema. Each is a run of fields. A field begins with
+a varint, 8 · number + wire type: 0 a varint, 1 eight bytes, 2 a length and so many bytes, 5 four
+bytes.
 """
 
 from __future__ import annotations
@@ -40,6 +35,9 @@ from netloom.workload.programs.training.rank_programs import (
 )
 
 Value: TypeAlias = int | float | str | list[int]
+
+
+# -- fields ----------------------------------------------------------------------------------------
 
 
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
@@ -175,6 +173,9 @@ def bytes_field(number: int, value: bytes) -> bytes:
     '12026162'
     """
     return varint(number << 3 | BYTES) + varint(len(value)) + value
+
+
+# -- traces read -----------------------------------------------------------------------------------
 
 
 METADATA, LOAD, STORE, COMP, SENDING, RECEIVING, COLL = range(1, 8)
@@ -445,6 +446,9 @@ def _attribute(message: Span) -> tuple[str, Value]:
         elif number == STRING:
             said = value.text()
     return name, said
+
+
+# -- traces written --------------------------------------------------------------------------------
 
 
 INT64, BOOL = 9, 27

@@ -1,8 +1,7 @@
 """Training steps of parallel language models: traffic, and programs.
 
-Who sends how much to whom in programs of ranks: process graphs, collective by collective.
-
-Training of large language models, ``llm:dp=8,tp=8,pp=4,…``: what it sends in a step, and when.
+``llm:dp=8,tp=8,pp=4,…`` names how a large language model is trained. A step is a process graph,
+collective by collective, or a program, operation by operation, as each rank does it.
 
 b sequences per micro-batch of s tokens each, hidden size h, e bytes per value. A layer sends per
 micro-batch, in groups of each kind:
@@ -19,8 +18,6 @@ micro-batch. Forward and backward passes take turns (1F1B). Once per step, data 
 reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both. Those of experts among
 the ranks that have the same ones. Sources: Shoeybi et al. 2019, Narayanan et al. 2021, Korthikanti
 et al. 2022, Rajbhandari et al. 2022.
-
-A training step of a large language model, operation by operation, as each rank does it.
 """
 
 from __future__ import annotations
@@ -54,6 +51,8 @@ from netloom.workload.programs.training.rank_programs import (
     RankProgram,
     parse_algorithms,
 )
+
+# -- what groups send ------------------------------------------------------------------------------
 
 
 class Volume(NamedTuple):
@@ -143,6 +142,9 @@ def _added(
     source, target = np.divmod(pairs, num_ranks)
     total, count = (np.bincount(place, each).astype(np.float64) for each in (sent, messages))
     return source, target, total, count
+
+
+# -- models ----------------------------------------------------------------------------------------
 
 
 ORDER = ("tp", "cp", "ep", "dp", "pp")
@@ -411,6 +413,9 @@ def _check(model: Model, spec: str) -> None:
         raise InputError(spec, f"sp={model.sp}", "0 or 1")
 
 
+# -- a step as a process graph ---------------------------------------------------------------------
+
+
 def volumes(model: Model) -> list[Volume]:
     """Return what a step sends, group by group: those of this module's formulas.
 
@@ -501,6 +506,9 @@ def llm_graph(spec: str) -> ProcessGraph:
     model = parse_llm(spec)
     algorithms = parse_algorithms("") | model.algorithms
     return graph_of_volumes(spec, model.num_ranks, volumes(model), algorithms)
+
+
+# -- a step as a program ---------------------------------------------------------------------------
 
 
 MOST_OPERATIONS = 2**21

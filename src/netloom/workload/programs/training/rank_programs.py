@@ -1,16 +1,9 @@
 """Programs of ranks, from files of each, and the traces that they are.
 
-Programs of ranks, and files of which each rank has one.
-
-Files of one rank each, named by a pattern in which %d stands for the rank.
-
-Programs of ranks: computations, sends, receives and calls of collectives, with what each awaits.
-
-Records of training (Chakra, the PyTorch profiler) and ``llm:`` programs say which collective a
-rank calls, not which messages that takes. A program of ranks keeps it so. ``expand`` puts an
-algorithm in the place of each call.
-
-Programs of ranks as traces: the messages of an algorithm in the place of each collective.
+A program of ranks lists computations, sends, receives and calls of collectives, with what each
+awaits. Records of training (Chakra, the PyTorch profiler) and ``llm:`` programs say which
+collective a rank calls, not which messages that takes. A program of ranks keeps it so.
+``as_trace`` puts the messages of an algorithm in the place of each call.
 """
 
 from __future__ import annotations
@@ -50,7 +43,7 @@ Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
 Where = Callable[[int], str]
 
 
-# -- rank programs ---------------------------------------------------------------------------------
+# -- files of ranks --------------------------------------------------------------------------------
 
 
 def pattern_in(folder: str | Path, ending: str) -> str:
@@ -99,6 +92,9 @@ def rank_files(pattern: str | Path, wanted: str) -> list[Path]:
         raise InputError(str(path), found, "one for each rank from 0 on")
     paths = [path.with_name(f"{before}{rank}{after}") for rank in ranks]
     return [check_file(each, wanted=wanted) for each in paths]
+
+
+# -- programs of ranks -----------------------------------------------------------------------------
 
 
 COMPUTE, DELAY, SEND, RECEIVE, CALL = range(5)
@@ -346,7 +342,7 @@ def check_group(ranks: Sequence[int], num_ranks: int, where: str) -> tuple[int, 
     return tuple(ranks)
 
 
-# -- expand ----------------------------------------------------------------------------------------
+# -- traces ----------------------------------------------------------------------------------------
 
 
 USUAL = {
