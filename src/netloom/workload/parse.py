@@ -147,11 +147,16 @@ def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[str, str], Process
     return lambda argument, spec: make(*parse_sides(argument, where=spec))
 
 
-def _random_regular(argument: str, spec: str) -> ProcessGraph:
-    words = argument.split(",")
-    if len(words) not in (2, 3):
-        raise InputError(spec, f"{len(words)} numbers", "tasks,degree or tasks,degree,seed")
-    return generators.random_regular(*(whole_number(word.strip(), where=spec) for word in words))
+def _by_numbers(
+    make: Callable[..., ProcessGraph], most: int, wanted: str
+) -> Callable[[str, str], ProcessGraph]:
+    def made(argument: str, spec: str) -> ProcessGraph:
+        words = argument.split(",")
+        if not most - 1 <= len(words) <= most:
+            raise InputError(spec, f"{len(words)} numbers", wanted)
+        return make(*(whole_number(word.strip(), where=spec) for word in words))
+
+    return made
 
 
 def _shift(argument: str, spec: str) -> ProcessGraph:
@@ -160,14 +165,6 @@ def _shift(argument: str, spec: str) -> ProcessGraph:
         raise InputError(spec, "no number of tasks", f"{spec.rstrip('/')}/64")
     ahead = (whole_number(word.strip(), where=spec, least=1) for word in distances.split(","))
     return generators.shift(whole_number(tasks.strip(), where=spec, least=1), *ahead)
-
-
-def _random_permutation(argument: str, spec: str) -> ProcessGraph:
-    words = argument.split(",")
-    if len(words) > 2:
-        raise InputError(spec, f"{len(words)} numbers", "tasks, or tasks,seed")
-    numbers = [whole_number(word.strip(), where=spec) for word in words]
-    return generators.random_permutation(*numbers)
 
 
 _MATRICES = (".mtx", ".mtx.gz")
@@ -189,7 +186,9 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "hypercube": _by_count(generators.hypercube),
     "all-to-all": _by_count(generators.all_to_all),
     "butterfly": _by_count(generators.butterfly),
-    "random-regular": _random_regular,
+    "random-regular": _by_numbers(
+        generators.random_regular, 3, "tasks,degree or tasks,degree,seed"
+    ),
     "transpose": _by_count(generators.transpose),
     "bit-complement": _by_count(generators.bit_complement),
     "bit-reverse": _by_count(generators.bit_reverse),
@@ -197,6 +196,6 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "tornado": _by_sides(generators.tornado),
     "neighbour": _by_sides(generators.neighbour),
     "shift": _shift,
-    "random-permutation": _random_permutation,
+    "random-permutation": _by_numbers(generators.random_permutation, 2, "tasks, or tasks,seed"),
     "llm": lambda _, spec: llm_graph(spec),
 }

@@ -44,7 +44,7 @@ from netloom.workload.programs.collectives.program import (
     steps,
     whole,
 )
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, cut
 from netloom.workload.programs.rounds import ranges
 
 # -- all-gathers -----------------------------------------------------------------------------------
@@ -172,12 +172,7 @@ def recursive_doubling(num_ranks: int) -> Blocks:
 
 def _consecutive(low: Ints, width: Ints) -> Callable[[int], Lists]:
     """Return the ``carried`` of steps in which ranks send as many blocks, from the lowest on."""
-
-    def blocks(_: int) -> Lists:
-        offsets = np.append(0, np.cumsum(width, dtype=np.int64))
-        return Lists(offsets, ranges(low, width).astype(np.int32))
-
-    return blocks
+    return lambda _: cut(ranges(low, width).astype(np.int32), width)
 
 
 def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
@@ -195,9 +190,8 @@ def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
         def carried(number: int) -> Lists:
             given = each.chunks(number)
             lengths = np.add.reduceat(size[given.values], given.offsets[:-1])
-            offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
             values = ranges(begin[given.values], size[given.values])
-            return Lists(offsets, values.astype(np.int32))
+            return cut(values.astype(np.int32), lengths)
 
         return each._replace(
             source=member[each.source], target=member[each.target],

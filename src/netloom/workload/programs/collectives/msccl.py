@@ -43,7 +43,7 @@ from netloom.base.errors import InputError
 from netloom.base.textfiles import read_bytes, write_text
 from netloom.base.words import counted, listed
 from netloom.workload.programs.collectives.program import CollectiveProgram
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.messages import Lists, cut, lists
 from netloom.workload.programs.traces import MOST_LENGTH, Trace, message_trace
 
 # -- written ---------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def equal_chunks(program: CollectiveProgram) -> CollectiveProgram:
         wanted = f"sizes that at most {MOST_EQUAL:,} equal chunks make up, as with fewer --chunks"
         raise InputError("msccl", found, wanted)
     many = cells[which]
-    parts = Lists(np.append(0, np.cumsum(many)), np.arange(many.sum(), dtype=np.int32))
+    parts = cut(np.arange(many.sum(), dtype=np.int32), many)
     kept = program.chunks
     offsets = np.append(0, np.cumsum(many[kept.values]))[kept.offsets]
     return replace(

@@ -33,7 +33,7 @@ from netloom.base.spec import real_number
 from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
 from netloom.base.words import listed
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, cut
 from netloom.workload.programs.rounds import Round, RoundProgram, ranges, round_program
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, message_trace
 
@@ -455,8 +455,7 @@ def _together(active: list[tuple[Steps, int]], count: int) -> Steps:
     def carried(number: int) -> Lists:
         parts = [each.chunks(done + number) for each, done in active]
         lengths = np.concatenate([part.lengths for part in parts])
-        offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
-        return Lists(offsets, np.concatenate([part.values for part in parts]))
+        return cut(np.concatenate([part.values for part in parts]), lengths)
 
     source, target, width, sums = (
         np.concatenate([each[place] for each, _ in active]) for place in range(4)
@@ -531,10 +530,7 @@ def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
         np.concatenate([empty, *(each.source for each, _, _ in parts)]),
         np.concatenate([empty, *(each.target for each, _, _ in parts)]),
         np.concatenate([empty, *(numbers for _, _, numbers in parts)]),
-        Lists(
-            np.append(0, np.cumsum(lengths, dtype=np.int64)),
-            np.concatenate([empty, *(carried.values for _, carried, _ in parts)]),
-        ),
+        cut(np.concatenate([empty, *(carried.values for _, carried, _ in parts)]), lengths),
         np.concatenate([np.zeros(0, np.bool_), *(each.sums for each, _, _ in parts)]),
         given.first_owner,
         given.final_owner,
@@ -675,7 +671,7 @@ def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
     np.not_equal(key[1:], key[:-1], out=first[1:])
     waiter, waited = np.divmod(key[first], count)
     per_row = np.bincount(waiter, minlength=program.num_messages)
-    return Lists(np.append(0, np.cumsum(per_row, dtype=np.int64)), waited)
+    return cut(waited, per_row)
 
 
 def _brought(program: CollectiveProgram) -> Pairs:

@@ -35,7 +35,7 @@ from netloom.workload.programs.collectives.program import (
     sizes_in_bytes,
     waits,
 )
-from netloom.workload.programs.messages import Lists, grouped, lists
+from netloom.workload.programs.messages import Lists, cut, grouped, lists
 from netloom.workload.programs.traces import MOST_LENGTH, Trace, ordered_trace
 
 Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
@@ -549,7 +549,7 @@ class _Table:
                 "source": np.concatenate([program.rank, program.rank[ends], sent[0]]),
                 "flits": np.concatenate([lengths, np.zeros(len(ends)), sent[2]]),
             },
-            Lists(np.append(0, np.cumsum(has)).astype(np.int64), targets),
+            cut(targets, has),
             grouped(waiter, awaited, self.count),
             lambda entry: where(int(owners[entry])) if entry < len(owners) else program.name,
             flit_bytes=1,
