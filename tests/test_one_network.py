@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from netloom import find_mapping, machine, simulate_loop, simulate_pattern
-from netloom.machines import node_costs
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import topology
 from netloom.topology.families import concentrated
+from netloom_papers.programs.neighbour_patterns import node_costs
 from tests.approved.asked import in_a_folder, run
 from tests.networks import DIRECT
 

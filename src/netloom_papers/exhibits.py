@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.drawing.axes import Axis, End, Panel, axis
+from netloom.drawing.axes import Axis, End, Look, Panel, axis, panel as empty_panel
 from netloom.drawing.frame import COLOURS, REFERENCE, THIS, framed
+from netloom.drawing.load_curves import HEIGHT, WIDTH
 from netloom.drawing.names import GAP as BEFORE_NAME, NAME_LINE, width_of
 from netloom.simulation.steady import batch_interval
 
@@ -614,3 +615,36 @@ def _halves(grid: Grid, column: int) -> tuple[float, float]:
         for half in (0, 1)
     )
     return first, second + 12 if first and second else second
+
+
+# -- curves by size -------------------------------------------------------------------------------
+
+
+MOST_SIZES = 6
+"""Sizes of which each has a tick, at most."""
+
+
+def nodes_axis(table: pl.DataFrame) -> Axis:
+    """Return the axis of sizes: of few the ticks are these."""
+    sizes = sorted(set(table["nodes"].to_list()))
+    found = axis("nodes", "nodes", sizes, log=True)
+    near = any(1.7 * before > after for before, after in pairwise(sizes))
+    return found if near or len(sizes) > MOST_SIZES else replace(found, marks=tuple(sizes))
+
+
+def ratio_axis(field: str, title: str, values: list[float]) -> Axis:
+    """Return an axis of ratios, by decades if they span more than one."""
+    return axis(field, title, values, log=max(values) > 10 * min(values), whole=False)
+
+
+def lines_by(
+    table: pl.DataFrame, x: Axis, y: Axis, by: str, looks: Mapping[str, Look], title: str,
+    more: tuple[str, float] | None = None,
+) -> alt.LayerChart:  # fmt: skip
+    """Return lines with their names at their ends, and perhaps a bound across with its name."""
+    beside = [*looks, *([more[0]] if more else [])]
+    where = empty_panel(x, y, beside, WIDTH, HEIGHT)
+    ends = [End.of_bound(more[0], x.high, more[1])] if more else []
+    rule = where.across(more[1]) if more else []
+    drawn = [*rule, *where.lines(table, by, looks), *where.ends_of(table, by, looks, ends)]
+    return where.drawn(drawn, title)

@@ -15,14 +15,15 @@ from netloom.base.arrays import Ints
 from netloom.mapping.layouts import (
     Layout,
     grid_of,
-    is_binary_tree,
     nodes_at,
     refusal,
     require_cube,
+    same_edges,
 )
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
 from netloom.workload import ProcessGraph
+from netloom.workload.graphs import generators
 
 _OF_TREES = "Chittor 1991, section 3.5.1"
 _OF_BOXES = "Chittor 1991, section 3.5.2, figure 3.12"
@@ -136,7 +137,7 @@ def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
 
 
 def _levels(name: str, app: ProcessGraph) -> int:
-    if not is_binary_tree(app):
+    if not same_edges(app, generators.binary_tree(app.num_tasks)):
         raise refusal(name, f"the program {app.name}", "a binary tree such as binary-tree:255")
     return app.num_tasks.bit_length()
 

@@ -5,11 +5,11 @@ from hypothesis import given, strategies as st
 from netloom.base.errors import InputError
 from netloom.contention import (
     accepted_path_traffic,
-    accepted_path_traffic_threshold,
     offered_by_program,
     offered_by_run,
     path_slowdown,
 )
+from netloom_papers.studies.chittor import accepted_path_traffic_threshold
 
 traffic = st.floats(0, 1)
 levels = st.integers(0, 1000)

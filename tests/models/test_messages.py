@@ -8,10 +8,9 @@ from netloom.models import (
     ConSetCosts,
     MessageCosts,
     conset_clocks,
-    message_passing_clocks,
     pattern_message_passing_clocks,
-    regular_conset_clocks,
 )
+from netloom_papers.studies.feldmann import message_passing_clocks, regular_conset_clocks
 
 
 def test_a_switch_is_a_synchronisation_and_a_setup():

@@ -10,8 +10,8 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.machines import machine, machine_names
 from netloom.workload import process_graph
-from netloom.workload.programs.node_costs import NodeCosts
 from netloom.workload.programs.trace_files import read_trace
+from netloom_papers.programs.neighbour_patterns import NodeCosts
 
 SMALL = {
     "bluegene-p": "bluegene-p:2x2x4", "iwarp": "iwarp:4x4", "symult2010": "symult2010:4x4",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives.msccl import Algorithm, Sent, all_sent, parse_msccl
+from netloom.workload.programs.collectives.msccl import Algorithm, Sent, executed, parse_msccl
 from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, owners
 from netloom.workload.programs.messages import lists
 from tests.reference.collectives_checked import check
@@ -35,7 +35,7 @@ def read_msccl(path: str | Path, ranks: int | None = None) -> CollectiveProgram:
         two versions of a chunk in one GPU in a way that no program can say.
     """
     found = parse_msccl(str(path), ranks)
-    program = _program(found, all_sent(found))
+    program = _program(found, executed(found).sent)
     try:
         check(program, found.path)
     except InputError as error:

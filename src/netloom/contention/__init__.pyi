@@ -24,7 +24,6 @@ from .saturation_limit import (
     Saturation as Saturation,
     Verdict as Verdict,
     accepted_path_traffic as accepted_path_traffic,
-    accepted_path_traffic_threshold as accepted_path_traffic_threshold,
     capacity_fraction as capacity_fraction,
     load_to_compare as load_to_compare,
     loop_saturation as loop_saturation,

@@ -292,17 +292,6 @@ def accepted_path_traffic(offered: ArrayLike, path_contention: ArrayLike) -> Flo
     return np.asarray(2 * wanted * limit / np.maximum(half + root, 1e-300))
 
 
-def accepted_path_traffic_threshold(offered: ArrayLike, path_contention: ArrayLike) -> Floats:
-    """Return λ_p by the threshold approximation: all that is offered, up to λ_sat (eq. 3.13).
-
-    Examples
-    --------
-    >>> float(accepted_path_traffic_threshold(0.5, 2).round(4))
-    0.3333
-    """
-    return np.minimum(offered, 1 / (np.asarray(path_contention, np.float64) + 1))
-
-
 def capacity_fraction(
     node_traffic: ArrayLike, mean_path_length: ArrayLike, channels_per_node: float = 4.0
 ) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -52,9 +52,6 @@ WIDTH, HEIGHT = 430, 320
 WHOLE, INSIDE, MEASURED, WHILE_IDLE = "model", "in the network", "simulated", "idle"
 
 LOOKS = {WHOLE: MODEL, INSIDE: Look(REFERENCE, DASHED, 1.3)}
-
-MOST_SIZES = 6
-"""Sizes of which each has a tick, at most."""
 
 MOST_TIMES = 6
 """Times the latency of an idle network, up to which a curve is drawn if nothing else is higher."""
@@ -172,32 +169,6 @@ def made_of(point: Predicted, startup_cycles: float = 0.0) -> alt.LayerChart:
     elif total:
         title += f", {percent(values['in the source queue'][0] / total)} of them in the queue"
     return stacked(rows, title, "time of a message (cycles)", width=WIDTH)
-
-
-def nodes_axis(table: pl.DataFrame) -> Axis:
-    """Return the axis of sizes: of few the ticks are these."""
-    sizes = sorted(set(table["nodes"].to_list()))
-    found = axis("nodes", "nodes", sizes, log=True)
-    near = any(1.7 * before > after for before, after in pairwise(sizes))
-    return found if near or len(sizes) > MOST_SIZES else replace(found, marks=tuple(sizes))
-
-
-def ratio_axis(field: str, title: str, values: list[float]) -> Axis:
-    """Return an axis of ratios, by decades if they span more than one."""
-    return axis(field, title, values, log=max(values) > 10 * min(values), whole=False)
-
-
-def lines_by(
-    table: pl.DataFrame, x: Axis, y: Axis, by: str, looks: Mapping[str, Look], title: str,
-    more: tuple[str, float] | None = None,
-) -> alt.LayerChart:  # fmt: skip
-    """Return lines with their names at their ends, and perhaps a bound across with its name."""
-    beside = [*looks, *([more[0]] if more else [])]
-    where = panel(x, y, beside, WIDTH, HEIGHT)
-    ends = [End.of_bound(more[0], x.high, more[1])] if more else []
-    rule = where.across(more[1]) if more else []
-    drawn = [*rule, *where.lines(table, by, looks), *where.ends_of(table, by, looks, ends)]
-    return where.drawn(drawn, title)
 
 
 # -- load curves -----------------------------------------------------------------------------------

@@ -7,5 +7,4 @@ from .named_machines import (
     machine as machine,
     machine_names as machine_names,
     names_machine as names_machine,
-    node_costs as node_costs,
 )

@@ -42,7 +42,6 @@ from netloom.topology import Topology, topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.topology.cubes import Cube
 from netloom.topology.graph import MOST_CYCLES
-from netloom.workload.programs.node_costs import NodeCosts
 
 Late: TypeAlias = float | Floats
 
@@ -727,36 +726,6 @@ def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
     ]
     _, slash, hosts = default.partition("/")
     return replace(found, topology=f"{kind}:{'x'.join(marks)}{slash}{hosts}")
-
-
-def node_costs(machine: Machine | None) -> NodeCosts:
-    """Return what messages cost at the nodes of a machine, from its published start-up times.
-
-    The first line of its ``message_costs`` holds for a single packet, the last for several.
-
-    Raises
-    ------
-    InputError
-        If it has none, or there is no machine.
-
-    Examples
-    --------
-    >>> round(float(node_costs(machine("symult2010")).message_us(4096)), 1)
-    839.3
-    """
-    if machine is None or not machine.message_costs or machine.packet_bytes is None:
-        found = "a network" if machine is None else f"machine '{machine.name}'"
-        wanted = "a machine with start-up times and packets, such as symult2010:12x12; or costs"
-        raise InputError("on", f"{found} without start-up times", wanted)
-    one, several = machine.message_costs[0], machine.message_costs[-1]
-    return NodeCosts(
-        alpha_us=several.startup_us,
-        packet_bytes=int(machine.packet_bytes),
-        packet_us=machine.packet_bytes * several.per_byte_us,
-        byte_us=one.per_byte_us,
-        cycle_us=machine.cycle_us,
-        flit_bytes=int(machine.flit_bytes),
-    )
 
 
 @cache

@@ -169,17 +169,6 @@ class TaskGrid:
         return self.closed and self.sides[axis] > 2
 
 
-def is_binary_tree(app: ProcessGraph) -> bool:
-    """Whether these are the edges of ``binary-tree:N``: complete, in heap order, both ways.
-
-    Examples
-    --------
-    >>> is_binary_tree(generators.binary_tree(12)), is_binary_tree(generators.line(12))
-    (True, False)
-    """
-    return _same_edges(app, generators.binary_tree(app.num_tasks))
-
-
 def grid_of(app: ProcessGraph) -> TaskGrid | None:
     """Return the mesh or torus whose edges these are, or None.
 
@@ -195,7 +184,7 @@ def grid_of(app: ProcessGraph) -> TaskGrid | None:
     first = app.target[: int(np.searchsorted(app.source, 1))].tolist()
     for grid in _read_sides(first, app.num_tasks):
         make = generators.torus if grid.closed else generators.mesh
-        if _same_edges(app, make(*grid.sides)):
+        if same_edges(app, make(*grid.sides)):
             return grid
     return None
 
@@ -237,7 +226,8 @@ def _read_sides(first: list[int], num_tasks: int) -> Iterator[TaskGrid]:
         ]
 
 
-def _same_edges(app: ProcessGraph, pattern: ProcessGraph) -> bool:
+def same_edges(app: ProcessGraph, pattern: ProcessGraph) -> bool:
+    """Whether two programs have the same edges, whatever these carry."""
     return np.array_equal(app.source, pattern.source) and np.array_equal(app.target, pattern.target)
 
 

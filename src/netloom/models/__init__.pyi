@@ -10,12 +10,8 @@ from .channel_queueing import (
     saturation_limit as saturation_limit,
 )
 from .messages import (
-    FELDMANN_1993 as FELDMANN_1993,
     ConSetCosts as ConSetCosts,
     MessageCosts as MessageCosts,
     conset_clocks as conset_clocks,
-    fitted_finite_element_clocks as fitted_finite_element_clocks,
-    message_passing_clocks as message_passing_clocks,
     pattern_message_passing_clocks as pattern_message_passing_clocks,
-    regular_conset_clocks as regular_conset_clocks,
 )

@@ -508,8 +508,6 @@ Primitive: TypeAlias = Literal["send_element", "receive_element"]
 SEND: Primitive = "send_element"
 RECEIVE: Primitive = "receive_element"
 
-WANTED = "what NodeProgram.to_dict writes"
-
 
 @dataclass(frozen=True)
 class Action:
@@ -543,7 +541,7 @@ class NodeProgram:
     phases: tuple[NodePhase, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, for JSON. ``node_program`` reads it."""
+        """Return it as plain data, for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -614,51 +612,6 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
         NodeProgram(node, tuple(NodePhase(phase, _ordered(each)) for phase, each in enumerate(of)))
         for node, of in enumerate(streams)
     ]
-
-
-def node_program(data: dict[str, Any]) -> NodeProgram:
-    """Return the program that ``NodeProgram.to_dict`` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-
-    Examples
-    --------
-    >>> send = Action("send_element", connection=3, node=1, words=8)
-    >>> program = NodeProgram(0, (NodePhase(0, ((send,),)),))
-    >>> node_program(program.to_dict()) == program
-    True
-    """
-    try:
-        phases = tuple(
-            NodePhase(
-                int(each["phase"]),
-                tuple(tuple(_action(action) for action in stream) for stream in each["streams"]),
-            )
-            for each in data["phases"]
-        )
-        return NodeProgram(int(data["node"]), phases)
-    except KeyError as error:
-        raise InputError("node program", f"no {error}", WANTED) from None
-    except ValueError as error:
-        raise InputError("node program", str(error), WANTED) from None
-    except TypeError:
-        raise InputError("node program", "a field of another kind", WANTED) from None
-
-
-def _action(data: dict[str, Any]) -> Action:
-    if data["primitive"] not in (SEND, RECEIVE):
-        raise ValueError(f"primitive '{data['primitive']}'")
-    return Action(
-        data["primitive"],
-        connection=int(data["connection"]),
-        node=int(data["node"]),
-        words=int(data["words"]),
-        after=tuple(map(int, data.get("after", ()))),
-        tell=tuple(map(int, data.get("tell", ()))),
-    )
 
 
 def _ordered(streams: dict[int, list[Action]]) -> tuple[tuple[Action, ...], ...]:

@@ -374,7 +374,7 @@ def _verified_collective(path: str, text: str, fabric: Mapping[str, Any]) -> Ver
 def _verified_msccl(path: str, fabric: Mapping[str, Any]) -> VerifiedProgram:
     """Return MSCCL XML that does what its collective means, replayed if a network was named.
 
-    It neither deadlocks nor do its thread blocks race: see ``msccl.all_sent``.
+    It neither deadlocks nor do its thread blocks race: see ``collectives.msccl.executed``.
     """
     from netloom.workload.programs.collectives.msccl import executed, parse_msccl
 

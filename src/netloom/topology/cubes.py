@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.topology.core import Topology
@@ -56,19 +56,6 @@ class Cube(Topology):
     def direction_channels(self) -> Ints:
         """Channels in each direction of a dimension (int64[n])."""
         return self.num_routers // np.array(self.sides) * self.line_channels
-
-    def per_channel(self, flits: Floats) -> Floats:
-        """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""
-        return flits / np.maximum(self.direction_channels, 1)[:, np.newaxis]
-
-    def direction_means(self, channel_flits: Floats) -> Floats:
-        """Return the mean over the channels of each direction, float64[n, 2]."""
-        found = np.zeros((len(self.sides), 2))
-        counts = self.direction_channels
-        for axis, direction in np.ndindex(found.shape):
-            first = self.line_base[axis, direction]
-            found[axis, direction] = channel_flits[first : first + counts[axis]].sum()
-        return self.per_channel(found)
 
     def coordinates(self, node: int) -> tuple[int, ...]:
         """Return the coordinates of ``node``, slowest first."""

@@ -97,7 +97,7 @@ def durations(
 
 
 def stream_keys(seed: int, streams: int) -> NDArray[np.uint64]:
-    """Return the keys of streams 0 to ``streams`` − 1, for ``kernels.counter_random.chain_key``.
+    """Return the keys of streams 0 to ``streams`` − 1, for kernels that look numbers up.
 
     Examples
     --------

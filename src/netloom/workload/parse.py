@@ -109,7 +109,7 @@ def read(
         return _READERS[ending](name)
     if exists:
         raise InputError(name, "a file of unknown kind", FILES)
-    return _from_spec(_sized(name, tasks, seed))
+    return _from_spec(name, tasks, seed)
 
 
 def _known() -> str:
@@ -118,18 +118,15 @@ def _known() -> str:
     return f"{', '.join([PATTERNS, *added])}; {FILES}"
 
 
-def _sized(spec: str, tasks: int | None, seed: int) -> str:
-    """Return the spec of a pattern with its size, if it is one that may lack it."""
+def _from_spec(spec: str, tasks: int | None, seed: int) -> ProcessGraph:
+    """Return the pattern of this name, of so many tasks if the name may lack their number."""
     name, argument = split_spec(spec)
-    if name == "shift" and "/" not in argument and tasks is not None:
-        return f"{name}:{argument}/{tasks}"
-    if argument or tasks is None or name not in SIZED:
-        return spec
-    return f"{name}:{tasks}" + (f",{seed}" if name == "random-permutation" else "")
-
-
-def _from_spec(spec: str) -> ProcessGraph:
-    name, argument = split_spec(spec)
+    if tasks is not None:
+        if name == "shift" and "/" not in argument:
+            spec = f"{name}:{argument}/{tasks}"
+        elif name in SIZED and not argument:
+            spec = f"{name}:{tasks}" + (f",{seed}" if name == "random-permutation" else "")
+        argument = split_spec(spec)[1]
     if name not in _PATTERNS and (added := declared("process-graphs").get(name)):
         made: ProcessGraph = added.load()(argument, spec)
         return made
@@ -150,11 +147,16 @@ def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[str, str], Process
     return lambda argument, spec: make(*parse_sides(argument, where=spec))
 
 
-def _random_regular(argument: str, spec: str) -> ProcessGraph:
-    words = argument.split(",")
-    if len(words) not in (2, 3):
-        raise InputError(spec, f"{len(words)} numbers", "tasks,degree or tasks,degree,seed")
-    return generators.random_regular(*(whole_number(word.strip(), where=spec) for word in words))
+def _by_numbers(
+    make: Callable[..., ProcessGraph], most: int, wanted: str
+) -> Callable[[str, str], ProcessGraph]:
+    def made(argument: str, spec: str) -> ProcessGraph:
+        words = argument.split(",")
+        if not most - 1 <= len(words) <= most:
+            raise InputError(spec, f"{len(words)} numbers", wanted)
+        return make(*(whole_number(word.strip(), where=spec) for word in words))
+
+    return made
 
 
 def _shift(argument: str, spec: str) -> ProcessGraph:
@@ -163,14 +165,6 @@ def _shift(argument: str, spec: str) -> ProcessGraph:
         raise InputError(spec, "no number of tasks", f"{spec.rstrip('/')}/64")
     ahead = (whole_number(word.strip(), where=spec, least=1) for word in distances.split(","))
     return generators.shift(whole_number(tasks.strip(), where=spec, least=1), *ahead)
-
-
-def _random_permutation(argument: str, spec: str) -> ProcessGraph:
-    words = argument.split(",")
-    if len(words) > 2:
-        raise InputError(spec, f"{len(words)} numbers", "tasks, or tasks,seed")
-    numbers = [whole_number(word.strip(), where=spec) for word in words]
-    return generators.random_permutation(*numbers)
 
 
 _MATRICES = (".mtx", ".mtx.gz")
@@ -192,7 +186,9 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "hypercube": _by_count(generators.hypercube),
     "all-to-all": _by_count(generators.all_to_all),
     "butterfly": _by_count(generators.butterfly),
-    "random-regular": _random_regular,
+    "random-regular": _by_numbers(
+        generators.random_regular, 3, "tasks,degree or tasks,degree,seed"
+    ),
     "transpose": _by_count(generators.transpose),
     "bit-complement": _by_count(generators.bit_complement),
     "bit-reverse": _by_count(generators.bit_reverse),
@@ -200,6 +196,6 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "tornado": _by_sides(generators.tornado),
     "neighbour": _by_sides(generators.neighbour),
     "shift": _shift,
-    "random-permutation": _random_permutation,
+    "random-permutation": _by_numbers(generators.random_permutation, 2, "tasks, or tasks,seed"),
     "llm": lambda _, spec: llm_graph(spec),
 }

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.figures import figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted
-from netloom.phases.execution import NodeProgram, node_program, node_programs
+from netloom.phases.execution import RECEIVE, SEND, Action, NodePhase, NodeProgram, node_programs
 from netloom.questions.answers import Verdict
 from netloom.questions.plans import OfPlan, of_what, verified_phases
 from netloom_papers.processes.runtime import run_programs
 
 if TYPE_CHECKING:
     from netloom.phases import PlanFile
+
+
+WANTED = "what NodeProgram.to_dict writes"
 
 
 class PlanRun(OfPlan):
@@ -101,3 +104,48 @@ def _programs(path: str | Path, held: PlanFile) -> list[NodeProgram]:
         return [node_program(each) for each in held.programs]
     except InputError as error:
         raise InputError(where, error.found, error.wanted) from None
+
+
+def node_program(data: dict[str, Any]) -> NodeProgram:
+    """Return the program that ``NodeProgram.to_dict`` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+
+    Examples
+    --------
+    >>> send = Action("send_element", connection=3, node=1, words=8)
+    >>> program = NodeProgram(0, (NodePhase(0, ((send,),)),))
+    >>> node_program(program.to_dict()) == program
+    True
+    """
+    try:
+        phases = tuple(
+            NodePhase(
+                int(each["phase"]),
+                tuple(tuple(_action(action) for action in stream) for stream in each["streams"]),
+            )
+            for each in data["phases"]
+        )
+        return NodeProgram(int(data["node"]), phases)
+    except KeyError as error:
+        raise InputError("node program", f"no {error}", WANTED) from None
+    except ValueError as error:
+        raise InputError("node program", str(error), WANTED) from None
+    except TypeError:
+        raise InputError("node program", "a field of another kind", WANTED) from None
+
+
+def _action(data: dict[str, Any]) -> Action:
+    if data["primitive"] not in (SEND, RECEIVE):
+        raise ValueError(f"primitive '{data['primitive']}'")
+    return Action(
+        data["primitive"],
+        connection=int(data["connection"]),
+        node=int(data["node"]),
+        words=int(data["words"]),
+        after=tuple(map(int, data.get("after", ()))),
+        tell=tuple(map(int, data.get("tell", ()))),
+    )

@@ -40,7 +40,7 @@ from netloom.simulation.steady import (
 from netloom.topology import Cube, Topology, average_distance
 from netloom.topology.measures import check_direct
 from netloom.workload.programs.messages import Messages, checked
-from netloom.workload.programs.traces import Branches, balanced_orientation, branches, row_first
+from netloom.workload.programs.traces import Branches, Orientation, branches, row_first
 from netloom.workload.traffic import Traffic
 from netloom.workload.traffic.stream import Arrivals, Lengths, Packets, PacketStream, parse_lengths
 
@@ -213,6 +213,24 @@ class BroadcastTraffic:
         )
 
 
+def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:
+    """Return an orientation drawn anew: order of the dimensions, and leans of the even rings.
+
+    The row-first tree of a k x k torus loads columns k times as much as rows. If the orientation is
+    drawn for each broadcast, all channels of a torus with equal sides carry the same mean traffic,
+    as in the model of Shahrabi et al. (2002, eq. 4). On networks other than k-ary n-cubes, each
+    node gets its copy from a neighbour drawn among those nearer to the root.
+    """
+    if isinstance(topology, Cube):
+        dimensions = len(topology.sides)
+        drawn = rng.random(2 * dimensions)
+        order = np.argsort(drawn[:dimensions])
+        return Orientation(
+            tuple(order.tolist()), tuple((drawn[dimensions:] < 0.5).astype(int).tolist())
+        )
+    return Orientation(preference=rng.random(topology.num_channels))
+
+
 def latencies(sent: Sent, complete: Ints) -> Ints:
     """Return int64[num_messages], cycles from each message's birth until it is everywhere.
 
@@ -284,6 +302,11 @@ def direction_flits(cube: Cube, sent: Sent) -> Floats:
     return found
 
 
+def per_channel(cube: Cube, flits: Floats) -> Floats:
+    """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""
+    return flits / np.maximum(cube.direction_channels, 1)[:, np.newaxis]
+
+
 def _rows(
     packets: Packets, broadcast: Bools, trees: list[tuple[int, Branches]]
 ) -> tuple[Sent, Ints]:
@@ -343,7 +366,7 @@ def unicast_load(cube: Cube, traffic: Traffic) -> Floats:
             asked=np.ones(count, bool),
         )
         hops += direction_flits(cube, sent)[0]
-    return cube.per_channel(hops * traffic.rate.sum())
+    return per_channel(cube, hops * traffic.rate.sum())
 
 
 def broadcast_load(cube: Cube, rate: Floats, tree: Literal["balanced", "row-first"]) -> Floats:
@@ -378,7 +401,7 @@ def broadcast_load(cube: Cube, rate: Floats, tree: Literal["balanced", "row-firs
             grows = side - 1 - falls
         before = np.prod(sides[axis + 1 :]) if tree == "row-first" else _mean_before(sides, axis)
         hops[axis] = before * grows, before * falls
-    return cube.per_channel(hops * rate.sum())
+    return per_channel(cube, hops * rate.sum())
 
 
 def class_loads(
@@ -591,7 +614,7 @@ def run_broadcasts(
     if isinstance(topology, Cube) and (seen.hops[moved & of_class] == 1).all():
         flits = np.where(moved, sent.flits, 0)
         crossed = direction_flits(topology, sent._replace(flits=flits))[1]
-        by_direction = topology.per_channel(crossed) / cycles
+        by_direction = per_channel(topology, crossed) / cycles
     return BroadcastRun(
         rate=rate,
         created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,

@@ -2,30 +2,151 @@
 
 A node of class A sends, receives, computes. One of class B receives, sends, computes (figures 4.3
 and 4.10).
+
+All that enters and leaves a node goes through one channel between its processing element and its
+router, and through the software that feeds it. Here that is one server, which takes each packet, in
+or out, first come first served. It is the bottleneck of the Symult 2010.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.spec import check_size
+from netloom.machines import Machine
 from netloom.simulation.agenda import LAST_CYCLE, run_program
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.workload.counter_random import durations
 from netloom.workload.programs.loops import loops_done
-from netloom.workload.programs.messages import Messages, messages
-from netloom.workload.programs.node_costs import NodeCosts, packetised
-from netloom.workload.programs.rounds import Rounds, second_half
+from netloom.workload.programs.messages import COLUMNS, Messages, checked, messages
+from netloom.workload.programs.rounds import Rounds
 
 Row: TypeAlias = tuple[int, int, int, list[int]]  # source, target, bytes, after
 
 PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn", "diagonal", "transpose")
+
+
+@dataclass(frozen=True)
+class NodeCosts:
+    """The cost of messages that meet no other. Times in µs.
+
+    A message of one packet takes ``alpha_us + byte_us * bytes`` from one processing element to
+    another. A longer one is cut into packets of ``packet_bytes``, each of which costs
+    ``packet_us``. The last one, if it is shorter, as much less as its bytes are fewer.
+
+    Raises
+    ------
+    InputError
+        If a value is negative, or one that is a size or a cycle is 0, or a full packet costs less
+        than its bytes do.
+
+    Examples
+    --------
+    The Symult 2010 (Chittor 1991, sections 4.2.1 and 4.3): 4096 bytes are 16 packets.
+
+    >>> symult = NodeCosts(210.2, 256, 39.3, 0.0577, 0.05)
+    >>> symult.message_us([100, 4096]).round(2)
+    array([215.97, 839.  ])
+    """
+
+    alpha_us: float  # start-up of a message, α
+    packet_bytes: int  # most bytes of a packet
+    packet_us: float  # a full packet, if it is one of several: overhead and channel
+    byte_us: float  # the channel with what feeds it, a byte
+    cycle_us: float  # the time in which a network channel carries a flit
+    flit_bytes: int = 1  # bytes of a flit
+
+    def __post_init__(self) -> None:
+        for name in ("packet_bytes", "cycle_us", "flit_bytes"):
+            if not getattr(self, name) > 0:
+                raise InputError(name, f"{getattr(self, name)}", "above 0")
+        for name in ("alpha_us", "byte_us"):
+            if not getattr(self, name) >= 0:
+                raise InputError(name, f"{getattr(self, name)}", "a number that is not negative")
+        least = self.packet_bytes * self.byte_us
+        if not self.packet_us >= least:
+            raise InputError("packet_us", f"{self.packet_us}", f"at least {least:g}, for its bytes")
+
+    @property
+    def channel_byte_us(self) -> float:
+        """What a byte takes on a network channel, µs."""
+        return self.cycle_us / self.flit_bytes
+
+    def packets(self, message_bytes: ArrayLike) -> Ints:
+        """Return how many packets each message is cut into (int64, at least 1)."""
+        return np.maximum(-(-np.asarray(message_bytes, np.int64) // self.packet_bytes), 1)
+
+    def server_us(self, message_bytes: ArrayLike) -> Floats:
+        """Return how long the packets of each message take a server (float64), without α."""
+        sizes = np.asarray(message_bytes, np.int64)
+        count = self.packets(sizes)
+        overhead = self.packet_us - self.packet_bytes * self.byte_us
+        time = sizes.astype(np.float64) * self.byte_us
+        time += np.where(count > 1, count * overhead, 0.0)
+        return time
+
+    def message_us(self, message_bytes: ArrayLike) -> Floats:
+        """Return what each message takes if it meets no other (float64), but for its path.
+
+        Its path adds a cycle per hop, and those of the switching.
+        """
+        return self.alpha_us + self.server_us(message_bytes)
+
+    def applied(self, message_bytes: int, think_us: float) -> float:
+        """Return the applied traffic of a loop of two messages and a computation (eq. 4.3).
+
+        λ_a = (L / B) / (t + 2 (α + β L)): the share of the time in which the channel of a node
+        sends, if no message meets another.
+
+        Examples
+        --------
+        Section 4.3 has 4096 bytes and a computation of 1 ms: 2679 µs a loop, 7.65 %.
+
+        >>> symult = NodeCosts(210.2, 256, 0.1536 * 256, 0.0577, 0.05)
+        >>> round(symult.applied(4096, 1000), 5)
+        0.07646
+        """
+        channel_us = message_bytes * self.channel_byte_us
+        return float(channel_us / (think_us + 2 * self.message_us(message_bytes)))
+
+
+def node_costs(machine: Machine | None) -> NodeCosts:
+    """Return what messages cost at the nodes of a machine, from its published start-up times.
+
+    The first line of its ``message_costs`` holds for a single packet, the last for several.
+
+    Raises
+    ------
+    InputError
+        If it has none, or there is no machine.
+
+    Examples
+    --------
+    >>> from netloom.machines import machine
+    >>> round(float(node_costs(machine("symult2010")).message_us(4096)), 1)
+    839.3
+    """
+    if machine is None or not machine.message_costs or machine.packet_bytes is None:
+        found = "a network" if machine is None else f"machine '{machine.name}'"
+        wanted = "a machine with start-up times and packets, such as symult2010:12x12; or costs"
+        raise InputError("on", f"{found} without start-up times", wanted)
+    one, several = machine.message_costs[0], machine.message_costs[-1]
+    return NodeCosts(
+        alpha_us=several.startup_us,
+        packet_bytes=int(machine.packet_bytes),
+        packet_us=machine.packet_bytes * several.per_byte_us,
+        byte_us=one.per_byte_us,
+        cycle_us=machine.cycle_us,
+        flit_bytes=int(machine.flit_bytes),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +203,6 @@ def pattern(
 
     Examples
     --------
-    >>> from netloom.workload.programs.node_costs import NodeCosts
     >>> symult = NodeCosts(210.2, 256, 39.3, 0.0577, 0.05)
     >>> pattern("transpose", 12, message_bytes=4096, think_us=150, costs=symult).nodes.shape
     (132,)
@@ -175,6 +295,104 @@ def _add_loop(
         if not first[node]:
             send(node, received[node])
     return {node: go_on(node, received[node]) for node in ready}
+
+
+def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, Ints]:
+    """Return the packets of a table of messages, with what they cost the servers of both ends.
+
+    The processor of a node stands for its server. Each packet takes that of its source from the
+    moment it is sent, and that of its target as long after it has arrived. The first packet of a
+    message takes both of them α longer, less the cycles of its own flits, which α as measured
+    includes. So the packets follow each other at the pace of the servers. A message that meets no
+    other takes ``costs.message_us`` and the cycles of its path, rounded up for each packet. Two
+    messages that cross take the servers twice as long.
+
+    Parameters
+    ----------
+    table
+        Messages whose ``flits`` are *bytes*, numbered from 0. Rows of 0 bytes are computations.
+        ``hold`` and ``receive`` are 0: they come from ``costs``.
+    costs
+        Of all nodes.
+
+    Returns
+    -------
+    packets
+        The packets of each row in a row, and after those of a message that has several, a row
+        without flits which is complete when they all are. Rows that wait for the message wait for
+        that one.
+    ends
+        int64[len(table)], the row of ``packets`` that is complete when the message is.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.messages import messages
+    >>> costs = NodeCosts(alpha_us=20, packet_bytes=256, packet_us=32, byte_us=0.1, cycle_us=0.05)
+    >>> packets, ends = packetised(messages(2, source=0, target=1, flits=[512, 100]), costs)
+    >>> packets.flits, packets.hold, ends
+    (array([256, 256,   0, 100], dtype=int32), array([784, 640,   0, 500], dtype=int32),
+     array([2, 3]))
+    """
+    assert table.first == 0
+    assert not table.hold.any()
+    assert not table.receive.any()
+    sizes = table.flits.astype(np.int64)
+    sends = sizes > 0
+    count = np.where(sends, costs.packets(sizes), 1)
+    rows = count + (count > 1)
+    check_size(int(rows.sum()), where="message_bytes", what="packets")
+    ends = np.cumsum(rows) - 1
+    message = np.repeat(np.arange(len(table)), rows)
+    place = np.arange(len(message)) - (ends - rows + 1)[message]
+    joins = place == count[message]
+    columns = {name: getattr(table, name)[message] for name in COLUMNS}
+    columns.update(_costs(costs, sizes[message], count[message], place, joins))
+    for name, other in (("start", 0), ("delay", 0), ("context", -1)):
+        columns[name] = np.where(joins, other, columns[name])
+    columns["run"] = np.where(place == 0, columns["run"], 0)
+    columns["source"] = np.where(joins, columns["target"], columns["source"])
+    # `after` and `after_offsets` of the packets of a table of messages
+    degree = np.where(joins, count[message], np.diff(table.after_offsets)[message])
+    offsets = np.concatenate([[0], np.cumsum(degree)])
+    row = np.repeat(np.arange(len(message)), degree)
+    step = np.arange(len(row)) - offsets[row]
+    after = row - 1 - step  # of a join: all packets of its message
+    waits = ~joins[row]
+    begin = table.after_offsets[message[row[waits]]]
+    after[waits] = ends[table.after[begin + step[waits]]]
+    typed = {name: column.astype(COLUMNS[name]) for name, column in columns.items()}
+    made = Messages(table.num_nodes, 0, **typed, after_offsets=offsets, after=after)
+    return checked(made), ends
+
+
+def _costs(costs: NodeCosts, size: Ints, count: Ints, place: Ints, joins: Bools) -> dict[str, Ints]:
+    """The columns of packet number ``place`` of ``count`` of a message of ``size`` bytes."""
+    part = np.clip(size - place * costs.packet_bytes, 0, costs.packet_bytes)
+    flits = -(-part // costs.flit_bytes)
+    overhead = costs.packet_us - costs.packet_bytes * costs.byte_us
+    server_us = part * costs.byte_us + np.where(count > 1, overhead, 0.0)
+    startup_us = np.where(place == 0, np.maximum(costs.alpha_us - flits * costs.cycle_us, 0), 0)
+    cycles = np.rint((server_us + startup_us) / costs.cycle_us).astype(np.int64)
+    cycles = np.where((size > 0) & ~joins, cycles, 0)
+    return {"flits": flits, "hold": cycles, "receive": cycles}
+
+
+def second_half(two: Messages) -> Messages:
+    """Return one round, as ``Rounds`` wants it, from a table of two rounds that are alike.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.messages import messages
+    >>> second_half(messages(2, source=0, target=1, flits=[8, 8], after=[[], [0]])).first
+    1
+    """
+    rows = len(two) // 2
+    assert two.first == 0
+    assert len(two) == 2 * rows
+    begin = two.after_offsets[rows]
+    arrays = {f.name: getattr(two, f.name)[rows:] for f in fields(Messages) if f.name in COLUMNS}
+    offsets = two.after_offsets[rows:] - begin
+    return Messages(two.num_nodes, rows, **arrays, after_offsets=offsets, after=two.after[begin:])
 
 
 STEP_LOOPS = 8

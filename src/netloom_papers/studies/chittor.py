@@ -12,6 +12,7 @@ from math import isqrt, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.progress import track
@@ -19,7 +20,6 @@ from netloom.contention import (
     Contention,
     Saturation,
     accepted_path_traffic,
-    accepted_path_traffic_threshold,
     capacity_fraction,
     estimate_mesh,
     measure,
@@ -354,6 +354,17 @@ def _draw_figure_3_4(made: Made) -> Drawn:
     ]
     axes = "path contention level ν", "path traffic λ_p"
     yield plot("B. Path traffic at which θ is reached", axes, limits)
+
+
+def accepted_path_traffic_threshold(offered: ArrayLike, path_contention: ArrayLike) -> Floats:
+    """Return λ_p by the threshold approximation: all that is offered, up to λ_sat (eq. 3.13).
+
+    Examples
+    --------
+    >>> float(accepted_path_traffic_threshold(0.5, 2).round(4))
+    0.3333
+    """
+    return np.minimum(offered, 1 / (np.asarray(path_contention, np.float64) + 1))
 
 
 def _draw_figure_3_5(_: Made) -> Drawn:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from netloom.base.arrays import Floats
-from netloom.machines import machine, node_costs
+from netloom.machines import machine
 from netloom.mapping import find_layout
 from netloom.questions.simulate.loop import simulate_loop
 from netloom.questions.simulate.programs import UNIFORM
@@ -34,6 +34,7 @@ from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
 from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, averaged, curve, grid, plot
 from netloom_papers.ledger import Item, Known, Made, published
+from netloom_papers.programs.neighbour_patterns import node_costs
 from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
 from netloom_papers.studies.chittor import process_graphs
 from netloom_papers.studies.running import run_side_by_side

@@ -1,8 +1,8 @@
 """Johnson 1992: Alewife's block-multithreaded processors, simulated and by the paper's model.
 
-Everything is in network cycles. Measured curves are simulated. The transactions are
-``protocols.coherence`` and ``protocols.request_reply``. T_f is a plain delay. The instruction-level
-behavior of Alewife, its caches and its LimitLESS directory are not simulated.
+Everything is in network cycles. Measured curves are simulated. The transactions are ``coherence``
+and ``request_reply``. T_f is a plain delay. The instruction-level behavior of Alewife, its caches
+and its LimitLESS directory are not simulated.
 
 Predicted curves are the model's. The paper leaves out most parameters of its program.
 ``models.alewife`` has them as they were inferred, with their sources. For one context, c and T_r +

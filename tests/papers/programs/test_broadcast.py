@@ -10,13 +10,13 @@ from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream
 from netloom.workload.programs.traces import (
     Orientation,
-    balanced_orientation,
     branches,
     row_first,
 )
 from netloom.workload.traffic import pairs, uniform
 from netloom_papers.programs.broadcast import (
     BroadcastTraffic,
+    balanced_orientation,
     direction_flits,
     latencies,
     target_latencies,

@@ -7,15 +7,15 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.workload import process_graph, ring, torus
-from netloom.workload.programs.node_costs import (
+from netloom_papers.models.locality import Application
+from netloom_papers.programs.transactions import (
     Protocol,
     Step,
     Transaction,
+    Transactions,
     coherence,
     request_reply,
 )
-from netloom_papers.models.locality import Application
-from netloom_papers.programs.transactions import Transactions
 from tests.reference.free_network import played
 
 NONE = np.zeros(0, np.int64)

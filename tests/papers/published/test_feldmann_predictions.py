@@ -2,11 +2,9 @@
 
 import pytest
 
-from netloom.models import (
+from netloom.models import ConSetCosts, MessageCosts, conset_clocks
+from netloom_papers.studies.feldmann import (
     FELDMANN_1993,
-    ConSetCosts,
-    MessageCosts,
-    conset_clocks,
     fitted_finite_element_clocks,
     message_passing_clocks,
     regular_conset_clocks,

@@ -5,9 +5,8 @@ import pytest
 
 from netloom import simulate_pattern
 from netloom.base.errors import InputError
-from netloom.machines import node_costs
 from netloom.questions.named import find_network
-from netloom.workload.programs.node_costs import NodeCosts
+from netloom_papers.programs.neighbour_patterns import NodeCosts, node_costs
 
 FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
 

@@ -7,7 +7,7 @@ from netloom import simulate_transactions
 from netloom.base.errors import InputError
 from netloom.questions.recorded import record
 from netloom.workload import process_graph
-from netloom.workload.programs.node_costs import Protocol, Step, Transaction
+from netloom_papers.programs.transactions import Protocol, Step, Transaction
 
 QUICK = {"app": "torus:4x4", "run_cycles": 16}
 

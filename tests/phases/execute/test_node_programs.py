@@ -9,8 +9,9 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import schedule
-from netloom.phases.execution import RECEIVE, SEND, node_program, node_programs
+from netloom.phases.execution import RECEIVE, SEND, node_programs
 from netloom.topology import mesh
+from netloom_papers.processes.plans import node_program
 from tests.phases.by_hand import listed, neighbours, plan_of
 
 BOTH_WAYS, ONE_WAY = ConSetCosts(), ConSetCosts(both_ways=False)

@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 from netloom.base.errors import InputError
 from netloom.workload.programs.loops import loop_times
 from netloom.workload.programs.messages import messages
-from netloom.workload.programs.node_costs import NodeCosts, packetised
-from netloom_papers.programs.neighbour_patterns import PATTERNS, pattern
+from netloom_papers.programs.neighbour_patterns import PATTERNS, NodeCosts, packetised, pattern
 from tests.reference.free_network import FreeNetwork, played
 
 SYMULT = NodeCosts(alpha_us=210.2, packet_bytes=256, packet_us=39.3, byte_us=0.0577, cycle_us=0.05)

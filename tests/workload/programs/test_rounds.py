@@ -7,7 +7,8 @@ from hypothesis import given, settings, strategies as st
 from netloom.base.errors import InputError
 from netloom.workload.programs import rounds
 from netloom.workload.programs.messages import messages
-from netloom.workload.programs.rounds import Rounds, second_half
+from netloom.workload.programs.rounds import Rounds
+from netloom_papers.programs.neighbour_patterns import second_half
 from tests.reference.free_network import played
 
 

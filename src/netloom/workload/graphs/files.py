@@ -1,33 +1,23 @@
 """Files of process graphs, also those of Open MPI: read and written.
 
-Files of process graphs, packed or not: read and written.
+MatrixMarket, CSV and TSV, NPZ, GraphML. The same rules hold for every format. An entry without
+bytes and messages is no edge. Messages of a task to itself are ignored. Repeated edges are added
+up. If a file counts no messages, each edge with bytes counts one. Files are data: nothing in them
+is run, and the sizes that they claim are checked before memory is allocated.
 
-Files that may be packed: opened, and weighed before what they hold is taken in.
-
-Process graphs from files: MatrixMarket, CSV and TSV, NPZ, GraphML.
-
-The same rules hold for every format. An entry without bytes and messages is no edge. Messages of a
-task to itself are ignored. Repeated edges are added up. If a file counts no messages, each edge
-with bytes counts one. Files are data: nothing in them is run, and the sizes that they claim are
-checked before memory is allocated.
-
-Process graphs to files that ``read`` takes back: MatrixMarket, CSV and TSV, NPZ, GraphML.
-
-Process graphs of real MPI runs, from the files that Open MPI's monitoring writes.
-
-``mpirun -np N --mca pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 --mca
-pml_monitoring_filename DIR/NAME APP`` writes one file per rank, ``DIR/NAME.<rank>.prof`` (Open MPI
-4.1). The first letter of a line names its kind. ``E`` lines are point-to-point messages with users'
-tags. ``I`` lines are those with Open MPI's own tags, into which collectives are broken. ``S`` and
-``R`` lines are one-sided messages, sent and fetched. ``C`` lines are the same collectives as the
-program called them.
+Open MPI's monitoring records real runs. ``mpirun -np N --mca pml_monitoring_enable 2 --mca
+pml_monitoring_enable_output 3 --mca pml_monitoring_filename DIR/NAME APP`` writes one file per
+rank, ``DIR/NAME.<rank>.prof`` (Open MPI 4.1). The first letter of a line names its kind. ``E``
+lines are point-to-point messages with users' tags. ``I`` lines are those with Open MPI's own tags,
+into which collectives are broken. ``S`` and ``R`` lines are one-sided messages, sent and fetched.
+``C`` lines are the same collectives as the program called them.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
@@ -56,7 +46,7 @@ if TYPE_CHECKING:
     Where: TypeAlias = Callable[[int], str]
 
 
-# -- files -----------------------------------------------------------------------------------------
+# -- packed files ----------------------------------------------------------------------------------
 
 
 MOST_COMMENT_BYTES = 2**20
@@ -132,6 +122,9 @@ class _Ended(RawIOBase):
         self.ended = True
         buffer[0:1] = b"\n"
         return 1
+
+
+# -- files read ------------------------------------------------------------------------------------
 
 
 MOST_BYTES_AN_EDGE = 32
@@ -221,7 +214,7 @@ def read_csv(path: str | Path) -> ProcessGraph:
     rows = table["row"].to_numpy()
 
     def where(edge: int) -> str:
-        return f"{path}:{_line_number(path, int(rows[edge]))}"
+        return f"{path}:{next(islice(_data_lines(path), int(rows[edge]) + 1, None), (1, ''))[0]}"
 
     source, target = (_column(table, name, "Int64", where) for name in ("source", "target"))
     sent = _column(table, "bytes", "Float64", where)
@@ -261,7 +254,16 @@ def read_npz(path: str | Path) -> ProcessGraph:
         sparse = "format" in headers and "data" in headers
         wanted = ["format"] if sparse else [key for key in ARRAYS if key in headers]
         if not sparse:
-            _check_headers(path, headers)
+            for key in ("num_tasks", "source", "target", "bytes"):
+                if key not in headers:
+                    said = "num_tasks, source, target, bytes (and messages)"
+                    raise InputError(str(path), f"no array '{key}'", said)
+            for key in wanted:
+                shape = () if key == "num_tasks" else (prod(headers["source"][0]),)
+                if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
+                    found = f"shape {headers[key][0]} of {headers[key][1]}"
+                    whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
+                    raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
         with np.load(path, allow_pickle=False) as archive:
             arrays = {key: np.asarray(archive[key]) for key in wanted}
     if sparse:
@@ -437,11 +439,6 @@ def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
         yield from dropwhile(lambda row: not row[1].strip(), rows)
 
 
-def _line_number(path: Path, row: int) -> int:
-    """Line of the file that holds ``row`` of the table. Row −1 names the columns."""
-    return next((n for n, _ in islice(_data_lines(path), row + 1, None)), 1)
-
-
 def refuse_longer_rows(
     path: Path, rows: Iterable[tuple[int, str]], separator: str, *, names: str
 ) -> None:
@@ -482,23 +479,6 @@ def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
                 raise InputError(where, what, "all of its entries")
             found[wanted[member.filename]] = shape, kind
     return found
-
-
-def _check_headers(
-    path: Path, headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
-) -> None:
-    """Refuse arrays that are missing, of the wrong kind or unequal."""
-    wanted = "num_tasks, source, target, bytes (and messages)"
-    for key in ("num_tasks", "source", "target", "bytes"):
-        if key not in headers:
-            raise InputError(str(path), f"no array '{key}'", wanted)
-    num_edges = prod(headers["source"][0])
-    for key in (key for key in ARRAYS if key in headers):
-        shape = () if key == "num_tasks" else (num_edges,)
-        if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
-            found = f"shape {headers[key][0]} of {headers[key][1]}"
-            whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
-            raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
 
 
 def _sparse_matrix(path: Path, form: bytes) -> dict[str, Records]:
@@ -555,6 +535,9 @@ def _assembled(
     )
     # Entries of one edge were added up: its bytes, but one message is the whole edge's.
     return graph if counted is not None else replace(graph, messages=np.ones(graph.num_edges))
+
+
+# -- files written ---------------------------------------------------------------------------------
 
 
 WRITTEN = ".mtx, .csv, .tsv, .npz or .graphml"
@@ -663,7 +646,7 @@ _WRITERS = {
 }
 
 
-# -- openmpi ---------------------------------------------------------------------------------------
+# -- files of Open MPI -----------------------------------------------------------------------------
 
 
 PARTS = {
@@ -793,7 +776,13 @@ def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> Floats:
             continue
         row = _ROW.fullmatch(line)
         if row is None:
-            raise _unreadable(where, line)
+            letter = line.split("\t", 1)[0].strip()
+            if not line.endswith("\n"):
+                found = f"a line that breaks off, '{line[-40:]}'"
+                raise InputError(where, found, "a complete file")
+            if letter not in _LETTERS:
+                raise InputError(where, f"a line of kind '{letter[:20]}'", ", ".join(_LETTERS))
+            raise InputError(where, f"'{line.strip()[:60]}'", _ROW_LIKE)
         letter, own, peer, sent, counted = row[1], *map(int, row.group(2, 3, 4, 5))
         if own != rank:
             raise InputError(where, f"rank {own}", f"the file's own, {rank}")
@@ -806,12 +795,3 @@ def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> Floats:
             total[1] += counted
     rows = [(*ends, *total) for ends, total in totals.items()]
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
-
-
-def _unreadable(where: str, line: str) -> InputError:
-    letter = line.split("\t", 1)[0].strip()
-    if not line.endswith("\n"):
-        return InputError(where, f"a line that breaks off, '{line[-40:]}'", "a complete file")
-    if letter not in _LETTERS:
-        return InputError(where, f"a line of kind '{letter[:20]}'", ", ".join(_LETTERS))
-    return InputError(where, f"'{line.strip()[:60]}'", _ROW_LIKE)

@@ -1,15 +1,14 @@
 """Process graphs by name: of well-known programs, and permutations.
 
-Process graphs of well-known programs: trees, grids, cubes, all-to-all, butterfly, random.
+Every edge carries one byte in one message. Edges are made in their final order, task by task. Tasks
+of grids are numbered row-major.
 
-Every edge carries one byte in one message. All but ``butterfly`` communicate in both directions of
-each edge. Edges are made in their final order, task by task, from a table of neighbours. No Python
-loop visits edges, and only the few neighbours of a task are sorted.
+Trees, grids, cubes, all-to-all and random graphs communicate in both directions of each edge, a
+butterfly forward only. They are made from a table of neighbours: no Python loop visits edges, and
+only the few neighbours of a task are sorted.
 
-Permutations: every task sends to one other, and hears from one (Dally & Towles, table 3.1).
-
-Each is one byte in one message from every task, in one direction. A task that the permutation
-leaves where it is does not send. Tasks of grids are numbered row-major.
+In a permutation every task sends to one other, and hears from one (Dally & Towles, table 3.1). A
+task that it leaves where it is does not send.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size, parse_sides, power_of_two, whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
-# -- generators ------------------------------------------------------------------------------------
+# -- well-known programs ---------------------------------------------------------------------------
 
 
 MOST_DIMENSIONS = 28

@@ -1,10 +1,4 @@
-"""Packets of open-loop traffic, and the random numbers that decide them.
-
-The numbers of ``counter_random``, looked up one at a time within a kernel.
-
-Twin: ``tests/reference/packets.py``.
-
-Packets of open-loop traffic: when they come, and where they go, from numbers that were drawn.
+"""Packets of open-loop traffic: when they come, and where they go, from numbers that were drawn.
 
 Twin: ``tests/reference/packets.py``.
 """
@@ -15,7 +9,7 @@ import numpy as np
 
 from netloom.base.compilation import inlined, kernel
 
-# -- counter random --------------------------------------------------------------------------------
+# -- numbers of `counter_random`, one at a time ----------------------------------------------------
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -30,28 +24,16 @@ def scrambled(bits):
 
 
 @inlined
-def chain_key(stream_key, chain):
-    """Return the key of a chain of a stream, whose own key ``counter_random.stream_keys`` gives."""
-    return scrambled(stream_key + np.uint64(chain) * GOLDEN)
-
-
-@inlined
 def bits_at(key, index):
-    """Return the 64 bits at a place of a chain."""
+    """Return the 64 bits at a place of a chain or stream, by its key."""
     return scrambled(key + (np.uint64(index) + np.uint64(1)) * GOLDEN)
-
-
-@inlined
-def uniform_at(key, index):
-    """Return the number in [0, 1) at a place of a chain."""
-    return np.float64(bits_at(key, index) >> np.uint64(11)) * 2.0**-53
 
 
 # -- packets ---------------------------------------------------------------------------------------
 
 
 unsigned = np.uint64
-"""An index as it is, that is never negative. See ``simulation.kernels.records``."""
+"""An index as it is, that is never negative. See ``simulation.kernels.agenda``."""
 
 
 @kernel

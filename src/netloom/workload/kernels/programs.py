@@ -1,20 +1,16 @@
 """Rows of programs that wait for each other, over flat arrays.
 
-Which messages of a collective brought what each message carries.
-
+``find_brought``: which messages of a collective brought what each message carries.
 Twin: ``tests/reference/collective_waits.py``.
 
-Rounds of rows that wait for each other: their least times, and their numbers.
-
-Rows come in an order in which none comes before what it waits for. ``row``, ``number``: int64[n],
-the row of its round and the number of its round. What is known of two rounds in turn is in arrays
-of int64[2, rows], even rounds first. ``offsets``, ``after``: what each row of a round waits for,
-where rows of the round before count from 0, and those of its own round on from there.
-
+Rounds of rows: their least times, and their numbers. Rows come in an order in which none comes
+before what it waits for. ``row``, ``number``: int64[n], the row of its round and the number of its
+round. What is known of two rounds in turn is in arrays of int64[2, rows], even rounds first.
+``offsets``, ``after``: what each row of a round waits for, where rows of the round before count
+from 0, and those of its own round on from there.
 Twin: ``tests/reference/rounds.py``.
 
-How long what is to come after each row of a program takes at least.
-
+``remaining_chains``: how long what is to come after each row of a program takes at least.
 Twin: ``tests/reference/agenda.py``.
 """
 

@@ -18,7 +18,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.workload.counter_random import LONGEST_MEAN, Law, check_law, durations, uniforms
 from netloom.workload.graphs.process_graph import ProcessGraph
-from netloom.workload.programs.messages import Messages, messages
+from netloom.workload.programs.messages import messages
 from netloom.workload.programs.rounds import Rounds
 
 THINKING, CHOOSING = 0, 2
@@ -113,8 +113,24 @@ class ClosedLoop(Rounds):
         nodes = np.asarray(node_of, np.int32)
         self._neighbours = _Neighbours(graph, len(nodes), choice)
         self.tasks = self._neighbours.tasks
-        one, self.packets = _one_loop(
-            nodes[self.tasks], num_nodes, message_flits, packet_flits or message_flits, gap_cycles
+        most = packet_flits or message_flits
+        self.packets = -(-message_flits // most)
+        check_size(self.packets * len(self.tasks), where="packet_flits", what="packets a loop")
+        length = np.full(self.packets, most)
+        length[-1] = message_flits - (self.packets - 1) * most
+        rows = len(self.tasks) * self.packets
+        after = np.arange(rows, 2 * rows) - 1  # the packet before
+        # the last of the loop before
+        after[:: self.packets] = np.arange(self.packets - 1, rows, self.packets)
+        places = np.repeat(nodes[self.tasks], self.packets)
+        one = messages(
+            num_nodes,
+            first=rows,
+            source=places,
+            target=places,  # drawn in every loop
+            flits=np.tile(length, len(self.tasks)),
+            delay=np.tile(np.where(np.arange(self.packets) > 0, gap_cycles, 0), len(self.tasks)),
+            after=after[:, np.newaxis].tolist(),
         )
 
         def draw(number: Ints, row: Ints) -> dict[str, Ints]:
@@ -230,29 +246,6 @@ def think_cycles(applied: float, message_flits: int) -> float:
     if applied < least:
         raise InputError("applied", f"{applied}", f"at least {least:.2g}")
     return message_flits * (1 - applied) / applied
-
-
-def _one_loop(
-    nodes: Ints, num_nodes: int, flits: int, packet_flits: int, gap_cycles: int
-) -> tuple[Messages, int]:
-    """One loop of the tasks on ``nodes``, as ``Rounds`` wants it, and the packets of a message."""
-    packets = -(-flits // packet_flits)
-    check_size(packets * len(nodes), where="packet_flits", what="packets a loop")
-    length = np.full(packets, packet_flits)
-    length[-1] = flits - (packets - 1) * packet_flits
-    rows = len(nodes) * packets
-    after = np.arange(rows, 2 * rows) - 1  # the packet before
-    after[::packets] = np.arange(packets - 1, rows, packets)  # the last of the loop before
-    one = messages(
-        num_nodes,
-        first=rows,
-        source=np.repeat(nodes, packets),
-        target=np.repeat(nodes, packets),  # drawn in every loop
-        flits=np.tile(length, len(nodes)),
-        delay=np.tile(np.where(np.arange(packets) > 0, gap_cycles, 0), len(nodes)),
-        after=after[:, np.newaxis].tolist(),
-    )
-    return one, packets
 
 
 class _Neighbours:

@@ -1,12 +1,7 @@
-"""Messages of a program, and lists of many lists.
+"""Messages that wait for each other: the one form that every program takes for a simulator.
 
-Many lists of whole numbers in one array: what rows wait for, where they go, what they carry.
-
-Messages that wait for each other: the one form that every program takes for a simulator.
-
-Loops, transactions, broadcasts and traces are tables of messages, drawn in advance. A table also
-lists which messages each one waits for. So a simulator needs no knowledge of programs and no
-randomness.
+Loops, broadcasts and traces are tables of messages, drawn in advance. A table also lists which
+messages each one waits for. So a simulator needs no knowledge of programs and no randomness.
 """
 
 from __future__ import annotations
@@ -51,6 +46,17 @@ class Lists(NamedTuple):
         return Lists(offsets, self.values[places])
 
 
+def cut(values: NDArray[Any], lengths: ArrayLike) -> Lists:
+    """Return values as lists of these lengths, one after the other.
+
+    Examples
+    --------
+    >>> cut(np.array([7, 8, 9]), [2, 0, 1]).of(0)
+    array([7, 8])
+    """
+    return Lists(np.append(0, np.cumsum(lengths, dtype=np.int64)), values)
+
+
 def lists(rows: Iterable[Sequence[int]], dtype: DTypeLike = np.int64) -> Lists:
     """Return lists of numbers as one array.
 
@@ -60,9 +66,9 @@ def lists(rows: Iterable[Sequence[int]], dtype: DTypeLike = np.int64) -> Lists:
     array([0, 1, 1, 3])
     """
     kept = list(rows)
-    offsets = np.append(0, np.cumsum([len(each) for each in kept], dtype=np.int64))
-    values = np.fromiter((value for each in kept for value in each), dtype, int(offsets[-1]))
-    return Lists(offsets, values)
+    lengths = [len(each) for each in kept]
+    values = np.fromiter((value for each in kept for value in each), dtype, sum(lengths))
+    return cut(values, lengths)
 
 
 def grouped(keys: Ints, values: Ints, many: int) -> Lists:
@@ -73,8 +79,8 @@ def grouped(keys: Ints, values: Ints, many: int) -> Lists:
     >>> grouped(np.array([2, 0, 2]), np.array([7, 8, 9]), 3).of(2)
     array([7, 9])
     """
-    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=many), dtype=np.int64))
-    return Lists(offsets, values[np.argsort(keys, kind="stable")].astype(np.int64))
+    ordered = values[np.argsort(keys, kind="stable")].astype(np.int64)
+    return cut(ordered, np.bincount(keys, minlength=many))
 
 
 COLUMNS = {

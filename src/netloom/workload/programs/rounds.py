@@ -1,23 +1,20 @@
-"""Programs in rounds.
+"""Programs in rounds: the same rows again and again, and what all hosts exchange at once.
 
-Programs that repeat: rounds of the same rows, each waiting for its own round or the one before.
+In a program that repeats, each row waits for its own round or the one before. The parts that do not
+depend on each other get their rounds independently, each only as many as it may need. One part may
+run 100 rounds while others run 100,000. So row numbers depend on how a run is cut into steps,
+unless all rows depend on each other. The same holds for ties that a simulator breaks by number.
+What is drawn for a row depends only on its round.
 
-The parts of a program that do not depend on each other get their rounds independently, each only as
-many as it may need. One part may run 100 rounds while others run 100,000. So row numbers depend on
-how a run is cut into steps, unless all rows depend on each other. The same holds for ties that a
-simulator breaks by number. What is drawn for a row depends only on its round.
-
-Programs of rounds: what all hosts exchange at once, how often, and how rounds follow each other.
-
-Rings, recursive doubling and halving, Bruck's and pairwise exchanges: a collective is a list of
-rounds, and one of a thousand steps is few different ones. A program says how often each is
-repeated, and whoever runs it may see that repeats are equal.
+A collective by rings, recursive doubling and halving, Bruck's or pairwise exchanges is a list of
+rounds of all hosts, and one of a thousand steps is few different ones. A program says how often
+each is repeated, and whoever runs it may see that repeats are equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -30,6 +27,9 @@ from netloom.workload.programs.messages import COLUMNS, Messages, checked
 Columns: TypeAlias = "Mapping[str, Ints]"
 
 Draw: TypeAlias = "Callable[[Ints, Ints], Columns]"
+
+
+# -- programs that repeat --------------------------------------------------------------------------
 
 
 MOST_ROWS = 2**25
@@ -291,24 +291,6 @@ def ranges(begin: Ints, count: Ints) -> Ints:
     return skipped + np.arange(len(skipped))
 
 
-def second_half(two: Messages) -> Messages:
-    """Return one round, as ``Rounds`` wants it, from a table of two rounds that are alike.
-
-    Examples
-    --------
-    >>> from netloom.workload.programs.messages import messages
-    >>> second_half(messages(2, source=0, target=1, flits=[8, 8], after=[[], [0]])).first
-    1
-    """
-    rows = len(two) // 2
-    assert two.first == 0
-    assert len(two) == 2 * rows
-    begin = two.after_offsets[rows]
-    arrays = {f.name: getattr(two, f.name)[rows:] for f in fields(Messages) if f.name in COLUMNS}
-    offsets = two.after_offsets[rows:] - begin
-    return Messages(two.num_nodes, rows, **arrays, after_offsets=offsets, after=two.after[begin:])
-
-
 def _parts(one: Messages) -> _Parts:
     """The connected components of what rows wait for."""
     from scipy.sparse import coo_array
@@ -328,6 +310,9 @@ def _parts(one: Messages) -> _Parts:
         rows=np.argsort(of_row, kind="stable"),
         opens=opens,
     )
+
+
+# -- rounds of all hosts ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

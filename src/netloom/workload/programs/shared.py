@@ -182,7 +182,15 @@ def share(
             raise InputError("app", found, f"its nodes too, such as {graph.name}@0-31")
         nodes = working if given is None else np.asarray(given)
         name = graph.name if given is None else f"{graph.name}@{_ranges(nodes)}"
-        _check_nodes(graph, nodes, num_nodes, failed_nodes, name)
+        outside, failed = (nodes < 0) | (nodes >= num_nodes), np.isin(nodes, failed_nodes)
+        if outside.any():
+            raise InputError(name, f"host {nodes[np.argmax(outside)]}", f"0 to {num_nodes - 1}")
+        if failed.any():
+            found = f"host {nodes[np.argmax(failed)]}, which failed"
+            raise InputError(name, found, "working hosts")
+        if len(nodes) < graph.num_tasks:
+            found = f"{len(nodes)} nodes for {graph.num_tasks} tasks"
+            raise InputError(name, found, f"at least {graph.num_tasks} nodes")
         taken = owner[nodes] >= 0
         if taken.any() and not shared:
             node = int(nodes[np.argmax(taken)])
@@ -197,7 +205,18 @@ def share(
         placed.append(nodes[: graph.num_tasks].astype(np.int32))
     sizes = [graph.num_tasks for graph, _ in programs]
     program_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    joined = _joined([graph for graph, _ in programs], " and ".join(names))
+    graphs, name = [graph for graph, _ in programs], " and ".join(names)
+    check_size(sum(sizes), where=name, what="tasks")
+    check_size(sum(graph.num_edges for graph in graphs), where=name, what="edges")
+    first = (np.cumsum(sizes) - sizes).astype(np.int32)
+    joined = ProcessGraph(
+        name,
+        sum(sizes),
+        np.concatenate([graph.source + task for graph, task in zip(graphs, first, strict=True)]),
+        np.concatenate([graph.target + task for graph, task in zip(graphs, first, strict=True)]),
+        np.concatenate([graph.bytes for graph in graphs]),
+        np.concatenate([graph.messages for graph in graphs]),
+    )
     return SharedProgram(tuple(names), num_nodes, joined, np.concatenate(placed), program_of)
 
 
@@ -307,36 +326,6 @@ def _law_of(traffic: Traffic, pairs: Shares) -> Law:
     """Return the law by which pairs of a traffic, in any order, are taken by their weights."""
     keys = pairs.source.astype(np.int64) * traffic.num_nodes + pairs.target
     return weighted(traffic.num_nodes, merged(traffic.num_nodes, keys, pairs.weight))
-
-
-def _check_nodes(
-    graph: ProcessGraph, nodes: NDArray[Any], num_nodes: int, failed_nodes: Sequence[int], name: str
-) -> None:
-    outside = (nodes < 0) | (nodes >= num_nodes)
-    if outside.any():
-        raise InputError(name, f"host {nodes[np.argmax(outside)]}", f"0 to {num_nodes - 1}")
-    failed = np.isin(nodes, np.asarray(failed_nodes, np.int64))
-    if failed.any():
-        raise InputError(name, f"host {nodes[np.argmax(failed)]}, which failed", "working hosts")
-    if len(nodes) < graph.num_tasks:
-        found = f"{len(nodes)} nodes for {graph.num_tasks} tasks"
-        raise InputError(name, found, f"at least {graph.num_tasks} nodes")
-
-
-def _joined(graphs: Sequence[ProcessGraph], name: str) -> ProcessGraph:
-    sizes = np.array([graph.num_tasks for graph in graphs])
-    check_size(int(sizes.sum()), where=name, what="tasks")
-    check_size(sum(graph.num_edges for graph in graphs), where=name, what="edges")
-    firsts = (np.cumsum(sizes) - sizes).astype(np.int32)
-    numbered = list(zip(graphs, firsts, strict=True))
-    return ProcessGraph(
-        name,
-        int(sizes.sum()),
-        np.concatenate([graph.source + first for graph, first in numbered]),
-        np.concatenate([graph.target + first for graph, first in numbered]),
-        np.concatenate([graph.bytes for graph in graphs]),
-        np.concatenate([graph.messages for graph in graphs]),
-    )
 
 
 def _ranges(nodes: NDArray[Any]) -> str:

@@ -1,11 +1,8 @@
-"""Traces from and to files: tables, and GOAL.
+"""Traces from files: tables, and GOAL.
 
-Schedules in the text format of GOAL, as LogGOPSim reads them, as traces.
-
-The format is that of LogGOPSim's ``txt2bin`` (Hoefler, Schneider & Lumsdaine 2010): for each rank
-sends, receives and calculations with labels, and which of them requires which.
-
-Traces from and to tables: CSV and TSV, Parquet.
+Schedules in the text format of GOAL are those of LogGOPSim's ``txt2bin`` (Hoefler, Schneider &
+Lumsdaine 2010): for each rank sends, receives and calculations with labels, and which of them
+requires which. Tables are CSV, TSV or Parquet, one entry a row.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.files import parsing, refuse_longer_rows
+from netloom.workload.graphs.files import MOST_COLUMNS, parsing, refuse_longer_rows
 from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
     Where: TypeAlias = Callable[[int], str]
 
 
-# -- goal ------------------------------------------------------------------------------------------
+# -- GOAL ------------------------------------------------------------------------------------------
 
 
 ANY = -1
@@ -434,7 +431,7 @@ def _taken(queues: _Queues, turn: dict[int, int], receive: _Operation) -> int:
     return min(fitting)[2].popleft() if fitting else -1  # a rank has one operation at each turn
 
 
-# -- trace files -----------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 WORDS = {"delay": "delay", "run": "compute", "hold": "hold", "receive": "receive"}
@@ -454,9 +451,6 @@ WANTED = (
     f"columns id, after, source, target, {', '.join(IN_CYCLES.values())}, flits (or bytes), or "
     f"with bytes {', '.join(IN_SECONDS.values())}"
 )
-
-MOST_COLUMNS = 1024
-"""Most columns of a table."""
 
 MOST_ROWS_A_BYTE, MOST_SAME_ROWS = 4, 2**20
 """Most rows of a Parquet file: so many a byte, since their ids differ, or so many in any case."""
@@ -526,9 +520,15 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
         table, where, num_tasks = _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
     else:
         table, where, num_tasks = _text(path)
-    unit = _unit(table.columns, unit, path)
-    if unit == "seconds":
-        flit_bytes = 1
+    of_seconds = [name for name in table.columns if name in IN_SECONDS.values()]
+    of_cycles = [name for name in table.columns if name in (*IN_CYCLES.values(), "flits")]
+    if of_seconds and of_cycles:
+        found = f"columns '{of_seconds[0]}' and '{of_cycles[0]}'"
+        raise InputError(str(path), found, "seconds with bytes, or cycles with flits")
+    if of_seconds or ("bytes" in table.columns and unit == "seconds" and not of_cycles):
+        unit, flit_bytes = "seconds", 1
+    else:
+        unit = "cycles"
     columns = {
         name: _numbers(table, name, where, whole=unit == "cycles")
         for name in NUMBERS
@@ -537,15 +537,20 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     times = IN_CYCLES if unit == "cycles" else IN_SECONDS
     nothing = np.zeros(table.height, np.int64)
     ids = _ids(table, where)
-    source = np.array(_sources(table, where))
+    tasks = []
+    for row, word in enumerate(_words(table, "source")):
+        if not word:
+            raise InputError(where(row), "no source", "a task's number")
+        tasks.append(whole_number(word, where=where(row)))
+    source = np.array(tasks)
     targets = _targets(table, where)
     highest = int(max(source.max(initial=0), targets.values.max(initial=0))) + 1
     check_size(highest, where=str(path), what="tasks")
-    for tasks, owners in ((source, np.arange(len(source))), (targets.values, targets.owners())):
-        if num_tasks and (tasks >= num_tasks).any():
-            wrong = int(np.argmax(tasks >= num_tasks))
+    for each, owners in ((source, np.arange(len(source))), (targets.values, targets.owners())):
+        if num_tasks and (each >= num_tasks).any():
+            wrong = int(np.argmax(each >= num_tasks))
             raise InputError(
-                where(int(owners[wrong])), f"task {tasks[wrong]}", f"0 to {num_tasks - 1}"
+                where(int(owners[wrong])), f"task {each[wrong]}", f"0 to {num_tasks - 1}"
             )
     return ordered_trace(
         str(path),
@@ -654,18 +659,6 @@ def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
     return table
 
 
-def _unit(names: list[str], asked: Unit, path: Path) -> Unit:
-    """The unit of a table's times and lengths. One that mixes both is refused."""
-    of_seconds = [name for name in names if name in IN_SECONDS.values()]
-    of_cycles = [name for name in names if name in IN_CYCLES.values() or name == "flits"]
-    if of_seconds and of_cycles:
-        found = f"columns '{of_seconds[0]}' and '{of_cycles[0]}'"
-        raise InputError(str(path), found, "seconds with bytes, or cycles with flits")
-    if of_seconds or (asked == "seconds" and "bytes" in names and not of_cycles):
-        return "seconds"
-    return "cycles"
-
-
 def _words(table: pl.DataFrame, name: str) -> list[str]:
     """What a column says, row by row. Nothing where it is blank or there is no such column."""
     import polars as pl
@@ -714,16 +707,6 @@ def _ids(table: pl.DataFrame, where: Where) -> list[str]:
             raise InputError(where(row), f"id '{name}' again, as in {place}", "an id of its own")
         seen[name] = row
     return ids
-
-
-def _sources(table: pl.DataFrame, where: Where) -> list[int]:
-    """Return the task of each row. Each has one."""
-    tasks = []
-    for row, word in enumerate(_words(table, "source")):
-        if not word:
-            raise InputError(where(row), "no source", "a task's number")
-        tasks.append(whole_number(word, where=where(row)))
-    return tasks
 
 
 def _targets(table: pl.DataFrame, where: Where) -> Lists:

@@ -1,20 +1,14 @@
-"""Traces: messages that wait for others, in trees.
+"""Traces: what a program computed and sent, and what each of it waited for, task by task.
 
-Spanning trees of one-hop messages, by which a node reaches all others, or some of them.
-
-A broadcast without hardware support is sent to neighbours, who send copies on to theirs (Bose,
-Broeg, Kwon & Ashir 1995; Shahrabi, Ould-Khaoua & Mackenzie 2002). Every node is reached on a
-shortest path.
-
-Traces: what a program computed and sent, and what each of it waited for, task by task.
-
-``trace_files`` reads and writes tables, ``goal`` reads schedules of LogGOPSim. A trace knows tasks
-only. Put on the nodes of a network it becomes messages, which any simulator can replay. Its times
-and lengths are cycles and flits, or seconds and bytes: ``in_cycles`` and ``in_seconds`` turn one
-into the other, given a clock.
+A trace knows tasks only. Put on the nodes of a network it becomes messages, which any simulator can
+replay. Its times and lengths are cycles and flits, or seconds and bytes: ``in_cycles`` and
+``in_seconds`` turn one into the other, given a clock. ``trace_files`` reads traces.
 
 The order of rows in a file has no meaning. Of rows that are ready in the same cycle, the one with
 the longest chain of rows to come goes first. Ties go to the first id.
+
+A multicast without hardware support is sent to neighbours, who send copies on to theirs, along a
+tree of shortest paths (Bose, Broeg, Kwon & Ashir 1995; Shahrabi, Ould-Khaoua & Mackenzie 2002).
 """
 
 from __future__ import annotations
@@ -41,13 +35,16 @@ from netloom.workload.programs.messages import (
     grouped,
 )
 
+# -- trees -----------------------------------------------------------------------------------------
+
+
 MOST_TEMPLATES = 64
 """Most trees that are kept to be moved from root to root. A torus of two dimensions has eight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """Which trees of shortest paths. ``row_first`` and ``balanced_orientation`` make one."""
+    """Which trees of shortest paths. ``row_first`` makes one."""
 
     # On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
     order: tuple[int, ...] = ()
@@ -102,24 +99,6 @@ def row_first(topology: Topology) -> Orientation:
     return Orientation(preference=np.arange(topology.num_channels, dtype=np.float64))
 
 
-def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:
-    """Return an orientation drawn anew: order of the dimensions, and leans of the even rings.
-
-    The row-first tree of a k x k torus loads columns k times as much as rows. If the orientation is
-    drawn for each broadcast, all channels of a torus with equal sides carry the same mean traffic,
-    as in the model of Shahrabi et al. (2002, eq. 4). On networks other than k-ary n-cubes, each
-    node gets its copy from a neighbour drawn among those nearer to the root.
-    """
-    if isinstance(topology, Cube):
-        dimensions = len(topology.sides)
-        drawn = rng.random(2 * dimensions)
-        order = np.argsort(drawn[:dimensions])
-        return Orientation(
-            tuple(order.tolist()), tuple((drawn[dimensions:] < 0.5).astype(int).tolist())
-        )
-    return Orientation(preference=rng.random(topology.num_channels))
-
-
 def branches(
     topology: Topology,
     root: int,
@@ -157,7 +136,15 @@ def branches(
             raise NoRouteError(root, lost, "a network in which all targets can be reached")
         asked = np.zeros(len(node), bool)
         asked[asked_places] = True
-        used = _ways(parent, asked)
+        needed = np.zeros(len(parent), bool)  # on a way from the root to a place that is asked for
+        needed[0] = True
+        reached = np.flatnonzero(asked)
+        while len(reached):
+            needed[reached] = True
+            reached = np.unique(parent[reached])
+            reached = reached[reached >= 0]
+            reached = reached[~needed[reached]]
+        used = np.flatnonzero(needed[1:]) + 1
     number = np.full(len(node) + 1, -1, np.int32)  # of the message that reaches a place
     number[used] = np.arange(len(used), dtype=np.int32)
     above = parent[used]
@@ -179,19 +166,6 @@ def straight(root: int, targets: Ints) -> Branches:
     return Branches(
         np.full(count, root, np.int32), others, np.full(count, -1, np.int32), np.ones(count, bool)
     )
-
-
-def _ways(parent: Ints, asked: Bools) -> Ints:
-    """Places but the root's that lie on a way from the root to a place that is asked for."""
-    needed = np.zeros(len(parent), bool)
-    needed[0] = True
-    reached = np.flatnonzero(asked)
-    while len(reached):
-        needed[reached] = True
-        reached = np.unique(parent[reached])
-        reached = reached[reached >= 0]
-        reached = reached[~needed[reached]]
-    return np.flatnonzero(needed[1:]) + 1
 
 
 def _spread(topology: Topology, root: int, orientation: Orientation) -> _Spread:
@@ -276,6 +250,9 @@ def _ordered(parent: Ints, order: Ints) -> _Spread:
     place = np.full(len(parent) + 1, -1, np.int32)  # one more, for the parent of the root
     place[order] = np.arange(len(order), dtype=np.int32)
     return _Spread(order.astype(np.int32), place[parent[order]])
+
+
+# -- traces ----------------------------------------------------------------------------------------
 
 
 Unit: TypeAlias = Literal["cycles", "seconds"]
@@ -530,9 +507,7 @@ def _dependence_order(after: Lists) -> Ints:
     waiter = after.owners()
     if np.all(after.values < waiter):
         return np.arange(count)
-    by_waited = np.argsort(after.values, kind="stable")
-    waiters = waiter[by_waited].tolist()
-    begins = np.searchsorted(after.values[by_waited], np.arange(count + 1)).tolist()
+    begins, waiters = (each.tolist() for each in grouped(after.values, waiter, count))
     missing = np.diff(after.offsets).tolist()
     free = [entry for entry, waits in enumerate(missing) if not waits]
     heapify(free)
@@ -555,7 +530,7 @@ def _circle(after: Lists, order: Ints) -> list[int]:
     seen: dict[int, int] = {}
     while way[-1] not in seen:
         seen[way[-1]] = len(way) - 1
-        waited = after.values[after.offsets[way[-1]] : after.offsets[way[-1] + 1]]
+        waited = after.of(way[-1])
         way.append(int(waited[stuck[waited]][0]))
     circle = way[seen[way[-1]] : -1]
     first = circle.index(min(circle))
@@ -569,7 +544,28 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
     for entry, part in trees.items():
         counts[entry] += len(part.source)
     begin = np.cumsum(counts) - counts
-    columns = _head_rows(trace, nodes, trees, begin, int(counts.sum()))
+    # columns of all rows, with those filled in that are the first of an entry
+    offsets, tasks = trace.targets
+    alone = (np.diff(offsets) > 0) & ~np.isin(np.arange(len(trace)), list(trees))
+    heads = nodes[trace.source]
+    goals = heads.copy()
+    chosen = tasks[offsets[:-1][alone]]
+    goals[alone] = np.where(chosen == EVERYONE, heads[alone], nodes[chosen])
+    values: dict[str, Any] = {
+        "start": trace.start,
+        "delay": trace.delay,
+        "run": trace.run,
+        "source": heads,
+        "target": goals,
+        "flits": np.where(alone, trace.flits, 0),
+        "hold": trace.hold,
+        "receive": np.where(alone, trace.receive, 0),
+        "context": -1,
+    }
+    columns: dict[str, NDArray[Any]] = {}
+    for name, value in values.items():
+        columns[name] = np.full(counts.sum(), -(name == "context"), _dtype(name, trace.unit))
+        columns[name][begin] = value
     final = np.ones(len(columns["source"]), bool)  # rows that are the last of their entry
     waits, waited = [], []
     for entry, part in trees.items():
@@ -586,7 +582,12 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
     waits.append(begin[trace.after.owners()][completing.owners()])
     waited.append(completing.values)
     after = grouped(np.concatenate(waits), np.concatenate(waited), len(owner))
-    inside = _keep_inside(columns, topology)
+    # Messages that stay inside nodes arrive at once. A row without flits sends nothing, and its
+    # target's processor still takes it.
+    source, target, flits = (columns[name] for name in ("source", "target", "flits"))
+    stays = ~topology.crosses(source, target)
+    sent, kept = float(flits.sum()), float(flits[stays].sum())
+    flits[stays & (source != target)] = 0
     cycles = _least_cycles(columns, flit_time)
     turn = _turn(cycles, after, owner, trace.ids)
     place = np.empty(len(turn), np.int64)
@@ -599,19 +600,7 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
         after_offsets=waiting.offsets,
         after=place[waiting.values],
     )
-    return Replay(checked(table), trace, owner[turn], inside)
-
-
-def _keep_inside(columns: dict[str, NDArray[Any]], topology: Topology) -> float:
-    """Let messages that stay inside nodes arrive at once. Return their share of what is sent.
-
-    A row without flits sends nothing, and its target's processor still takes it.
-    """
-    source, target, flits = (columns[name] for name in ("source", "target", "flits"))
-    stays = ~topology.crosses(source, target)
-    sent, kept = float(flits.sum()), float(flits[stays].sum())
-    flits[stays & (source != target)] = 0
-    return kept / sent if sent else 0.0
+    return Replay(checked(table), trace, owner[turn], kept / sent if sent else 0.0)
 
 
 def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> Ints:
@@ -653,42 +642,13 @@ def _trees(trace: Trace, topology: Topology, nodes: Ints) -> dict[int, Branches]
     """The tree of each entry that goes to several nodes."""
     everyone = np.unique(nodes)
     found = {}
-    offsets, tasks = trace.targets
-    several = np.diff(offsets) > 1
-    several[trace.targets.owners()[tasks == EVERYONE]] = True
+    several = trace.targets.lengths > 1
+    several[trace.targets.owners()[trace.targets.values == EVERYONE]] = True
     for entry in np.flatnonzero(several).tolist():
-        some = tasks[offsets[entry] : offsets[entry + 1]]
+        some = trace.targets.of(entry)
         targets = everyone if some[0] == EVERYONE else np.unique(nodes[some])
         root = int(nodes[trace.source[entry]])
         part = branches(topology, root, targets) if topology.direct else straight(root, targets)
         if len(part.source):  # else all of them are on the source's own node
             found[entry] = part
     return found
-
-
-def _head_rows(
-    trace: Trace, nodes: Ints, trees: dict[int, Branches], begin: Ints, num_rows: int
-) -> dict[str, NDArray[Any]]:
-    """Columns of all rows, with those filled in that are the first of an entry."""
-    offsets, tasks = trace.targets
-    alone = (np.diff(offsets) > 0) & ~np.isin(np.arange(len(trace)), list(trees))
-    source = nodes[trace.source]
-    target = source.copy()
-    chosen = tasks[offsets[:-1][alone]]
-    target[alone] = np.where(chosen == EVERYONE, source[alone], nodes[chosen])
-    values: dict[str, Any] = {
-        "start": trace.start,
-        "delay": trace.delay,
-        "run": trace.run,
-        "source": source,
-        "target": target,
-        "flits": np.where(alone, trace.flits, 0),
-        "hold": trace.hold,
-        "receive": np.where(alone, trace.receive, 0),
-        "context": -1,
-    }
-    columns: dict[str, NDArray[Any]] = {}
-    for name, value in values.items():
-        columns[name] = np.full(num_rows, -(name == "context"), _dtype(name, trace.unit))
-        columns[name][begin] = value
-    return columns

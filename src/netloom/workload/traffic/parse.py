@@ -1,8 +1,7 @@
 """Traffic patterns by name, and as plain data.
 
-Traffic patterns by name, on a network.
-
-Traffic as plain data and back, and whether a name makes the same object again.
+``parse_traffic`` makes a pattern on a network from its name. ``plain_traffic`` says by which name
+or dict ``traffic_of`` makes the same traffic again.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from netloom.workload.traffic import (
 )
 from netloom.workload.traffic.patterns import Fixed, Weighted, adversarial, first_router
 
-# -- parse -----------------------------------------------------------------------------------------
+# -- by name ---------------------------------------------------------------------------------------
 
 
 TRAFFICS = (
@@ -187,19 +186,6 @@ def _targets(graph: ProcessGraph) -> Ints:
     return targets
 
 
-def _on_hosts(topology: Topology, to: Ints, where: str) -> Ints:
-    """Return the host in the same place on the router to which that of each host sends."""
-    router = first_router(topology)
-    hosts = np.argsort(router, kind="stable").astype(np.int32)  # router by router
-    many = np.bincount(router, minlength=len(to))
-    if many.min() != many.max():
-        found = f"{many.min()} to {many.max()} hosts on a router of {topology.name}"
-        raise InputError(where, found, "as many on each")
-    targets = np.empty_like(hosts)
-    targets[hosts] = hosts.reshape(len(to), -1)[to].ravel()
-    return targets
-
-
 def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool) -> Traffic:
     """Return a pattern among the nodes of a list: the i-th sends to where its task i does."""
     name, argument = split_spec(spec)
@@ -251,8 +237,17 @@ def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
     if not isinstance(shape, Cube | HyperXShape):
         wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
         raise InputError(where, f"the network {topology.name}", wanted)
-    targets = _targets(_BY_SIDES[pattern](*shape.sides))
-    return _on_hosts(topology, targets, where)
+    to = _targets(_BY_SIDES[pattern](*shape.sides))
+    # the host in the same place on the router to which that of each host sends
+    router = first_router(topology)
+    hosts = np.argsort(router, kind="stable").astype(np.int32)  # router by router
+    many = np.bincount(router, minlength=len(to))
+    if many.min() != many.max():
+        found = f"{many.min()} to {many.max()} hosts on a router of {topology.name}"
+        raise InputError(where, found, "as many on each")
+    targets = np.empty_like(hosts)
+    targets[hosts] = hosts.reshape(len(to), -1)[to].ravel()
+    return targets
 
 
 def _by_count(pattern: str, count: int, where: str, more: str = "") -> ProcessGraph:
@@ -287,7 +282,7 @@ def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
     return _by_count(pattern, count, where)
 
 
-# -- plain -----------------------------------------------------------------------------------------
+# -- as plain data ---------------------------------------------------------------------------------
 
 
 MOST_LISTED = 2**16

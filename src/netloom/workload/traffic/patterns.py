@@ -1,19 +1,9 @@
 """Patterns of traffic, and the laws that decide targets.
 
-What decides the targets of packets: four laws, which a traffic pattern is built on.
-
-Each can draw targets for an array of sources, and list the share of a source's packets that goes to
-each target.
-
-Patterns of traffic: who sends to whom, alike, by groups, or to few.
-
-Traffic patterns: which node sends how often, and to whom (Dally & Towles, section 3.2).
-
-A pattern says nothing of time: ``stream`` turns it into packets.
-
-Traffic towards few nodes: hot spots, to which everybody sends something, and incasts.
-
-Traffic between the groups of a dragonfly, the pods of a fat tree or the rows of a HyperX.
+A pattern says which node sends how often, and to whom (Dally & Towles, section 3.2): alike, by
+groups, or to few. It says nothing of time: ``stream`` turns it into packets. It is built on one of
+four laws. Each can draw targets for an array of sources, and list the share of a source's packets
+that goes to each target.
 """
 
 from __future__ import annotations
@@ -34,7 +24,7 @@ from netloom.topology import Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.workload.graphs.process_graph import ProcessGraph
 
-# -- targets ---------------------------------------------------------------------------------------
+# -- laws ------------------------------------------------------------------------------------------
 
 
 class Shares(NamedTuple):
@@ -642,6 +632,9 @@ def check_nodes(
         raise InputError(where, found, f"{least} to {num_nodes - 1}")
 
 
+# -- towards few nodes, and between groups ---------------------------------------------------------
+
+
 def hot_spot(
     base: Traffic,
     fraction: float,
@@ -697,7 +690,10 @@ def hot_spot(
         raise InputError(where, f"{weight.size} weights", f"one for each of {len(hot)} hot nodes")
     check_weights(weight, where)
     weight = weight[first]
-    named = [_named(node, by) for node, by in zip(hot.tolist(), weight.tolist(), strict=True)]
+    named = []
+    for node, by in zip(hot.tolist(), weight.tolist(), strict=True):
+        short = f"{by:g}" if float(f"{by:g}") == by else repr(by)  # as few digits as it takes
+        named.append(f"{node}" if by == 1 else f"{node}*{short}")
     name += ",".join(named) + f":{base.name}" * (base.name != "uniform")
     rank = np.full(base.num_nodes, len(hot), np.int32)
     if not to_self:
@@ -757,12 +753,6 @@ def incast(
     target_of = np.full(num_nodes, -1, np.int64)
     target_of[chosen] = np.resize(to, len(chosen))
     return permutation(target_of, name=name)
-
-
-def _named(node: int, weight: float) -> str:
-    """Return a hot node with its weight, in as few digits as it takes."""
-    short = f"{weight:g}" if float(f"{weight:g}") == weight else repr(weight)
-    return str(node) if weight == 1 else f"{node}*{short}"
 
 
 def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) -> Traffic:

@@ -1,19 +1,14 @@
 """Packets: when they are born, how long they are, and the stream of them.
 
-When packets come, at each node on its own: Bernoulli, Poisson, or in bursts.
+Packets come at each node on its own: Bernoulli, Poisson, or in bursts. Nothing is drawn for a cycle
+without a packet. All (cycle, node) cells of a block of cycles lie in a row, node after node and
+cycle after cycle. One stream of random gaps leads from each packet to the next. Geometric gaps make
+every cell an independent Bernoulli trial, exponential ones an independent Poisson count. Nodes with
+lower rates drop some of their packets at random (thinning, Lewis & Shedler 1979), which keeps both
+laws exact. They share a row only with nodes whose rates are at most twice theirs, so that less than
+half of the packets are dropped.
 
-Nothing is drawn for a cycle without a packet. All (cycle, node) cells of a block of cycles lie in a
-row, node after node and cycle after cycle. One stream of random gaps leads from each packet to the
-next. Geometric gaps make every cell an independent Bernoulli trial, exponential ones an independent
-Poisson count. Nodes with lower rates drop some of their packets at random (thinning, Lewis &
-Shedler 1979), which keeps both laws exact. They share a row only with nodes whose rates are at most
-twice theirs, so that less than half of the packets are dropped.
-
-How long packets are, in flits.
-
-Open-loop traffic: all packets that nodes send, whatever the network makes of them.
-
-All randomness of the traffic is drawn here, in streams of its own. It does not depend on the
+All randomness of open-loop traffic is drawn here, in streams of its own. It does not depend on the
 network: two routers with the same traffic, load and seed get the same packets.
 """
 
@@ -31,6 +26,9 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import real_number, split_spec, whole_number
 from netloom.workload.traffic import Traffic
+
+# -- arrivals --------------------------------------------------------------------------------------
+
 
 ARRIVALS = "bernoulli, poisson or on-off:BURST_CYCLES,DUTY such as on-off:100,0.25"
 
@@ -261,6 +259,9 @@ def _bursts(
     return begin.astype(np.int64), length.astype(np.int64), where
 
 
+# -- lengths ---------------------------------------------------------------------------------------
+
+
 LONGEST = 32_767
 """Most flits of a packet: the simulators count them in int16."""
 
@@ -398,6 +399,9 @@ def _rising(words: list[str], where: str) -> tuple[int, int]:
     return shortest, longest
 
 
+# -- the stream ------------------------------------------------------------------------------------
+
+
 class Packets(NamedTuple):
     """Packets in the order of their birth, those of one cycle by source. int32[num_packets] each.
 
@@ -494,7 +498,14 @@ class PacketStream:
         self.lengths = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths
         self.arrivals = parse_arrivals(arrivals) if isinstance(arrivals, str) else arrivals
         self.seed = seed
-        self.rates = _packet_rates(traffic, load, self.lengths, self.arrivals)
+        rates, most = load * traffic.rate / self.lengths.mean, self.arrivals.most
+        node = int(np.argmax(rates))
+        if rates[node] > most * (1 + 1e-9):
+            found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets per cycle"
+            wanted = f"a load at which none creates more than {most:g} ({self.arrivals.name})"
+            raise InputError("load", found, wanted)
+        # packets that each node creates a cycle, float64[num_nodes]
+        self.rates = np.where(traffic.rate > 0, np.clip(rates, LEAST_RATE, most), 0.0)
         self._due = Due(self.blocks())
 
     def until(self, cycle: int) -> Packets:
@@ -528,15 +539,3 @@ class PacketStream:
             target = self.traffic.draw_targets(targets, source)
             length = self.lengths.draw(flits, len(source))
             yield block.end, columns(Packets(block.birth, source, target, length))
-
-
-def _packet_rates(traffic: Traffic, load: float, lengths: Lengths, arrivals: Arrivals) -> Floats:
-    """Packets that each node creates a cycle (float64[num_nodes])."""
-    rates = load * traffic.rate / lengths.mean
-    node = int(np.argmax(rates))
-    if rates[node] > arrivals.most * (1 + 1e-9):
-        found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets per cycle"
-        wanted = f"a load at which none creates more than {arrivals.most:g} ({arrivals.name})"
-        raise InputError("load", found, wanted)
-    sent = np.clip(rates, LEAST_RATE, arrivals.most)
-    return np.where(traffic.rate > 0, sent, 0.0)

@@ -7,10 +7,22 @@ import numpy as np
 
 from netloom.base.compilation import inlined, kernel
 from netloom.simulation.kernels.agenda import lowest, record, unsigned
-from netloom.workload.kernels.packets import bits_at, chain_key, uniform_at
+from netloom.workload.kernels.packets import GOLDEN, bits_at, scrambled
 from netloom_papers.combining import layout
 
 NEVER = 2**62
+
+
+@inlined
+def chain_key(stream_key, chain):
+    """Return the key of a chain of a stream, whose own key ``counter_random.stream_keys`` gives."""
+    return scrambled(stream_key + np.uint64(chain) * GOLDEN)
+
+
+@inlined
+def uniform_at(key, index):
+    """Return the number in [0, 1) at a place of a chain."""
+    return np.float64(bits_at(key, index) >> np.uint64(11)) * 2.0**-53
 
 
 @inlined

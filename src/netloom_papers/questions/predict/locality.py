@@ -423,7 +423,7 @@ class LocalityPrediction(Answer):
 
         from netloom.drawing.axes import AFTER, DASHES, Axis, Look, axis, looks_of
         from netloom.drawing.frame import REFERENCE
-        from netloom.drawing.load_curves import lines_by, nodes_axis, ratio_axis
+        from netloom_papers.exhibits import lines_by, nodes_axis, ratio_axis
 
         table = self.table()
         names = table["mapping"].unique(maintain_order=True).to_list()

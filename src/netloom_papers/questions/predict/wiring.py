@@ -199,7 +199,7 @@ class WiringPrediction(Answer):
         import polars as pl
 
         from netloom.drawing.axes import DASHED, DOTTED, SOLID, looks_of
-        from netloom.drawing.load_curves import lines_by, nodes_axis, ratio_axis
+        from netloom_papers.exhibits import lines_by, nodes_axis, ratio_axis
 
         def headers(length: float) -> str:
             return counted(number(length), "header")

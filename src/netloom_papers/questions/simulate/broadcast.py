@@ -37,6 +37,7 @@ from netloom_papers.programs.broadcast import (
     BroadcastTraffic,
     Latency as MessageLatency,
     class_loads,
+    per_channel,
     run_broadcasts,
 )
 
@@ -520,7 +521,12 @@ def _directions(
     """Yield the directions of a k-ary n-cube, or none."""
     if not isinstance(topology, Cube) or expected is None:
         return
-    total = topology.direction_means(run.channel_utilisation)
+    total = np.zeros((len(topology.sides), 2))
+    for axis, direction in np.ndindex(total.shape):
+        first = topology.line_base[axis, direction]
+        after = first + topology.direction_channels[axis]
+        total[axis, direction] = run.channel_utilisation[first:after].sum()
+    total = per_channel(topology, total)
     broadcast = run.broadcast_by_direction
     if broadcast is None:
         broadcast = np.full(total.shape, np.nan)

@@ -16,7 +16,7 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
-from netloom.machines import Machine, node_costs
+from netloom.machines import Machine
 from netloom.mapping.layouts import cube_of_hosts
 from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
@@ -27,11 +27,12 @@ from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepar
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.terminal import rough, subject
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.programs.node_costs import NodeCosts
 from netloom_papers.programs.neighbour_patterns import (
     PATTERNS,
+    NodeCosts,
     Pattern,
     PatternTimes,
+    node_costs,
     pattern,
     run_pattern,
 )

@@ -31,11 +31,13 @@ from netloom.simulation.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.measures import busy_shares
 from netloom.workload import ProcessGraph
-from netloom.workload.programs.node_costs import Protocol, coherence, request_reply
 from netloom_papers.programs import transactions
 from netloom_papers.programs.transactions import (
+    Protocol,
     TransactionRun,
     TransactionStatistics,
+    coherence,
+    request_reply,
 )
 
 BUSY, IDLE = 0.8, 0.5

@@ -13,7 +13,6 @@ from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
 from netloom.workload.programs.collectives.msccl import (
     NAMES,
-    all_sent,
     executed,
     msccl_text,
     parse_msccl,
@@ -192,9 +191,9 @@ def test_a_connection_that_is_full_stops_its_sender(tmp_path):
             [_gather(1)[0], *[_gather(1)[1]] * many, *[_gather(1)[2]] * many],
         )
         path.write_text(text)
-    assert len(all_sent(parse_msccl(str(tmp_path / "8.xml")))) == 16
+    assert len(executed(parse_msccl(str(tmp_path / "8.xml"))).sent) == 16
     with pytest.raises(InputError, match="sends to GPU 1, which holds 8 messages"):
-        all_sent(parse_msccl(str(tmp_path / "9.xml")))
+        executed(parse_msccl(str(tmp_path / "9.xml")))
 
 
 def test_messages_wait_for_what_their_thread_blocks_wait_for(tmp_path):

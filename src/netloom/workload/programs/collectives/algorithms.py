@@ -1,25 +1,14 @@
 """The known algorithms of each collective, and how their steps are made.
 
-The steps of algorithms: rings, halving and doubling, trees, nodes, all-to-all.
+P ranks, n = ⌈log2 P⌉. An all-gather brings each rank's block to all others, once. Backwards it is a
+reduce-scatter (``program.backwards``), and one after the other they are an all-reduce. In an
+all-to-all, chunk s·P + t is what rank s has for rank t. Steps of collectives with a root are for a
+root 0: ranks get other names later. In a hierarchy rank n·g + l is rank l of node n: its rail is l,
+and g ranks are on each of N nodes.
 
-All-gathers: how each rank's block comes to all others, each once. P ranks, n = ⌈log2 P⌉.
-
-Backwards they are reduce-scatters (``program.backwards``), and one after the other all-reduces.
-Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling). Bruck et al. 1997. Jain &
+Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling, trees). Bruck et al. 1997.
+Sanders, Speck & Träff 2009 (two trees), and NCCL, ``src/graph/trees.cc`` (which two). Jain &
 Sabharwal 2010 (rings of tori). De Sensi et al. 2024 (Swing). Jeaugey 2025 (PAT).
-
-All-to-alls of P ranks. Chunk s·P + t is what rank s has for rank t.
-
-Collectives of a root: trees, pipelined or not, and those that send up a tree and down again.
-
-Steps are for a root 0. ``algorithms`` gives ranks other names. Sources: Thakur, Rabenseifner &
-Gropp 2005, Sanders, Speck & Träff 2009 (two trees), and NCCL, ``src/graph/trees.cc`` (which two).
-
-Collectives in a hierarchy: inside nodes, and on rails, which join ranks of the same place.
-
-Rank n·g + l is rank l of node n: its rail is l, and g ranks are on each of N nodes.
-
-The known algorithms of each collective, by the names that users know them by.
 """
 
 from __future__ import annotations
@@ -55,10 +44,10 @@ from netloom.workload.programs.collectives.program import (
     steps,
     whole,
 )
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, cut
 from netloom.workload.programs.rounds import ranges
 
-# -- makers ----------------------------------------------------------------------------------------
+# -- all-gathers -----------------------------------------------------------------------------------
 
 
 MOST_PAIRS = 2**25
@@ -183,12 +172,7 @@ def recursive_doubling(num_ranks: int) -> Blocks:
 
 def _consecutive(low: Ints, width: Ints) -> Callable[[int], Lists]:
     """Return the ``carried`` of steps in which ranks send as many blocks, from the lowest on."""
-
-    def blocks(_: int) -> Lists:
-        offsets = np.append(0, np.cumsum(width, dtype=np.int64))
-        return Lists(offsets, ranges(low, width).astype(np.int32))
-
-    return blocks
+    return lambda _: cut(ranges(low, width).astype(np.int32), width)
 
 
 def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
@@ -206,9 +190,8 @@ def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
         def carried(number: int) -> Lists:
             given = each.chunks(number)
             lengths = np.add.reduceat(size[given.values], given.offsets[:-1])
-            offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
             values = ranges(begin[given.values], size[given.values])
-            return Lists(offsets, values.astype(np.int32))
+            return cut(values.astype(np.int32), lengths)
 
         return each._replace(
             source=member[each.source], target=member[each.target],
@@ -350,6 +333,9 @@ def _swing_along(sides: Sequence[int], have: list[Ints], dim: int, distance: int
     return steps(ranks, _moved(sides, dim, partner), blocks, width=width) if width else []
 
 
+# -- all-to-alls -----------------------------------------------------------------------------------
+
+
 def linear_all_to_all(num_ranks: int) -> list[Steps]:
     """Return one step in which each rank sends to all others, the next rank first."""
     source, target = pairs(num_ranks)
@@ -449,6 +435,9 @@ def with_pair_sizes(
     ), size
 
 
+# -- trees -----------------------------------------------------------------------------------------
+
+
 def star(num_ranks: int) -> Ints:
     """Return the parents of a tree in which all are children of rank 0. The root has none, −1."""
     return np.append(-1, np.zeros(num_ranks - 1, np.int64))
@@ -509,12 +498,22 @@ def along(parents: list[Ints], chunks: int, *, sums: bool = False) -> list[Steps
     A rank at depth d gets chunk k in step d − 1 + k. Tree t has chunks t·chunks and up. With sums
     it is the reduction up each tree.
     """
-    return merged(
-        [
-            _pipelined(tree, number * chunks, chunks, sums=sums)
-            for number, tree in enumerate(parents)
-        ]
-    )
+    lanes = []
+    for number, tree in enumerate(parents):
+        target, depth = np.flatnonzero(tree >= 0), depths(tree)
+        source, delay = tree[target], depth[target] - 1
+        if sums:
+            source, target, delay = target, source, depth.max() - depth[target]
+        order = np.argsort(delay, kind="stable")
+        source, target, delay = source[order], target[order], delay[order]
+        changes = np.unique(np.concatenate([delay, delay + chunks])).tolist()
+        lane = list[Steps]()
+        for begin, end in itertools.pairwise(changes):
+            active = slice(*np.searchsorted(delay, [begin - chunks, begin], side="right").tolist())
+            carried = partial(np.add, number * chunks + begin - delay[active, None])
+            lane += steps(source[active], target[active], carried, sums=sums, count=end - begin)
+        lanes.append(lane)
+    return merged(lanes)
 
 
 def up_and_down(parents: list[Ints], chunks: int) -> list[Steps]:
@@ -530,25 +529,6 @@ def depths(parents: Ints) -> Ints:
         depth = depth + np.where(above < 0, 0, depth[above])
         above = np.where(above < 0, -1, above[above])
     return depth
-
-
-def _pipelined(tree: Ints, first: int, chunks: int, *, sums: bool) -> list[Steps]:
-    """Return steps in which each rank of a tree passes on one chunk after the other."""
-    target, depth = np.flatnonzero(tree >= 0), depths(tree)
-    source, delay = tree[target], depth[target] - 1
-    if sums:
-        source, target, delay = target, source, depth.max() - depth[target]
-    order = np.argsort(delay, kind="stable")
-    source, target, delay = source[order], target[order], delay[order]
-    changes = np.unique(np.concatenate([delay, delay + chunks]))
-    found = list[Steps]()
-    for begin, end in itertools.pairwise(changes.tolist()):
-        active = slice(*np.searchsorted(delay, [begin - chunks, begin], side="right").tolist())
-        at_first = first + begin - delay[active, None]
-        found += steps(
-            source[active], target[active], partial(np.add, at_first), sums=sums, count=end - begin
-        )
-    return found
 
 
 def _first_chunk(messages: int) -> Carried:
@@ -594,6 +574,9 @@ def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
     for bit in range(core.bit_length() - 1):
         found += steps(member, member[number ^ 2**bit], _first_chunk(core), sums=True)
     return [*found, *steps(even + 1, even, _first_chunk(more))]
+
+
+# -- nodes and rails -------------------------------------------------------------------------------
 
 
 def nodes_broadcast(nodes: int, ranks_per_node: int) -> list[Steps]:
@@ -662,7 +645,7 @@ def nodes_all_to_all(nodes: int, ranks_per_node: int) -> list[Steps]:
     return found
 
 
-# -- algorithms ------------------------------------------------------------------------------------
+# -- algorithms by name ----------------------------------------------------------------------------
 
 
 MOST_CARRIED = 2**25
@@ -982,17 +965,31 @@ def outline(
     >>> outline("all-reduce", "ring", 16384).num_messages
     536838144
     """
-    request = Request(collective, num_ranks, root, chunks, ranks_per_node, torus)
     if algorithm not in algorithms_of(collective):
         wanted = f"for {collective}: {', '.join(algorithms_of(collective))}"
         raise InputError("algorithm", f"'{algorithm}'", wanted)
-    _check(request)
+    if not 1 <= num_ranks <= MOST_RANKS:
+        raise InputError("ranks", f"{num_ranks}", f"1 to {MOST_RANKS}")
+    if not 0 <= root < num_ranks:
+        raise InputError("root", f"{root}", f"a rank from 0 to {num_ranks - 1}")
+    if root and collective not in ROOTED:
+        raise InputError("root", f"{root} of {collective}", "none")
+    most = 1 if collective == "barrier" else MOST_CHUNKS
+    if not 1 <= chunks <= most:
+        raise InputError("chunks", f"{chunks} for {collective}", f"1 to {most}")
+    if ranks_per_node is not None and (ranks_per_node < 1 or num_ranks % ranks_per_node):
+        found = f"{ranks_per_node} of {num_ranks} ranks"
+        raise InputError("ranks per node", found, f"a divisor of {num_ranks}")
+    if torus is not None and (min(torus, default=0) < 1 or prod(torus) != num_ranks):
+        sides = "x".join(map(str, torus)) or "no sides"
+        raise InputError("torus", f"{sides} for {num_ranks} ranks", f"sides of {num_ranks} ranks")
     if num_ranks * chunks > MOST_PARTS:
         raise InputError("chunks", f"{chunks} for {num_ranks} ranks", f"{MOST_PARTS // num_ranks}")
-    found = ALGORITHMS[collective][algorithm](request)
+    request = Request(collective, num_ranks, root, chunks, ranks_per_node, torus)
+    made = ALGORITHMS[collective][algorithm](request)
     whole_vectors = collective in ("broadcast", "reduce", "all-reduce", "barrier")
     pipelined = whole_vectors and algorithm in PIPELINED
-    return found if pipelined else sliced_outline(found, chunks)
+    return made if pipelined else sliced_outline(made, chunks)
 
 
 def collective_program(
@@ -1026,24 +1023,3 @@ def collective_program(
         said = f"{num_ranks}, with which messages carry {carried} chunks"
         raise InputError("ranks", said, f"at most {MOST_CARRIED} chunks, or rounds")
     return listed_program(found, algorithm)
-
-
-def _check(request: Request) -> None:
-    """Refuse numbers that are none, and nodes and tori that are not of these ranks."""
-    size, each, torus = request.num_ranks, request.ranks_per_node, request.torus
-    if not 1 <= size <= MOST_RANKS:
-        raise InputError("ranks", f"{size}", f"1 to {MOST_RANKS}")
-    if not 0 <= request.root < size:
-        raise InputError("root", f"{request.root}", f"a rank from 0 to {size - 1}")
-    if request.root and request.collective not in ROOTED:
-        raise InputError("root", f"{request.root} of {request.collective}", "none")
-    most = 1 if request.collective == "barrier" else MOST_CHUNKS
-    if not 1 <= request.chunks <= most:
-        raise InputError("chunks", f"{request.chunks} for {request.collective}", f"1 to {most}")
-    if each is not None and (each < 1 or size % each):
-        raise InputError("ranks per node", f"{each} of {size} ranks", f"a divisor of {size}")
-    if torus is not None and (min(torus, default=0) < 1 or prod(torus) != size):
-        sides = "x".join(map(str, torus))
-        raise InputError(
-            "torus", f"{sides or 'no sides'} for {size} ranks", f"sides of {size} ranks"
-        )

@@ -1,41 +1,26 @@
 """MSCCL's XML: written, read, and run.
 
-MSCCL's XML: written, and read.
-
-Collectives as MSCCL XML, which GPU libraries execute: what each thread block sends and receives.
-
-A GPU has one thread block for its own copies, one for each GPU it sends to, and one for each it
-receives from. So a full connection never blocks the steps that would empty it. Steps wait for steps
-of their GPU's other thread blocks if they touch the same chunk. All-gather and all-reduce work on
-the output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of place.
-
-Format: microsoft/msccl and ROCm/rccl (their parsers), microsoft/msccl-tools. The last two name
+GPU libraries execute such files: what each thread block of each GPU sends and receives. Formats:
+microsoft/msccl and ROCm/rccl (their parsers), microsoft/msccl-tools. The last two name
 reduce-scatter differently (``reduce_scatter``, ``reducescatter``). The first's name is written.
 
-MSCCL XML as thread blocks and their steps: what cannot be right is refused by its line.
+Written: a GPU has one thread block for its own copies, one for each GPU it sends to, and one for
+each it receives from. So a full connection never blocks the steps that would empty it. Steps wait
+for steps of their GPU's other thread blocks if they touch the same chunk. All-gather and all-reduce
+work on the output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of
+place.
 
-What algorithms in MSCCL's XML do when they run.
+Read: what cannot be right is refused by its line.
 
-Which messages must have arrived before a thread block of an MSCCL file sends another.
+Run on data: every thread block makes its steps in order. A step waits for the step before it, for
+the one it depends on, for what it receives, and for room in the connection that it sends into: a
+connection has room once the message ``SLOTS`` before has been received. A send is done when its
+message has arrived. What deadlocks here deadlocks on GPUs.
 
-A step begins when the step before it in its thread block is done, and the one that it waits for. A
-send is done when its message has arrived, a receive when its message is there. A connection has
-room for a message once the one ``SLOTS`` before it has been received.
-
-Races of an MSCCL file: steps of two thread blocks that touch a chunk in either order.
-
-Some steps surely come before a step: those before it in its thread block, the one that it waits
-for, the send of what it receives, and all before these. Each thread block counts how far the others
-have surely come. Two unordered steps race if one writes what the other reads or writes, however the
-execution went (Lamport's order with vector clocks).
-
-MSCCL XML executed on data, step by step: what it sends, what waits for what, and where it stops.
-
-Every thread block makes its steps in order. A step waits for the one it depends on, for what it
-receives, and for room in the connection that it sends into. What deadlocks here deadlocks on GPUs.
-The order is one of those that the file allows. ``msccl_races`` sees whether others could differ.
-
-MSCCL XML as a trace: its messages, and what its thread blocks make them wait for.
+The order of a run is one of those that the file allows. Some steps surely come before a step: those
+before it in its thread block, the one that it waits for, the send of what it receives, and all
+before these. Two steps without such an order race if one writes what the other reads or writes,
+however the execution went (Lamport's order with vector clocks).
 """
 
 from __future__ import annotations
@@ -58,10 +43,10 @@ from netloom.base.errors import InputError
 from netloom.base.textfiles import read_bytes, write_text
 from netloom.base.words import counted, listed
 from netloom.workload.programs.collectives.program import CollectiveProgram
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.messages import Lists, cut, lists
 from netloom.workload.programs.traces import MOST_LENGTH, Trace, message_trace
 
-# -- msccl -----------------------------------------------------------------------------------------
+# -- written ---------------------------------------------------------------------------------------
 
 
 NAMES = {
@@ -177,7 +162,7 @@ def equal_chunks(program: CollectiveProgram) -> CollectiveProgram:
         wanted = f"sizes that at most {MOST_EQUAL:,} equal chunks make up, as with fewer --chunks"
         raise InputError("msccl", found, wanted)
     many = cells[which]
-    parts = Lists(np.append(0, np.cumsum(many)), np.arange(many.sum(), dtype=np.int32))
+    parts = cut(np.arange(many.sum(), dtype=np.int32), many)
     kept = program.chunks
     offsets = np.append(0, np.cumsum(many[kept.values]))[kept.offsets]
     return replace(
@@ -304,7 +289,21 @@ def msccl_text(program: CollectiveProgram, *, name: str = "netloom") -> str:
     }  # fmt: skip
     lines = [_tag("algo", head, ">")]
     for rank, gpu in enumerate(gpus):
-        lines += _gpu_lines(rank, gpu, layout.sizes(rank))
+        sizes = dict(zip(("i_chunks", "o_chunks", "s_chunks"), layout.sizes(rank), strict=True))
+        lines.append("  " + _tag("gpu", {"id": rank, **sizes}, ">"))
+        for block, (send, receive) in enumerate(gpu.peers):
+            said: dict[str, str | int] = {"id": block, "send": send, "recv": receive, "chan": 0}
+            lines.append("    " + _tag("tb", said, ">"))
+            for place, each in enumerate(gpu.blocks[block]):
+                said = {
+                    "s": place, "type": each.kind, "srcbuf": each.source.buffer,
+                    "srcoff": each.source.offset, "dstbuf": each.target.buffer,
+                    "dstoff": each.target.offset, "cnt": each.chunks, "depid": each.waits[0],
+                    "deps": each.waits[1], "hasdep": int(each.waited_for),
+                }  # fmt: skip
+                lines.append("      " + _tag("step", said, "/>"))
+            lines.append("    </tb>")
+        lines.append("  </gpu>")
     return "\n".join([*lines, "</algo>", ""])
 
 
@@ -347,26 +346,6 @@ def _exchange(
         gpu.add(gpu.block(-1, source), step, there if sums else None, there)
 
 
-def _gpu_lines(rank: int, gpu: _Gpu, sizes: tuple[int, int, int]) -> list[str]:
-    """Return the XML of a GPU."""
-    names = ("i_chunks", "o_chunks", "s_chunks")
-    lines = ["  " + _tag("gpu", {"id": rank, **dict(zip(names, sizes, strict=True))}, ">")]
-    for block, (send, receive) in enumerate(gpu.peers):
-        lines.append(
-            "    " + _tag("tb", {"id": block, "send": send, "recv": receive, "chan": 0}, ">")
-        )
-        for place, step in enumerate(gpu.blocks[block]):
-            said: dict[str, str | int] = {
-                "s": place, "type": step.kind, "srcbuf": step.source.buffer,
-                "srcoff": step.source.offset, "dstbuf": step.target.buffer,
-                "dstoff": step.target.offset, "cnt": step.chunks, "depid": step.waits[0],
-                "deps": step.waits[1], "hasdep": int(step.waited_for),
-            }  # fmt: skip
-            lines.append("      " + _tag("step", said, "/>"))
-        lines.append("    </tb>")
-    return [*lines, "  </gpu>"]
-
-
 def _tag(name: str, attributes: dict[str, str | int], end: str) -> str:
     """Return a tag as the parsers want it: double quotes, single blanks, none before the end."""
     said = " ".join(
@@ -374,6 +353,9 @@ def _tag(name: str, attributes: dict[str, str | int], end: str) -> str:
         for key, value in attributes.items()
     )
     return f"<{name} {said}{end}"
+
+
+# -- read ------------------------------------------------------------------------------------------
 
 
 MOST_CHUNKS = 2**20
@@ -484,7 +466,26 @@ def parse_msccl(path: str, ranks: int | None = None) -> Algorithm:
     if len(reader.found.gpus) != reader.found.num_gpus:
         said = f"{len(reader.found.gpus)} of {reader.found.num_gpus} GPUs"
         raise InputError(path, said, "a <gpu> for each")
-    _check_blocks(reader.found)
+    # connections of two thread blocks, and waits for what tells nobody
+    ends: set[tuple[str, int, int, int]] = set()
+    for block in reader.found.blocks:
+        for kind, peer in (("send", block.send), ("recv", block.receive)):
+            end = (kind, block.gpu, peer, block.channel)
+            if peer >= 0 and end in ends:
+                said = f"a second {kind} of GPU {block.gpu} and {peer} by channel {block.channel}"
+                raise InputError(f"{path}:{block.line}", said, "one per channel")
+            ends.add(end)
+        for step in block.steps:
+            other, place = step.waits
+            if other < 0:
+                continue
+            blocks = reader.found.gpus[block.gpu][1]
+            said = f"a wait for step {place} of thread block {other}"
+            if other not in blocks or not 0 <= place < len(blocks[other].steps):
+                raise InputError(f"{path}:{step.line}", said, "a step that there is")
+            if not blocks[other].steps[place].waited_for:
+                wanted = 'hasdep="1" there, or it never tells'
+                raise InputError(f"{path}:{step.line}", said, wanted)
     return reader.found
 
 
@@ -601,30 +602,7 @@ class _Reader:
         )  # fmt: skip
 
 
-def _check_blocks(found: Algorithm) -> None:
-    """Refuse connections of two thread blocks, and waits for what tells nobody."""
-    ends: set[tuple[str, int, int, int]] = set()
-    for block in found.blocks:
-        for kind, peer in (("send", block.send), ("recv", block.receive)):
-            end = (kind, block.gpu, peer, block.channel)
-            if peer >= 0 and end in ends:
-                said = f"a second {kind} of GPU {block.gpu} and {peer} by channel {block.channel}"
-                raise InputError(f"{found.path}:{block.line}", said, "one per channel")
-            ends.add(end)
-        for step in block.steps:
-            other, place = step.waits
-            if other < 0:
-                continue
-            blocks = found.gpus[block.gpu][1]
-            said = f"a wait for step {place} of thread block {other}"
-            if other not in blocks or not 0 <= place < len(blocks[other].steps):
-                raise InputError(f"{found.path}:{step.line}", said, "a step that there is")
-            if not blocks[other].steps[place].waited_for:
-                wanted = 'hasdep="1" there, or it never tells'
-                raise InputError(f"{found.path}:{step.line}", said, wanted)
-
-
-# -- msccl running ---------------------------------------------------------------------------------
+# -- run -------------------------------------------------------------------------------------------
 
 
 SLOTS = 8
@@ -721,21 +699,6 @@ MOST_SHOWN = 6
 """Most thread blocks of a deadlock, and GPUs left unserved, that a message names."""
 
 
-def all_sent(found: Algorithm) -> list[Sent]:
-    """Execute a file, in place and out of place as it says it may be, and return its messages.
-
-    Raises
-    ------
-    InputError
-        Naming file and line: if thread blocks deadlock or race. If one sends what is not there or
-        adds a contribution twice. If a GPU ends without what the collective means.
-    """
-    sent: list[Sent] = []
-    for in_place in found.in_place:
-        sent = _Run(found, in_place=in_place).all_sent()
-    return sent
-
-
 class Content(NamedTuple):
     """What is in a cell: a chunk, and whose contributions to it."""
 
@@ -778,15 +741,11 @@ class _Run:
             block.done = 0
         self.raw: dict[tuple[int, Cell], tuple[int, int]] = {}
         self.cells: dict[tuple[int, Cell], Content] = {}
+        begin = {"all-gather": self.each, "all-to-all": found.per_loop}.get(found.collective, 0)
         for gpu in range(found.num_gpus):
             for offset in range(found.gpus[gpu][0]["i"]):
-                chunk = self.first_chunk(gpu, offset)
-                self.cells[gpu, self.at(gpu, Cell("i", offset))] = Content(chunk, frozenset((gpu,)))
-
-    def first_chunk(self, gpu: int, offset: int) -> int:
-        """Return which chunk a cell of the input has."""
-        begin = {"all-gather": self.each, "all-to-all": self.found.per_loop}
-        return begin.get(self.found.collective, 0) * gpu + offset
+                content = Content(begin * gpu + offset, frozenset((gpu,)))
+                self.cells[gpu, self.at(gpu, Cell("i", offset))] = content
 
     def at(self, gpu: int, cell: Cell) -> Cell:
         """Return the cell that one is where input and output are the same memory."""
@@ -889,7 +848,13 @@ class _Run:
         """Move what a step moves: from a message or its source, to its target or a message."""
         where = f"{self.found.path}:{step.line}"
         if message >= 0:
-            what = self.received(message, step, where)
+            brought = self.messages[message]
+            what = brought.what
+            if len(what) != step.chunks:
+                said = f"{len(what)} chunks, sent in line {brought.line}"
+                raise InputError(where, said, f"{step.chunks}, as many as are received")
+            brought.received = self.clock
+            brought.sums = [step.kind.startswith("rr")] * step.chunks
         else:
             what = [self.read(cell, where) for cell in here]
         added = here if step.kind.startswith("rr") else there if step.kind == "re" else []
@@ -905,16 +870,6 @@ class _Run:
             after = self.order.send(block, len(self.messages))
             found = Sent(step.line, block.gpu, block.send, what, self.clock, after=after)
             self.messages.append(found)
-
-    def received(self, message: int, step: Step, where: str) -> list[Content]:
-        """Return what a message brings."""
-        found = self.messages[message]
-        if len(found.what) != step.chunks:
-            said = f"{len(found.what)} chunks, sent in line {found.line}"
-            raise InputError(where, said, f"{step.chunks}, as many as are received")
-        found.received = self.clock
-        found.sums = [step.kind.startswith("rr")] * step.chunks
-        return found.what
 
     def read(self, cell: tuple[int, Cell], where: str) -> Content:
         """Return what is in a cell."""
@@ -1025,7 +980,7 @@ class Execution:
         """Return it as a trace in bytes and seconds, whose tasks are GPUs.
 
         ``size_bytes`` is that of the collective, as ``CollectiveProgram`` has it, and padded. See
-        ``msccl_waits`` for what a message waits for. Copies and sums within a GPU take no time.
+        ``Order`` for what a message waits for. Copies and sums within a GPU take no time.
 
         Raises
         ------
@@ -1044,7 +999,13 @@ class Execution:
 
 
 def executed(found: Algorithm) -> Execution:
-    """Execute an MSCCL file on data. See ``all_sent`` for what is refused.
+    """Execute an MSCCL file on data, in place and out of place as it says it may be.
+
+    Raises
+    ------
+    InputError
+        Naming file and line: if thread blocks deadlock or race. If one sends what is not there or
+        adds a contribution twice. If a GPU ends without what the collective means.
 
     Examples
     --------
@@ -1058,4 +1019,7 @@ def executed(found: Algorithm) -> Execution:
     >>> found.trace(1e6), found.padded_bytes(1001)
     (<ring.xml: 4 tasks, 12 messages, 12 entries>, 1004)
     """
-    return Execution(found, all_sent(found))
+    sent: list[Sent] = []
+    for in_place in found.in_place:
+        sent = _Run(found, in_place=in_place).all_sent()
+    return Execution(found, sent)

@@ -1,36 +1,15 @@
 """Collectives as messages of blocks: their steps, costs and sizes, and what they send.
 
-Sizes of collectives, as people write ranges of them, and in words where something holds.
-
-Collectives as messages of blocks, and as outlines of steps.
-
-What a collective sends, message by message: one form for known algorithms and made schedules.
-
 A collective moves *chunks*, parts of its data that are never cut further. A program lists its
-messages in steps, and which chunks each carries. Chunks say who has them at first and who must
-have them in the end, so that a program can be executed on data and checked.
+messages in steps, and which chunks each carries. Chunks say who has them at first and who must have
+them in the end, so that a program can be executed on data and checked. Known algorithms and made
+schedules have this one form.
 
-Collectives in outline: steps whose chunks are computed on demand, and operations on steps.
+A ring of a thousand ranks takes a thousand steps that differ only in their chunks. An *outline* has
+one entry for all of them, whose chunks are computed on demand.
 
-A ring of a thousand ranks takes a thousand steps that differ only in their chunks. An outline has
-one entry for all of them, so that it stays short. A reduce-scatter is an all-gather backwards in
-time, from target to source, with sums.
-
-What collectives cost whatever the network: bus bandwidth, and least steps, bytes and times.
-
-The factors are those of nccl-tests (NVIDIA, ``doc/PERFORMANCE.md``): size / time × factor is the
-bandwidth at which a rank's link is used, the same for any number of ranks.
-
-What a collective sends: waits, sizes, traces, GOAL.
-
-What each message of a collective waits for: the messages that brought what it carries.
-
-Collectives of a size, in bytes and seconds: as messages, as traces, and as rounds.
-
-Messages and traces run on all engines. Rounds list alike steps once, for programs that are too long
-to list.
-
-Collectives written as GOAL schedules, which LogGOPSim and ``goal.read_timed_goal`` read.
+A program of some size becomes a trace, which runs on all engines. An outline becomes rounds, which
+list alike steps once, for programs that are too long to list.
 """
 
 from __future__ import annotations
@@ -54,7 +33,7 @@ from netloom.base.spec import real_number
 from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
 from netloom.base.words import listed
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, cut
 from netloom.workload.programs.rounds import Round, RoundProgram, ranges, round_program
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, message_trace
 
@@ -63,7 +42,7 @@ Carried: TypeAlias = "Callable[[int], Lists | Ints]"
 Pairs = tuple[Ints, Ints]
 
 
-# -- sizes -----------------------------------------------------------------------------------------
+# -- sizes as people write them --------------------------------------------------------------------
 
 
 FACTOR = 4.0
@@ -150,7 +129,7 @@ def size_ranges(sizes: list[float], some: list[float]) -> str:
     return f"from {units.size(some[0])} to {units.size(some[-1])}"
 
 
-# -- program ---------------------------------------------------------------------------------------
+# -- programs and outlines -------------------------------------------------------------------------
 
 
 COLLECTIVES = (
@@ -476,8 +455,7 @@ def _together(active: list[tuple[Steps, int]], count: int) -> Steps:
     def carried(number: int) -> Lists:
         parts = [each.chunks(done + number) for each, done in active]
         lengths = np.concatenate([part.lengths for part in parts])
-        offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
-        return Lists(offsets, np.concatenate([part.values for part in parts]))
+        return cut(np.concatenate([part.values for part in parts]), lengths)
 
     source, target, width, sums = (
         np.concatenate([each[place] for each, _ in active]) for place in range(4)
@@ -552,28 +530,24 @@ def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
         np.concatenate([empty, *(each.source for each, _, _ in parts)]),
         np.concatenate([empty, *(each.target for each, _, _ in parts)]),
         np.concatenate([empty, *(numbers for _, _, numbers in parts)]),
-        Lists(
-            np.append(0, np.cumsum(lengths, dtype=np.int64)),
-            np.concatenate([empty, *(carried.values for _, carried, _ in parts)]),
-        ),
+        cut(np.concatenate([empty, *(carried.values for _, carried, _ in parts)]), lengths),
         np.concatenate([np.zeros(0, np.bool_), *(each.sums for each, _, _ in parts)]),
         given.first_owner,
         given.final_owner,
     )
 
 
-# -- costs -----------------------------------------------------------------------------------------
+# -- costs on any network --------------------------------------------------------------------------
 
-
-TWICE = ("all-reduce",)
-"""Collectives in which a rank sends nearly twice the size."""
 
 WHOLE = ("broadcast", "reduce")
 """Collectives in which a rank sends or receives the size, whatever the number of ranks."""
 
 
 def bus_factor(collective: str, num_ranks: int) -> float:
-    """Return bus bandwidth / (size / time), as nccl-tests define it.
+    """Return bus bandwidth / (size / time), as nccl-tests (``doc/PERFORMANCE.md``) define it.
+
+    That is the bandwidth at which a rank's link is used, the same for any number of ranks.
 
     All-reduce: 2(P − 1)/P. Broadcast, reduce: 1. The others (P − 1)/P.
 
@@ -592,7 +566,7 @@ def bus_factor(collective: str, num_ranks: int) -> float:
         raise InputError("collective", f"'{collective}'", wanted)
     if collective in WHOLE:
         return 1.0
-    return (1 + (collective in TWICE)) * (num_ranks - 1) / num_ranks
+    return (1 + (collective == "all-reduce")) * (num_ranks - 1) / num_ranks
 
 
 def least_steps(num_places: int, ranks_each: int = 1) -> int:
@@ -664,7 +638,7 @@ def least_seconds(
     return float(last)
 
 
-# -- sent ------------------------------------------------------------------------------------------
+# -- traces, rounds and GOAL -----------------------------------------------------------------------
 
 
 def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
@@ -697,7 +671,7 @@ def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
     np.not_equal(key[1:], key[:-1], out=first[1:])
     waiter, waited = np.divmod(key[first], count)
     per_row = np.bincount(waiter, minlength=program.num_messages)
-    return Lists(np.append(0, np.cumsum(per_row, dtype=np.int64)), waited)
+    return cut(waited, per_row)
 
 
 def _brought(program: CollectiveProgram) -> Pairs:
@@ -834,7 +808,17 @@ def rounds_of(
     >>> rounds_of(outline("all-reduce", "ring", 16384), 1e9, range(16384))
     <32766 rounds, 536838144 messages>
     """
-    hosts = _hosts(outline.num_ranks, host_of_rank, num_hosts)
+    given = np.asarray(host_of_rank)
+    if given.shape != (outline.num_ranks,):
+        found = f"hosts for {given.size} ranks"
+        raise NotAMappingError("mapping", found, f"{outline.num_ranks}")
+    count = int(given.max()) + 1 if num_hosts is None else num_hosts
+    outside = (given < 0) | (given >= count)
+    if outside.any():
+        wrong = int(np.argmax(outside))
+        found = f"host {given[wrong]} for rank {wrong}"
+        raise NotAMappingError("mapping", found, f"0 to {count - 1}")
+    hosts = given.astype(np.int32)
     unit = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
     rounds = []
     for each in outline.steps:
@@ -845,7 +829,6 @@ def rounds_of(
                 source, target = (np.asarray(node_of_host)[end] for end in ends)
                 sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
             rounds.append(Round(*ends, sizes, each.times))
-    count = int(hosts.max()) + 1 if num_hosts is None else num_hosts
     return round_program(count, rounds)
 
 
@@ -867,20 +850,8 @@ def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
     return np.maximum(found, LEAST_BYTES).astype(np.float64)
 
 
-def _hosts(num_ranks: int, host_of_rank: ArrayLike, num_hosts: int | None) -> Ints:
-    """Return the hosts of ranks, each of which has one."""
-    given = np.asarray(host_of_rank)
-    if given.shape != (num_ranks,):
-        raise NotAMappingError("mapping", f"hosts for {given.size} ranks", f"{num_ranks}")
-    most = int(given.max()) if num_hosts is None else num_hosts - 1
-    if given.min() < 0 or given.max() > most:
-        wrong = int(np.argmax((given < 0) | (given > most)))
-        raise NotAMappingError("mapping", f"host {given[wrong]} for rank {wrong}", f"0 to {most}")
-    return given.astype(np.int32)
-
-
 def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) -> None:
-    r"""Write a collective as a schedule in GOAL's text format.
+    r"""Write a collective in GOAL's text format, for LogGOPSim and ``read_timed_goal``.
 
     A send requires the receives that brought what it carries. As a send of GOAL is complete before
     its message has arrived, ranks do not wait for what they sent: ``trace_of`` with
@@ -921,28 +892,22 @@ def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) 
     }
     """
     sizes = [ceil(size) for size in sizes_in_bytes(program.message_size, size_bytes).tolist()]
-    with replacing(Path(path)) as new, new.open("w", encoding="ascii", newline="\n") as stream:
-        stream.write(f"num_ranks {program.num_ranks}\n")
-        for rank, lines in enumerate(_operations(program, sizes)):
-            stream.write(f"rank {rank} {{\n" + "".join(lines) + "}\n")
-
-
-def _operations(program: CollectiveProgram, sizes: list[int]) -> Iterator[list[str]]:
-    """Yield the lines of each rank: receives and sends in order of messages."""
-    offsets, waited = (each.tolist() for each in waits(program, stepwise=False))
+    brought = waits(program, stepwise=False)
     source, target = program.source.tolist(), program.target.tolist()
     ends = np.concatenate([program.source, program.target])
     order = np.lexsort((np.tile(np.arange(program.num_messages), 2), ends))
     begin = np.searchsorted(ends[order], np.arange(program.num_ranks + 1))
-    for rank in range(program.num_ranks):
-        lines = []
-        for place in order[begin[rank] : begin[rank + 1]].tolist():
-            number = place % program.num_messages
-            size = sizes[number]
-            if place >= program.num_messages:
-                lines.append(f"r{number}: recv {size}b from {source[number]} tag {number}\n")
-                continue
-            lines.append(f"s{number}: send {size}b to {target[number]} tag {number}\n")
-            brought = waited[offsets[number] : offsets[number + 1]]
-            lines += [f"s{number} requires r{each}\n" for each in brought]
-        yield lines
+    with replacing(Path(path)) as new, new.open("w", encoding="ascii", newline="\n") as stream:
+        stream.write(f"num_ranks {program.num_ranks}\n")
+        for rank in range(program.num_ranks):  # receives and sends in order of messages
+            stream.write(f"rank {rank} {{\n")
+            for place in order[begin[rank] : begin[rank + 1]].tolist():
+                number = place % program.num_messages
+                size = sizes[number]
+                if place >= program.num_messages:
+                    stream.write(f"r{number}: recv {size}b from {source[number]} tag {number}\n")
+                    continue
+                stream.write(f"s{number}: send {size}b to {target[number]} tag {number}\n")
+                for each in brought.of(number):
+                    stream.write(f"s{number} requires r{each}\n")
+            stream.write("}\n")

@@ -1,16 +1,11 @@
 """Chakra's execution traces: read, and written.
 
-The wire format of protocol buffers: fields with numbers, read without and written to a schema.
+The schema is ``et_def.proto`` of MLCommons Chakra: a file, one per rank, is a ``GlobalMetadata``,
+then one ``Node`` after the other, each with its length before it.
 
-A message is a run of fields. Each begins with a varint, 8 · number + wire type: 0 a varint, 1 eight
-bytes, 2 a length and so many bytes, 5 four bytes.
-
-Chakra execution traces, one file per rank, read and written.
-
-The schema is ``et_def.proto`` of MLCommons Chakra: a file is a ``GlobalMetadata``, then one
-``Node`` after the other, each with its length before it.
-
-Programs of ranks written as Chakra execution traces.
+Messages of protocol buffers are read without a schema. Each is a run of fields. A field begins with
+a varint, 8 · number + wire type: 0 a varint, 1 eight bytes, 2 a length and so many bytes, 5 four
+bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +27,6 @@ from netloom.workload.programs.training.rank_programs import (
     RECEIVE,
     SEND,
     Builder,
-    Call,
     Ends,
     Pending,
     RankProgram,
@@ -41,6 +35,9 @@ from netloom.workload.programs.training.rank_programs import (
 )
 
 Value: TypeAlias = int | float | str | list[int]
+
+
+# -- fields ----------------------------------------------------------------------------------------
 
 
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
@@ -178,6 +175,9 @@ def bytes_field(number: int, value: bytes) -> bytes:
     return varint(number << 3 | BYTES) + varint(len(value)) + value
 
 
+# -- traces read -----------------------------------------------------------------------------------
+
+
 METADATA, LOAD, STORE, COMP, SENDING, RECEIVING, COLL = range(1, 8)
 """Types of nodes."""
 
@@ -241,7 +241,18 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     <examples/chakra/%d.et: 4 ranks, 4 operations, 1 collectives>
     """
     paths = rank_files(pattern, WANTED)
-    groups = _groups(pattern, len(paths))
+    file = next((path for path in groups_file(pattern) if path.is_file()), None)
+    said, wanted = {}, 'groups of ranks, such as {"1": [0, 1]}'
+    if file is not None:
+        said = parse_json(read_text(file, wanted=wanted), file, wanted=wanted)
+        if not isinstance(said, dict):
+            raise InputError(str(file), "something else", wanted)
+    groups = {}
+    for name, ranks in said.items():
+        where = f"{file}, group {name!r:.60}"
+        if not (isinstance(ranks, list) and all(type(rank) is int for rank in ranks)):
+            raise InputError(where, "no list of ranks", wanted)
+        groups[name] = check_group(ranks, len(paths), where)
     reader = _Reader(Builder(len(paths)), groups)
     for rank, path in enumerate(paths):
         reader.read(rank, path)
@@ -260,23 +271,6 @@ def groups_file(pattern: str | Path) -> tuple[Path, ...]:
     own = path.name.split("%d")[0].rstrip("._-")
     names = [f"{own}.json"] if own else []
     return tuple(path.with_name(name) for name in (*names, "comm_groups.json", "comm_group.json"))
-
-
-def _groups(pattern: str | Path, num_ranks: int) -> dict[str, tuple[int, ...]]:
-    path = next((path for path in groups_file(pattern) if path.is_file()), None)
-    if path is None:
-        return {}
-    wanted = 'groups of ranks, such as {"1": [0, 1]}'
-    found = parse_json(read_text(path, wanted=wanted), path, wanted=wanted)
-    if not isinstance(found, dict):
-        raise InputError(str(path), "something else", wanted)
-    groups = {}
-    for name, ranks in found.items():
-        whole = isinstance(ranks, list) and all(type(rank) is int for rank in ranks)
-        if not whole:
-            raise InputError(f"{path}, group {name!r:.60}", "no list of ranks", wanted)
-        groups[name] = check_group(ranks, num_ranks, f"{path}, group {name!r:.60}")
-    return groups
 
 
 class _Reader:
@@ -454,6 +448,9 @@ def _attribute(message: Span) -> tuple[str, Value]:
     return name, said
 
 
+# -- traces written --------------------------------------------------------------------------------
+
+
 INT64, BOOL = 9, 27
 """Fields of values in attributes that are written."""
 
@@ -502,7 +499,12 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
             found = f"{call.collective} with unequal parts"
             raise InputError(program.name, found, "equal ones, which Chakra can tell")
         groups.setdefault(call.ranks, str(len(groups)))
-    tags = _tags(program)
+    tags = {}  # of each send its number among those of its source and target
+    count: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for row in (program.kind == SEND).nonzero()[0].tolist():
+        ends = int(program.rank[row]), int(program.peer[row])
+        tags[row] = count[ends]
+        count[ends] += 1
     by_rank: defaultdict[int, list[int]] = defaultdict(list)
     for row, rank in enumerate(program.rank.tolist()):
         by_rank[rank].append(row)
@@ -520,17 +522,6 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
         write_text(beside, json.dumps(said) + "\n")
         written.append(beside)
     return written
-
-
-def _tags(program: RankProgram) -> dict[int, int]:
-    """Return the tag of each send: its number among those of its source and target."""
-    found = {}
-    count: defaultdict[tuple[int, int], int] = defaultdict(int)
-    for row in (program.kind == SEND).nonzero()[0].tolist():
-        ends = int(program.rank[row]), int(program.peer[row])
-        found[row] = count[ends]
-        count[ends] += 1
-    return found
 
 
 def _put_nodes(
@@ -552,7 +543,16 @@ def _put_nodes(
             continue
         said = [_number("is_cpu_op", 0, BOOL)]
         if kind == CALL:
-            said += _of_call(program.calls[int(program.link[row])], groups)
+            call = program.calls[int(program.link[row])]
+            given = call.size_bytes / (len(call.ranks) if call.collective in OF_INPUT else 1)
+            said += [
+                _number("comm_type", COLLECTIVE.index(call.collective)),
+                _number("comm_size", round(given)),
+            ]
+            if groups[call.ranks]:
+                said.append(_put_attribute("pg_name", bytes_field(29, groups[call.ranks].encode())))
+            if call.root:
+                said.append(_number("root_rank", call.ranks[call.root]))
         elif kind in (SEND, RECEIVE):
             send = row if kind == SEND else int(program.link[row])
             peer = "comm_dst" if kind == SEND else "comm_src"
@@ -563,19 +563,6 @@ def _put_nodes(
             ]
         kinds = {CALL: COLL, SEND: SENDING, RECEIVE: RECEIVING}
         yield _put_node(number, kinds[kind], after, 0, said)
-
-
-def _of_call(call: Call, groups: dict[tuple[int, ...], str]) -> list[bytes]:
-    given = call.size_bytes / (len(call.ranks) if call.collective in OF_INPUT else 1)
-    said = [
-        _number("comm_type", COLLECTIVE.index(call.collective)),
-        _number("comm_size", round(given)),
-    ]
-    if groups[call.ranks]:
-        said.append(_put_attribute("pg_name", bytes_field(29, groups[call.ranks].encode())))
-    if call.root:
-        said.append(_number("root_rank", call.ranks[call.root]))
-    return said
 
 
 def _put_node(number: int, kind: int, after: list[int], micros: int, said: list[bytes]) -> bytes:

@@ -115,7 +115,11 @@ def read_kineto(pattern: str | Path) -> RankProgram:
         records = [_record(path, rank) for rank, path in enumerate(rank_files(pattern, WANTED))]
     else:
         one = _record(Path(pattern), None)
-        records = [one] * _world(one, str(pattern))
+        sizes = [one.world, *(_number(each, "Group size", 0) for each in one.events)]
+        check_size(max(sizes), where=str(pattern), what="ranks")
+        if not max(sizes):
+            raise InputError(str(pattern), "no 'Group size'", "a record per rank: name.%d.json")
+        records = [one] * max(sizes)
     reader = _Reader(Builder(len(records)), alone="%d" not in str(pattern))
     for rank, record in enumerate(records):
         reader.add(rank, record)
@@ -205,15 +209,6 @@ def _noted(timed: list[tuple[int, dict[str, Any]]], path: str) -> list[Event]:
     return next((by_category[each] for each in CATEGORIES if by_category[each]), [])
 
 
-def _world(record: _Record, path: str) -> int:
-    """Return how many ranks there are if only one was recorded."""
-    sizes = [record.world, *(_number(each, "Group size", 0) for each in record.events)]
-    check_size(max(sizes), where=path, what="ranks")
-    if not max(sizes):
-        raise InputError(path, "no 'Group size'", "a record per rank: name.%d.json")
-    return max(sizes)
-
-
 class _Reader:
     """What was read so far, of all ranks."""
 
@@ -243,7 +238,11 @@ class _Reader:
         if rank not in group:
             raise InputError(where, f"a group without rank {rank}", "the record of a rank in it")
         kind = self.builder.add(name, CALL, rank, after, seconds=seconds)
-        size = _size(event, len(group))
+        size = 0.0
+        if event.kind != "barrier":
+            size = _values(event, f"{'Out' if event.kind == 'scatter' else 'In'} msg nelems")
+        if event.kind in ("all-gather", "gather", "scatter"):
+            size *= len(group)  # as ``CollectiveProgram`` means it
         row = _row(event, len(group), size) if event.kind == "all-to-all" else ()
         key = (str(event.args.get("Process Group Name", "")), group)
         call = Pending(kind, event.kind, group, size, 0, where, row)
@@ -300,17 +299,6 @@ def _values(event: Event, name: str) -> float:
     if kind not in BYTES:
         raise InputError(event.where, f"dtype {kind!r:.40}", ", ".join(BYTES))
     return float(_number(event, name) * BYTES[kind])
-
-
-def _size(event: Event, ranks: int) -> float:
-    """Return the size of a collective, as ``CollectiveProgram`` means it."""
-    if event.kind == "barrier":
-        return 0.0
-    if event.kind in ("all-gather", "gather"):
-        return _values(event, "In msg nelems") * ranks
-    if event.kind == "scatter":
-        return _values(event, "Out msg nelems") * ranks
-    return _values(event, "In msg nelems")
 
 
 def _listed(event: Event, name: str) -> tuple[list[int], bool, list[int]]:

@@ -1,8 +1,7 @@
 """Training steps of parallel language models: traffic, and programs.
 
-Who sends how much to whom in programs of ranks: process graphs, collective by collective.
-
-Training of large language models, ``llm:dp=8,tp=8,pp=4,…``: what it sends in a step, and when.
+``llm:dp=8,tp=8,pp=4,…`` names how a large language model is trained. A step is a process graph,
+collective by collective, or a program, operation by operation, as each rank does it.
 
 b sequences per micro-batch of s tokens each, hidden size h, e bytes per value. A layer sends per
 micro-batch, in groups of each kind:
@@ -19,8 +18,6 @@ micro-batch. Forward and backward passes take turns (1F1B). Once per step, data 
 reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both. Those of experts among
 the ranks that have the same ones. Sources: Shoeybi et al. 2019, Narayanan et al. 2021, Korthikanti
 et al. 2022, Rajbhandari et al. 2022.
-
-A training step of a large language model, operation by operation, as each rank does it.
 """
 
 from __future__ import annotations
@@ -54,6 +51,8 @@ from netloom.workload.programs.training.rank_programs import (
     RankProgram,
     parse_algorithms,
 )
+
+# -- what groups send ------------------------------------------------------------------------------
 
 
 class Volume(NamedTuple):
@@ -95,25 +94,17 @@ def graph_of_volumes(
     for each in volumes:
         alike.setdefault(id(each.groups), []).append(each)
     for some in alike.values():
-        groups = some[0].groups
-        source, target, sent, messages = _of_group(some, algorithms)
+        groups, found = some[0].groups, [(_pairs(each, algorithms), each.times) for each in some]
+        ranks = np.int64(groups.shape[1])
+        key = np.concatenate([source * ranks + target for (source, target, _, _), _ in found])
+        sent = np.concatenate([size * times for (_, _, size, _), times in found])
+        messages = np.concatenate([count * times for (_, _, _, count), times in found])
+        source, target, sent, messages = _added(key, groups.shape[1], sent, messages)
         columns.append((groups[:, source].ravel(), groups[:, target].ravel()))
         weights.append((np.tile(sent, len(groups)), np.tile(messages, len(groups))))
     ends = [np.concatenate(each) for each in zip(*columns, strict=True)]
     sent, messages = (np.concatenate(each) for each in zip(*weights, strict=True))
     return process_graph(num_ranks, *ends, bytes=sent, messages=messages, name=name)
-
-
-def _of_group(
-    volumes: list[Volume], algorithms: Mapping[str, str]
-) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return the pairs of a group, with bytes and messages of all volumes together."""
-    found = [(_pairs(each, algorithms), each.times) for each in volumes]
-    num_ranks = volumes[0].groups.shape[1]
-    key = np.concatenate([source * np.int64(num_ranks) + to for (source, to, _, _), _ in found])
-    sent = np.concatenate([some * times for (_, _, some, _), times in found])
-    messages = np.concatenate([some * times for (_, _, _, some), times in found])
-    return _added(key, num_ranks, sent, messages)
 
 
 def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Ints, Floats, Floats]:
@@ -151,6 +142,9 @@ def _added(
     source, target = np.divmod(pairs, num_ranks)
     total, count = (np.bincount(place, each).astype(np.float64) for each in (sent, messages))
     return source, target, total, count
+
+
+# -- models ----------------------------------------------------------------------------------------
 
 
 ORDER = ("tp", "cp", "ep", "dp", "pp")
@@ -419,6 +413,9 @@ def _check(model: Model, spec: str) -> None:
         raise InputError(spec, f"sp={model.sp}", "0 or 1")
 
 
+# -- a step as a process graph ---------------------------------------------------------------------
+
+
 def volumes(model: Model) -> list[Volume]:
     """Return what a step sends, group by group: those of this module's formulas.
 
@@ -444,9 +441,24 @@ def volumes(model: Model) -> list[Volume]:
         for kind, count in (("all-gather", 2), ("reduce-scatter", 1)):
             groups = model.groups("cp")
             found.append(Volume("context", kind, groups, model.keys_bytes, count * times))
-    found += _of_experts(model) + _of_stages(model)
-    for stage in range(model.pp):
-        found += _of_data(model, stage)
+    found += _of_experts(model)
+    stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
+    pairs = [np.stack(ends, axis=1) for a, b in pairwise(stages) for ends in ((a, b), (b, a))]
+    if pairs:  # what stages of the pipeline send each other, forward and backward
+        size, count = model.activation_bytes / model.tp, model.micro_batches
+        found.append(Volume("pipeline", "send", np.concatenate(pairs), size, count))
+    for stage in range(model.pp):  # gradients and parameters
+        dense, experts = model.parameters(stage)
+        for what, dims, values in (
+            ("", ("ep", "dp", "cp"), dense / model.tp),
+            ("expert ", ("dp", "cp"), experts / model.ep / model.tp),
+        ):
+            groups = of_stage(model, model.groups(*dims), stage)
+            if groups.shape[1] == 1 or not values:
+                continue
+            sizes = (values * VALUE_BYTES[model.grads], values * VALUE_BYTES[model.dtype])
+            found.append(Volume(f"{what}gradients", "reduce-scatter", groups, sizes[0], 1))
+            found.append(Volume(f"{what}parameters", "all-gather", groups, sizes[1], 1))
     return found
 
 
@@ -472,33 +484,6 @@ def _of_experts(model: Model) -> list[Volume]:
     return [each for each in found if each.times]
 
 
-def _of_stages(model: Model) -> list[Volume]:
-    """Return what stages of the pipeline send each other, forward and backward."""
-    stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
-    pairs = [np.stack(ends, axis=1) for a, b in pairwise(stages) for ends in ((a, b), (b, a))]
-    if not pairs:
-        return []
-    size = model.activation_bytes / model.tp
-    return [Volume("pipeline", "send", np.concatenate(pairs), size, model.micro_batches)]
-
-
-def _of_data(model: Model, stage: int) -> list[Volume]:
-    """Return gradients and parameters of a stage."""
-    found = []
-    dense, experts = model.parameters(stage)
-    for what, dims, count in (
-        ("", ("ep", "dp", "cp"), dense / model.tp),
-        ("expert ", ("dp", "cp"), experts / model.ep / model.tp),
-    ):
-        groups = of_stage(model, model.groups(*dims), stage)
-        if groups.shape[1] == 1 or not count:
-            continue
-        sizes = (count * VALUE_BYTES[model.grads], count * VALUE_BYTES[model.dtype])
-        found.append(Volume(f"{what}gradients", "reduce-scatter", groups, sizes[0], 1))
-        found.append(Volume(f"{what}parameters", "all-gather", groups, sizes[1], 1))
-    return found
-
-
 def of_stage(model: Model, groups: Ints, stage: int) -> Ints:
     """Return the groups whose ranks are of a stage."""
     ranks = np.take(model.grid(), stage, axis=ORDER.index("pp")).ravel()
@@ -521,6 +506,9 @@ def llm_graph(spec: str) -> ProcessGraph:
     model = parse_llm(spec)
     algorithms = parse_algorithms("") | model.algorithms
     return graph_of_volumes(spec, model.num_ranks, volumes(model), algorithms)
+
+
+# -- a step as a program ---------------------------------------------------------------------------
 
 
 MOST_OPERATIONS = 2**21

@@ -1,23 +1,16 @@
 """Programs of ranks, from files of each, and the traces that they are.
 
-Programs of ranks, and files of which each rank has one.
-
-Files of one rank each, named by a pattern in which %d stands for the rank.
-
-Programs of ranks: computations, sends, receives and calls of collectives, with what each awaits.
-
-Records of training (Chakra, the PyTorch profiler) and ``llm:`` programs say which collective a
-rank calls, not which messages that takes. A program of ranks keeps it so. ``expand`` puts an
-algorithm in the place of each call.
-
-Programs of ranks as traces: the messages of an algorithm in the place of each collective.
+A program of ranks lists computations, sends, receives and calls of collectives, with what each
+awaits. Records of training (Chakra, the PyTorch profiler) and ``llm:`` programs say which
+collective a rank calls, not which messages that takes. A program of ranks keeps it so.
+``as_trace`` puts the messages of an algorithm in the place of each call.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -42,7 +35,7 @@ from netloom.workload.programs.collectives.program import (
     sizes_in_bytes,
     waits,
 )
-from netloom.workload.programs.messages import Lists, grouped, lists
+from netloom.workload.programs.messages import Lists, cut, grouped, lists
 from netloom.workload.programs.traces import MOST_LENGTH, Trace, ordered_trace
 
 Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
@@ -50,7 +43,7 @@ Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
 Where = Callable[[int], str]
 
 
-# -- rank programs ---------------------------------------------------------------------------------
+# -- files of ranks --------------------------------------------------------------------------------
 
 
 def pattern_in(folder: str | Path, ending: str) -> str:
@@ -99,6 +92,9 @@ def rank_files(pattern: str | Path, wanted: str) -> list[Path]:
         raise InputError(str(path), found, "one for each rank from 0 on")
     paths = [path.with_name(f"{before}{rank}{after}") for rank in ranks]
     return [check_file(each, wanted=wanted) for each in paths]
+
+
+# -- programs of ranks -----------------------------------------------------------------------------
 
 
 COMPUTE, DELAY, SEND, RECEIVE, CALL = range(5)
@@ -346,7 +342,7 @@ def check_group(ranks: Sequence[int], num_ranks: int, where: str) -> tuple[int, 
     return tuple(ranks)
 
 
-# -- expand ----------------------------------------------------------------------------------------
+# -- traces ----------------------------------------------------------------------------------------
 
 
 USUAL = {
@@ -427,34 +423,6 @@ def _expanded(call: Call, algorithm: str) -> _Expanded:
     return _Expanded(program, awaited, ends)
 
 
-def _by_template(
-    program: RankProgram, algorithms: Mapping[str, str]
-) -> Iterator[tuple[_Expanded, Ints]]:
-    """Yield every different collective of several ranks, and the calls that are of it.
-
-    Raises
-    ------
-    InputError
-        If there are more than ``MOST_MESSAGES`` messages, or an algorithm does not fit.
-    """
-    alike: dict[tuple[str, int, int, bytes], list[int]] = {}
-    for number, call in enumerate(program.calls):
-        if len(call.ranks) > 1:
-            pairs = b"" if call.pair_bytes is None else call.pair_bytes.tobytes()
-            key = call.collective, len(call.ranks), call.root, pairs
-            alike.setdefault(key, []).append(number)
-    messages = 0
-    for (collective, num_ranks, root, _), calls in alike.items():
-        found = outline(collective, algorithms[collective], num_ranks, root=root)
-        messages += found.num_messages * len(calls)
-        if messages > MOST_MESSAGES:
-            wanted = f"at most {MOST_MESSAGES}: fewer ranks, layers or micro-batches"
-            raise InputError(program.name, f"over {messages - 1} messages of collectives", wanted)
-    for (collective, *_), calls in alike.items():
-        found_here = _expanded(program.calls[calls[0]], algorithms[collective])
-        yield found_here, np.array(calls, np.int64)
-
-
 def as_trace(program: RankProgram, algorithms: Mapping[str, str], where: Where) -> Trace:
     """Return the program as a trace in seconds and bytes, with messages in place of collectives.
 
@@ -477,9 +445,23 @@ def as_trace(program: RankProgram, algorithms: Mapping[str, str], where: Where) 
         If operations await each other in a circle, there are too many messages, or an algorithm
         does not fit.
     """
+    alike: dict[tuple[str, int, int, bytes], list[int]] = {}
+    for number, call in enumerate(program.calls):
+        if len(call.ranks) > 1:
+            pairs = b"" if call.pair_bytes is None else call.pair_bytes.tobytes()
+            key = call.collective, len(call.ranks), call.root, pairs
+            alike.setdefault(key, []).append(number)
+    messages = 0
+    for (collective, num_ranks, root, _), calls in alike.items():
+        found = outline(collective, algorithms[collective], num_ranks, root=root)
+        messages += found.num_messages * len(calls)
+        if messages > MOST_MESSAGES:
+            wanted = f"at most {MOST_MESSAGES}: fewer ranks, layers or micro-batches"
+            raise InputError(program.name, f"over {messages - 1} messages of collectives", wanted)
     table = _Table(program)
-    for found, numbers in _by_template(program, algorithms):
-        table.expand(found, numbers)
+    for (collective, *_), calls in alike.items():
+        one = _expanded(program.calls[calls[0]], algorithms[collective])
+        table.expand(one, np.array(calls, np.int64))
     return table.trace(where)
 
 
@@ -545,7 +527,11 @@ class _Table:
         ]  # fmt: skip
         tail = np.zeros(len(ends) + len(sent[0]))
         lengths = np.where(sends, np.maximum(program.bytes, LEAST_BYTES), 0.0)
-        _check_lengths(program.name, lengths, sent[2])
+        longest = max(lengths.max(initial=0.0), sent[2].max(initial=0.0))
+        if not longest <= MOST_LENGTH:  # NaN is neither
+            found = f"a message of {longest:g} bytes"
+            raise InputError(program.name, found, f"at most {MOST_LENGTH:g}")
+        check_size(len(lengths) + len(sent[2]), where=program.name, what="messages")
         targets = np.concatenate([program.peer[sends], sent[1]]).astype(np.int64)
         has = np.concatenate([sends, np.zeros(len(ends), bool), np.ones(len(sent[0]), bool)])
         waiter = np.concatenate([pair[0] for pair in self.pairs])
@@ -563,19 +549,12 @@ class _Table:
                 "source": np.concatenate([program.rank, program.rank[ends], sent[0]]),
                 "flits": np.concatenate([lengths, np.zeros(len(ends)), sent[2]]),
             },
-            Lists(np.append(0, np.cumsum(has)).astype(np.int64), targets),
+            cut(targets, has),
             grouped(waiter, awaited, self.count),
             lambda entry: where(int(owners[entry])) if entry < len(owners) else program.name,
             flit_bytes=1,
             unit="seconds",
         )  # fmt: skip
-
-
-def _check_lengths(name: str, *lengths: Floats) -> None:
-    for each in lengths:
-        if len(each) and not each.max() <= MOST_LENGTH:  # NaN is neither
-            raise InputError(name, f"a message of {each.max():g} bytes", f"at most {MOST_LENGTH:g}")
-    check_size(sum(map(len, lengths)), where=name, what="messages")
 
 
 def ranks_apart(trace: Trace) -> Trace:
