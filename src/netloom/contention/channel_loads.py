@@ -147,10 +147,9 @@ def measure_loads(
     (array([2, 0, 0, 0, 0, 2, 0, 0], dtype=int32), array([2, 1, 0, 0, 0, 1, 2, 0], dtype=int32))
     """
     source, target, weight = checked_pairs(sources, targets, weights)
-    moving = source != target
     ways = _expected if routing.several else _counted
     loads: tuple[NDArray[Any], Floats] = ways(topology, routing, source, target, weight)
-    return ChannelLoads(moving=moving, **split_loads(topology, *loads))
+    return ChannelLoads(moving=source != target, **split_loads(topology, *loads))
 
 
 def _counted(
@@ -334,8 +333,6 @@ def measure_paths(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from netloom.routing import Paths
     >>> both = Paths(np.array([0, 2, 3]), np.array([0, 1, 1], np.int32))
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)
@@ -347,7 +344,10 @@ def measure_paths(
     load, weighted_load = np.zeros(num_channels, np.int32), np.zeros(num_channels)
     count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
     logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
-    lengths = routed.lengths
+    lengths, heaviest = routed.lengths, np.zeros(len(routed))
+    if len(used := np.flatnonzero(lengths)):
+        time = (weighted_load / rate)[routed.channels]
+        heaviest[used] = np.maximum.reduceat(time, routed.offsets[used])
     return Contention(
         moving=lengths > 0,
         channel_load=load,
@@ -359,16 +359,8 @@ def measure_paths(
         logical_path_length=logical,
         path_contention=met - (lengths > 0),
         contending_weight=met_weight,
-        heaviest_channel=_largest_along(routed, weighted_load / rate),
+        heaviest_channel=heaviest,
     )
-
-
-def _largest_along(routed: Paths, values: Floats) -> Floats:
-    """Return the largest value of the channels of each path, or 0 without channels."""
-    used, largest = np.flatnonzero(routed.lengths), np.zeros(len(routed))
-    if len(used):
-        largest[used] = np.maximum.reduceat(values[routed.channels], routed.offsets[used])
-    return largest
 
 
 def _with_ports(
