@@ -10,9 +10,12 @@ from netloom.drawing.networks.cubes import (
     hyperx_scene,
     planes_scene,
 )
-from netloom.drawing.networks.panels import with_hosts
 from netloom.drawing.networks.ring import profile_scene, ring_scene
-from netloom.drawing.networks.scene import Scene, drawn
+from netloom.drawing.networks.scene import (
+    Scene,
+    drawn,
+    with_hosts,
+)
 from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Delays, Marked, Tips, Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape

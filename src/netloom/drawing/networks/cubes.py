@@ -9,7 +9,7 @@ a matrix of nodes and dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, degrees, prod
 from typing import NamedTuple, TypeAlias
@@ -19,29 +19,27 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.words import counted
 from netloom.drawing.names import LINE, width_of
-from netloom.drawing.networks.panels import (
-    Band,
-    Look,
-    Panel,
-    Parts,
-    beside_squares,
-    marked_squares,
-    panels_scene,
-    row_words,
-)
 from netloom.drawing.networks.scene import (
     DISC,
     Arrow,
+    Band,
     Box,
     Bundles,
     Cells,
     Channels,
     Disc,
+    Look,
+    Panel,
+    Parts,
     Scene,
     Word,
+    beside_squares,
     discs_on,
     last_of,
+    marked_squares,
     named_below,
+    panels_scene,
+    row_words,
     straight_points,
 )
 from netloom.drawing.networks.traffic import Traffic
@@ -134,13 +132,19 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     Without names it is one of many small pictures.
     """
     lines = _lines(traffic.topology, width)
-    left, right, top, bottom = _margins(lines) if named else _bare(lines)
+    stubs = [len(lines.stubs(way)) for way in ((-1, 0), (1, 0), (0, -1), (0, 1))]
+    left, right, top, bottom = (
+        _margins(lines) if named else (14.0 if many else 5.0 for many in stubs)
+    )
     pitch = (width - left - right) / max(lines.columns - 1, 1)
     pitch = min(pitch, PITCH if named else width / 4)
     across = left + right + pitch * (lines.columns - 1)
     corner = np.array([left, top])
     drawn = _drawn(traffic, lines, corner, pitch)
-    dots = _dots(corner + pitch * lines.place, pitch)
+    middles = np.repeat((corner + pitch * lines.place)[:, None, :], 4, axis=1)
+    middles[:, 3, 0] += 0.1
+    size = np.full(len(middles), float(np.clip(0.17 * pitch, 3.0, 7.0)))
+    dots = Bundles(middles, size, style="network-rim", cap="round")  # the nodes
     tall = top + pitch * (lines.rows - 1) + bottom
     if not named:
         return Scene(across, tall, (drawn,), dots=(dots,))
@@ -209,14 +213,6 @@ def _margins(lines: _Lines) -> tuple[float, float, float, float]:
     return rows + room((-1, 0)), room((1, 0)), LINE + 2 + up, down
 
 
-def _bare(lines: _Lines) -> tuple[float, float, float, float]:
-    """Return pixels round the nodes of a picture without names."""
-    left, right, top, bottom = (
-        14.0 if len(lines.stubs(way)) else 5.0 for way in ((-1, 0), (1, 0), (0, -1), (0, 1))
-    )
-    return left, right, top, bottom
-
-
 def _drawn(traffic: Traffic, lines: _Lines, corner: Floats, pitch: float) -> Channels:
     """Return the channels, each on the right of its direction."""
     channel = traffic.between
@@ -228,14 +224,6 @@ def _drawn(traffic: Traffic, lines: _Lines, corner: Floats, pitch: float) -> Cha
     long = np.where(lines.far[channel], stub, pitch)[:, None]
     points = straight_points(start, start + long * way)
     return Channels(channel, points=points, thickest=float(np.clip(1.7 * aside, 2.5, 5.0)))
-
-
-def _dots(places: Floats, pitch: float) -> Bundles:
-    """Return the nodes."""
-    points = np.repeat(places[:, None, :], 4, axis=1)
-    points[:, 3, 0] += 0.1
-    size = float(np.clip(0.17 * pitch, 3.0, 7.0))
-    return Bundles(points, np.full(len(places), size), style="network-rim", cap="round")
 
 
 def _rim(lines: _Lines, corner: Floats, pitch: float) -> list[Word]:
@@ -366,7 +354,11 @@ def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
         for number in range(prod(sides) // side):
             here = cells // side**2 == number
             at = cells[here] // side % side, cells[here] % side
-            panels.append(Panel(_line(number, axis, sides), channel[here], *at, side, side))
+            rest = [each for place, each in enumerate(sides) if place != axis]
+            where = list(map(str, np.unravel_index(number, rest))) if rest else []
+            where.insert(axis, "·")  # a dot for the coordinate that differs
+            label = f"({','.join(where)})"
+            panels.append(Panel(label, channel[here], *at, side, side))
         bands.append(
             Band(f"dimension {axis}: {counted(len(panels), 'line', ',')} of {side}", panels)
         )
@@ -374,13 +366,6 @@ def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
     note = f"in each matrix rows send, columns receive, along the ·{lanes}"
     tall = RASTER_TALL if width > COLUMN else 2 * RASTER_TALL
     return panels_scene(traffic, bands, Look(width, tall, note))
-
-
-def _line(number: int, axis: int, sides: Sequence[int]) -> str:
-    """Return the name of a line: the coordinates of its routers, a dot for the one that differs."""
-    rest = [side for place, side in enumerate(sides) if place != axis]
-    at = [str(each) for each in np.unravel_index(number, rest)] if rest else []
-    return "(" + ",".join([*at[:axis], "·", *at[axis:]]) + ")"
 
 
 WIDE, HIGH = 170.0, 110.0
@@ -508,7 +493,9 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     for first in range(0, len(order), a_line):
         nodes = order[first : first + a_line]
         y = top + LINE + 2
-        parts.words.append(Word(margin, top + LINE / 2, _called(cube, nodes)))
+        places = np.stack(np.unravel_index(nodes, cube.sides)).tolist()
+        alike = ["·" if len(set(each)) > 1 else str(each[0]) for each in places]
+        parts.words.append(Word(margin, top + LINE / 2, f"nodes ({','.join(alike)})"))
         parts.words += row_words(rows.names, margin, y, cell)
         row, column = np.nonzero(rows.channel[:, nodes] >= 0)
         channel = rows.channel[row, nodes[column]]
@@ -571,13 +558,6 @@ def _fit(cube: Cube, many: int, room: float) -> tuple[float, int]:
         if min(cell, high) > best[0]:
             best = min(cell, high), a_line
     return best
-
-
-def _called(cube: Cube, nodes: Ints) -> str:
-    """Return what the nodes of a line have in common: their first coordinates."""
-    at = np.stack(np.unravel_index(nodes, cube.sides))
-    said = ["·" if len(set(each)) > 1 else str(each[0]) for each in at.tolist()]
-    return f"nodes ({','.join(said)})"
 
 
 def _busiest(

@@ -1,8 +1,7 @@
 """Dragonflies as a ring of groups, and networks too large to draw by channel.
 
-Networks that are too large to draw by channel: means by part, and all in falling order.
-
-Dragonflies: a ring of groups, global cables across it, local ones as small matrices round it.
+A dragonfly has its global cables across the ring, and its local ones as small matrices round it.
+Networks that are too large have means by part, and all channels in falling order.
 """
 
 from __future__ import annotations
@@ -15,16 +14,8 @@ import numpy as np
 
 from netloom.base.arrays import Floats, Ints
 from netloom.drawing.names import LINE, width_of
-from netloom.drawing.networks.panels import (
-    MOST_BLOCKS,
-    column_words,
-    marked_squares,
-    ports,
-    row_words,
-    shares,
-    straight,
-)
 from netloom.drawing.networks.scene import (
+    MOST_BLOCKS,
     Box,
     Bundles,
     Cells,
@@ -32,10 +23,16 @@ from netloom.drawing.networks.scene import (
     Scene,
     Word,
     as_squares,
+    column_words,
     discs_on,
     last_of,
+    marked_squares,
     named_below,
+    ports,
+    row_words,
+    shares,
     squares_at,
+    straight,
 )
 from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Cube
@@ -89,7 +86,6 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
     """Return means by row, plane or line, if there are such, and all channels in falling order."""
     cells: list[Cells] = []
     words: list[Word] = []
-    boxes: list[Box] = []
     top = 0.0
     routers, family = traffic.topology.routers, traffic.topology.family
     every = _of_hyperx(traffic, family) if isinstance(family, HyperXShape) else []
@@ -102,7 +98,7 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
     listed, names, below = named_below(traffic, top + GAP, width)
     none = Channels(np.zeros(0, np.int64), squares=np.zeros((0, 3)))
     return Scene(
-        width, top + GAP + below, (none,), (*boxes, box), (*words, *said, *names), tuple(listed),
+        width, top + GAP + below, (none,), (box,), (*words, *said, *names), tuple(listed),
         cells=(*cells, bars),
     )  # fmt: skip
 
