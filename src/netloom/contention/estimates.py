@@ -122,13 +122,13 @@ def expect_random(
     Examples
     --------
     >>> from netloom.topology import mesh
-    >>> from netloom.routing import DimensionOrder
-    >>> import numpy as np
     >>> ring = np.arange(64)
     >>> found = expect_random(mesh(8, 8), DimensionOrder(), ring, (ring + 1) % 64)
     >>> round(found.path_length_mean, 3), round(found.path_contention_mean, 3)
     (5.333, 2.896)
     """
+    from scipy.sparse import coo_array
+
     source, target = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
     nodes, edges = topology.num_hosts, len(source)
     distance = average_distance(topology)
@@ -140,7 +140,9 @@ def expect_random(
     degree_out = np.bincount(source, minlength=nodes).astype(np.float64)
     degree_in = np.bincount(target, minlength=nodes).astype(np.float64)
     from_one, into_one = (float(d @ (d - 1)) for d in (degree_out, degree_in))
-    following = 2 * float(degree_in @ degree_out) - _both_ways(source, target, nodes)
+    arcs = coo_array((np.ones(edges, np.int8), (source, target)), shape=(nodes, nodes))
+    both_ways = int(arcs.tocsr().multiply(arcs.T.tocsr()).nnz)  # whose opposite is an edge too
+    following = 2 * float(degree_in @ degree_out) - both_ways
     apart = edges * (edges - 1.0) - from_one - into_one - following
     triples = nodes * (nodes - 1.0) * (nodes - 2.0)
     unrelated = together - nodes * (nodes - 1.0) - same_source - same_target
@@ -247,15 +249,6 @@ def _meeting_pairs(nodes: int, axes: list[_Axis]) -> tuple[float, float, float]:
             free = (earlier[rank] * later[after]) ** 2
             together -= free * nodes / (axis.side * axes[after].side) * turns
     return together, same_source, same_target
-
-
-def _both_ways(source: Ints, target: Ints, nodes: int) -> int:
-    """Number of edges whose opposite is an edge too."""
-    from scipy.sparse import coo_array
-
-    edges = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(nodes, nodes))
-    forward = edges.tocsr()
-    return int(forward.multiply(edges.T.tocsr()).nnz)
 
 
 def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[Floats, Floats]:

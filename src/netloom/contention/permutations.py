@@ -33,10 +33,10 @@ MOST_PAIRS = 2**26
 MOST_EXPECTED = 2**20
 """The same where pairs have several paths, whose expected loads take longer."""
 
-Reached = Callable[["Ints", "Ints"], "Bools"]
+Reached = Callable[[Ints, Ints], Bools]
 """Given sources and targets of pairs of hosts, which of them have a path."""
 
-Block = tuple["Ints", "Ints", "Ints"]
+Block = tuple[Ints, Ints, Ints]
 """Sources and targets of the pairs of some permutations, and where each one's pairs begin."""
 
 
@@ -234,7 +234,14 @@ def shift_loads(
         found = f"{len(ahead):,} shifts of {count:,} hosts"
         raise InputError(topology.name, found, f"at most {most:,} pairs in all: fewer shifts")
     if routing.several:
-        return _expected_shifts(topology, routing, taking, ahead)
+        between, expected = topology.num_network_channels, np.zeros(topology.num_channels)
+        largest = np.zeros((2, len(ahead)))
+        for number, by in enumerate(ahead.tolist()):
+            load = expected_loads(topology, routing, taking, np.roll(taking, -by))
+            expected += load
+            both = np.stack([load, load / topology.channel_bandwidth])[:, :between]
+            largest[:, number] = both.max(axis=1, initial=0.0)
+        return Shifts.of(ahead, largest[0], largest[1], expected)
     parts, total = _counted(topology, routing, _shifted(taking, ahead), DEFAULT_SEED, reached)
     loads, times, _ = (np.concatenate(each) for each in zip(*parts, strict=True))
     return Shifts.of(ahead, loads, times, total)
@@ -277,15 +284,3 @@ def _counted(
             )
         )  # fmt: skip
     return found, total
-
-
-def _expected_shifts(topology: Topology, routing: Routing, hosts: Ints, ahead: Ints) -> Shifts:
-    """Return the expected loads of shifts where pairs have several paths."""
-    between = topology.num_network_channels
-    total, largest = np.zeros(topology.num_channels), np.zeros((2, len(ahead)))
-    for number, by in enumerate(ahead.tolist()):
-        load = expected_loads(topology, routing, hosts, np.roll(hosts, -by))
-        total += load
-        both = np.stack([load, load / topology.channel_bandwidth])[:, :between]
-        largest[:, number] = both.max(axis=1, initial=0.0)
-    return Shifts.of(ahead, largest[0], largest[1], total)
