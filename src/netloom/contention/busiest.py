@@ -27,7 +27,7 @@ from netloom.contention.mapped import (
     carried,
     injection_bandwidth,
 )
-from netloom.routing import DimensionOrder, Paths, Routing, half_way_round
+from netloom.routing import DimensionOrder, Paths, Routing, half_way_round, paths
 from netloom.routing.ragged import legs
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape
@@ -552,8 +552,6 @@ class Causes(Figures):
 
 def followed(mapped: MappedProgram, routing: Routing) -> Paths | None:
     """Return the paths of a mapped program. None if they are too many to be looked through."""
-    from netloom.routing import paths
-
     if float(mapped.contention.channel_load.sum()) > MOST_HOPS:
         return None
     routed = paths(mapped.topology, routing, mapped.source, mapped.target)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder, Paths, Routing
+from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.ragged import legs
 from netloom.routing.ways import cube_tables
 from netloom.topology import Cube, Topology
@@ -157,7 +157,6 @@ def _counted(
 ) -> tuple[Ints, Floats]:
     """Count the paths on each channel, and their weight, block by block."""
     from netloom.contention.kernels.cube import count_loads
-    from netloom.routing import paths
 
     load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
     for first in range(0, len(sources), BLOCK):
@@ -254,8 +253,6 @@ def measure(
     >>> found.path_length, found.host_channel_load
     (array([0, 2], dtype=int32), array([2, 0, 0, 0, 0, 1, 1, 0], dtype=int32))
     """
-    from netloom.routing import paths
-
     from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
         wanted = "one with a path per pair: expected_loads measures what has several"

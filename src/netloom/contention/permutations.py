@@ -23,7 +23,7 @@ from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.channel_loads import BLOCK
 from netloom.contention.expected_load import expected_loads
-from netloom.routing import Routing
+from netloom.routing import Routing, draw_paths
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 
@@ -266,7 +266,6 @@ def _counted(
 ) -> tuple[list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], Ints]:
     """Return the figures of each permutation (see the kernel), and the load of all together."""
     from netloom.contention.kernels.permutations import permutation_figures
-    from netloom.routing import draw_paths
 
     total, load = np.zeros((2, topology.num_channels), np.int64)
     bandwidth = np.ascontiguousarray(topology.channel_bandwidth)

@@ -122,7 +122,8 @@ class Axis:
         """
         import altair as alt
 
-        ticks, kind = self.ticks, "log" if self.log else "linear"
+        ticks = self.ticks
+        kind: Any = "log" if self.log else "linear"
         said = list(self.names) or [f"{number(100 * each)}\u00a0%" if self.share else number(each)
                 for each in ticks]  # fmt: skip
         chosen = "".join(
@@ -595,8 +596,9 @@ def _of_one(**columns: float) -> alt.Chart:
 
 def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:
     """Return rules: of a look, or of a bound."""
-    if look is None:
-        return base.mark_rule(style="bound")
-    return base.mark_rule(
-        color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
-    )
+    drawn: alt.Chart = base.mark_rule(style="bound")
+    if look is not None:
+        drawn = base.mark_rule(
+            color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
+        )
+    return drawn

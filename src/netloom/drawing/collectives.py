@@ -51,8 +51,8 @@ def bandwidth_curves(
     looks = looks_of(shown)
     coloured = table.filter(pl.col("curve").is_in(shown))
     grey = table.filter(~pl.col("curve").is_in(shown))
-    ends_of: Any = (table["size"].min(), table["size"].max())
-    sizes = Axis("size", f"size of the {collective}", *map(float, ends_of), log=True)
+    least, most = (float(each) for each in table["size"].sort()[[0, -1]])
+    sizes = Axis("size", f"size of the {collective}", least, most, log=True)
     ticks = tuple(sizes.ticks)
     sizes = replace(sizes, marks=ticks, names=tuple(map(units.size, ticks)))
     low: Any = coloured["speed"].min()
@@ -79,12 +79,12 @@ def bandwidth_curves(
             {"size": pl.Float64, "speed": pl.Float64}, orient="row",
         )  # fmt: skip
         mark = where.chart(circles).mark_point(style="ink", filled=False, size=110, strokeWidth=2)
-        said = {f"from {units.size(size, 2)}": (size, size) for size, _ in leads}
-        layers += [mark, *where.above(said)]
+        names = {f"from {units.size(size, 2)}": (size, size) for size, _ in leads}
+        layers += [mark, *where.above(names)]
     layers += where.ends_of(coloured, "curve", looks, ends)
     best = coloured.sort("speed").row(-1, named=True)
-    most = f"Highest bus bandwidth: {number(best['speed'])} {unit}/s by {best['curve']} "
-    return where.drawn(layers, f"{most}at {units.size(best['size'])}")
+    said = f"Highest bus bandwidth: {number(best['speed'])} {unit}/s by {best['curve']} "
+    return where.drawn(layers, f"{said}at {units.size(best['size'])}")
 
 
 def bandwidth_bars(table: pl.DataFrame, fastest: str) -> alt.LayerChart:

@@ -250,7 +250,15 @@ class LoadCurves:
             low=pl.col("packet_latency_mean") - half,
             high=pl.col("packet_latency_mean") + half,
         )
-        idle, looks, carried = self.idle, self._looks, self._carried(table)
+        most_of = {  # up to where techniques saturate
+            name: high if high - low <= NARROW_BAND * high else low
+            for name, (low, high) in self.saturates.items()
+        }
+        below = pl.col("switching").replace_strict(most_of, default=inf, return_dtype=pl.Float64)
+        carried = table.filter(pl.col("offered") <= below)
+        names = self.techniques
+        looks = looks_of(names) if len(names) > 1 else {names[0]: MINE._replace(named=False)}
+        idle = self.idle
         ends = [f"idle {number(idle)}"] if idle is not None else []
         top = axis("latency", LATENCY, [*table["high"].to_list(), idle], whole=False)
         beyond = [
@@ -290,25 +298,11 @@ class LoadCurves:
         return shares(tidy, self._loads, looks, self._saturated, self._upright)
 
     @cached_property
-    def _looks(self) -> dict[str, Look]:
-        names = self.techniques
-        return looks_of(names) if len(names) > 1 else {names[0]: MINE._replace(named=False)}
-
-    @cached_property
     def _loads(self) -> Axis:
         """The axis of loads, up to the bound where that is near."""
         reached = max(self.table["offered"])
         near = self.bound if self.bound <= NEAR * reached else None
         return replace(axis("offered", OFFERED, [reached, near]), steps=LOAD_STEPS)
-
-    def _carried(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of a table that are not beyond where their techniques saturate."""
-        most = {
-            name: high if high - low <= NARROW_BAND * high else low
-            for name, (low, high) in self.saturates.items()
-        }
-        below = pl.col("switching").replace_strict(most, default=inf, return_dtype=pl.Float64)
-        return table.filter(pl.col("offered") <= below)
 
     def _saturated(self, where: Panel) -> list[alt.Chart]:
         """Return the intervals in which techniques saturate, and the load of the bound."""
@@ -361,22 +355,22 @@ def applied_shares(
     parts = [_share(table, name, pl.lit(of), "applied") for name, of in columns.items()]
     named = zip(("worst node*", "average node*", LIMIT), limits or (), strict=False)
     marks = {name: at for name, at in named if at is not None and at <= NEAR * highest}
+
+    def thresholds(where: Panel) -> list[alt.Chart]:
+        """Return where contention is estimated to begin, and the limit as a bound."""
+        seen = {name: at for name, at in marks.items() if at <= where.x.high}
+        layers = where.above({f"{name} {number(at)}": (at, at) for name, at in seen.items()})
+        for name, at in seen.items():
+            layers += where.rule(at, None if name == LIMIT else ESTIMATE)
+        return layers
+
     return shares(
         pl.concat(parts).sort("applied", maintain_order=True),
         axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
         BY_NODE,
-        lambda where: _thresholds(where, marks),
+        thresholds,
         lambda _: marks.values(),
     )
-
-
-def _thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
-    """Return upright lines: where contention is estimated to begin, and the limit as a bound."""
-    seen = {name: at for name, at in marks.items() if at <= where.x.high}
-    layers = where.above({f"{name} {number(at)}": (at, at) for name, at in seen.items()})
-    for name, at in seen.items():
-        layers += where.rule(at, None if name == LIMIT else ESTIMATE)
-    return layers
 
 
 def shares(

@@ -385,7 +385,7 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     listed = [disc.y for disc in scene.discs][-len(traffic.busiest) :]
     top = listed[0] - LINE / 2 if width >= ASIDE else scene.height + 4
     left = min(scene.width, width) - WIDE - 40 if width >= ASIDE else 24.0
-    at = left, top + LINE
+    corner = np.array([left, top + LINE])
     cube = traffic.topology.routers
     assert isinstance(cube, Cube)
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
@@ -396,7 +396,6 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     flat = ends @ SLANT
     low, span = flat.min(axis=0), np.ptp(flat, axis=0)
     scale = np.array([WIDE, HIGH]) / span
-    corner = np.array(at)
 
     def placed(points: Floats) -> Floats:
         return np.asarray(corner + scale * (points @ SLANT - low), np.float64)
@@ -416,18 +415,25 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
         np.array([channel]), points=straight_points(first[None], last[None]),
         thinnest=3.0, thickest=4.5, again=True,
     )  # fmt: skip
+    z, y, x = most  # the names of the axes stand at the ends of edges
+    tips = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
+    heads = tips + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
+    words = [Word(float(at), float(up), name, "center")
+             for (at, up), name in zip(heads, AXES, strict=False)]  # fmt: skip
+    side, up = float(tips[1, 0] - 14), float(tips[3, 1] - LINE)
+    words.append(Word(side, up, "the busiest channel", style="network-heading"))
     across = np.array([-way[1], way[0]])
     x, y = (first + last) / 2 + (DISC + 6) * across
     disc = Disc(float(x), float(y), 1)
     arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
     return replace(
         scene,
-        height=max(scene.height, at[1] + HIGH + 2 * DISC + 6),
+        height=max(scene.height, top + LINE + HIGH + 2 * DISC + 6),
         channels=(*scene.channels, hot),
         bundles=(*scene.bundles, _planes(most, placed)),
         arrows=(*scene.arrows, arrow),
         discs=(disc, *scene.discs),
-        words=(*scene.words, *_axes(most, placed)),
+        words=(*scene.words, *words),
     )
 
 
@@ -443,17 +449,6 @@ def _planes(most: Floats, placed: Placing) -> Bundles:
     lines += [((0, *corner), (z, *corner)) for corner in corners]
     start, end = (placed(np.array([line[side] for line in lines])) for side in (0, 1))
     return Bundles(straight_points(start, end), np.full(len(lines), 1.0))
-
-
-def _axes(most: Floats, placed: Placing) -> list[Word]:
-    """Return the names of the axes at the ends of edges, and what the key is."""
-    z, y, x = most
-    ends = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
-    heads = ends + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
-    words = [Word(float(at), float(up), name, "center")
-             for (at, up), name in zip(heads, "xyz", strict=False)]  # fmt: skip
-    left, top = ends[1, 0] - 14, ends[3, 1] - LINE
-    return [*words, Word(float(left), float(top), "the busiest channel", style="network-heading")]
 
 
 TALL = 640.0

@@ -129,11 +129,8 @@ def make_figure(
     >>> figure.data.rows
     (('0.1', '20'), ('0.2', '23'))
     """
-    import altair as alt
-
     with alt.data_transformers.enable("default", max_rows=None):
-        spec = chart.to_dict()
-    spec = _rounded(spec)
+        spec = _rounded(chart.to_dict())
     for gone in ("$schema", "config"):
         spec.pop(gone, None)
     own = spec.pop("title", "")
@@ -339,7 +336,7 @@ def on_one_scale(figures: Sequence[Figure]) -> list[Figure]:
         for name in shared if kind else ():  # of the axis that goes furthest, for the others too
             widest = max(range(len(kind)), key=lambda place: domains[place][name][1])
             axes = (each.get("axis") for at, each in _scaled(kind[widest]) if at == name)
-            first = next(filter(None, axes), {})
+            first: dict[str, Any] = next(filter(None, axes), {})
             ticks[name] = {key: first[key] for key in TICKS if key in first}
         for channel, encoding in (each for spec in kind for each in _scaled(spec)):
             if channel in shared:

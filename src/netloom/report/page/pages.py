@@ -155,27 +155,22 @@ def _tiles(asked: Sequence[Asked], sections: Sequence[Section]) -> list[Tile]:
     decided = [
         each.decision.tiles for each in _choices(sections) if each.decision and each.decision.tiles
     ]
-    if not decided:
-        return _best_tiles(asked, _mending(sections)[0])
+    if not decided:  # the figure that decides a section, if there is one, and those of its answers
+        section = _mending(sections)[0]
+        own = [each for each in asked if each.section == section.asked] or asked  # none of curves
+        named = [(name_fields(each.varied), each.record) for each in own]
+        best = section.decision if section.verb else None  # of curves there are no tiles
+        if best is None:
+            return list(_key_figures(named))
+        named.sort(key=lambda each: each[0] not in best.chosen)  # what is taken comes first
+        alike = best.tiles[0].value.partition(" ")[0]
+        shown = (each for each in _key_figures(named) if each.value.partition(" ")[0] != alike)
+        return [*best.tiles, *shown]
     found: list[Tile] = []
     for place, tiles in enumerate(decided):
         later = len(decided) - place - 1
         found += tiles[: max(MOST_TILES - len(found) - later, 1)]
     return found
-
-
-def _best_tiles(asked: Sequence[Asked], section: Section) -> list[Tile]:
-    """Return the figure that decides a section, if there is one, and key figures of its answers."""
-    own = [each for each in asked if each.section == section.asked] or asked  # curves have none
-    named = [(name_fields(each.varied), each.record) for each in own]
-    best = section.decision if section.verb else None  # of curves there are no tiles
-    if best:  # what is taken comes first
-        named.sort(key=lambda each: each[0] not in best.chosen)
-    shown = list(_key_figures(named))
-    if best:
-        alike = best.tiles[0].value.partition(" ")[0]
-        shown = [*best.tiles, *(each for each in shown if each.value.partition(" ")[0] != alike)]
-    return shown
 
 
 def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
@@ -274,8 +269,8 @@ def _trust(
     records: Sequence[Recorded], groups: Sequence[CurveGroup], notes: Sequence[str]
 ) -> Iterator[str]:
     """Yield under which conditions the answer holds, and what speaks against it."""
-    known = (each.figures.get("topology") for each in records)
-    networks = listed([*dict.fromkeys(str(each) for each in known if each)])
+    named = (each.figures.get("topology") for each in records)
+    networks = listed([*dict.fromkeys(str(each) for each in named if each)])
     where = f" on {networks}" if networks else ""
     said = f"The answer holds for the questions listed under Method{where}"
     yield f"{said}, with {_with_seeds(records)}."
@@ -399,10 +394,21 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     stored = (each for each in sources if not isinstance(each, Recorded))
     by_points = {tuple(each.point.key for each in results.answered): results for results in stored}
     found = list(by_points.values())  # what is there several times once
-    asked = [each for results in found for each in _asked(results, several=len(found) > 1)]
+    several, asked, again = len(found) > 1, list[Asked](), list[str]()
+    for results in found:
+        name = quote(results.name)
+        again += [f"netloom run {name}", f"netloom report {name} -o report.html"]
+        for each in results.answered:
+            section = f"{results.name} {each.point.section}" if several else each.point.section
+            place = None
+            with suppress(InputError, OSError):  # drawn if the network's file is where it was
+                place = located(each, results.folder)
+            asked.append(Asked(each.record, each.point.varied, section, place))
     asked += [
         Asked(each, varied, each.verb) for each, varied in zip(live, varied_in(live), strict=True)
     ]
+    names = list(dict.fromkeys(name_of(each) or each.kind.title for each in live))
+    lines = (command_line(each.kind, each.configuration) for each in live[:MOST_QUESTIONS])
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
     pages = [  # those that take long to walk are explored by a command
@@ -410,7 +416,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         for results in found
         if any(each.record.verb in AGAIN for each in results.answered)
     ]
-    facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
+    facts = [fact for results in found for fact in _facts(results, several=several)]
     if live:
         versions = sorted({each.answer.provenance.version for each in live})
         facts += [
@@ -425,7 +431,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     with one_scale(filter(None, loads)):
         sections = tuple(sections_of(asked))
     return Page(
-        title=title or _title(live, found),
+        title=title or listed([each.title or each.name for each in found]) or listed(names, 3),
         question=" ".join(results.question for results in found if results.question),
         notices=tuple(
             f"{results.name}: {results.sentence}"
@@ -436,7 +442,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         sections=sections,
         numbers=tuple(numbers_of(asked)),
         facts=tuple(facts),
-        commands=tuple(_commands(live, found)),
+        commands=(*again, *dict.fromkeys(line for line in lines if line)),
         texts=(*((each.name, each.text) for each in found), *_questions(live)),
         cost=f"{counted(len(asked), 'answer', ',')}{cost}.",
         explorers=tuple(explorers_of([*live, *(each.located for each in asked if each.located)])),
@@ -448,23 +454,6 @@ def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
     """Yield the figures of sections, from top to bottom."""
     for section in sections:
         yield from section.figures
-
-
-def _asked(results: Results, *, several: bool) -> Iterator[Asked]:
-    for each in results.answered:
-        section = f"{results.name} {each.point.section}" if several else each.point.section
-        place = None
-        with suppress(InputError, OSError):  # the network is drawn if its file is where it was
-            place = located(each, results.folder)
-        yield Asked(each.record, each.point.varied, section, place)
-
-
-def _title(live: Sequence[Recorded], found: Sequence[Results]) -> str:
-    titles = [results.title or results.name for results in found]
-    if titles:
-        return listed(titles)
-    names = list(dict.fromkeys(name_of(each) or each.kind.title for each in live))
-    return listed(names, 3)
 
 
 def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
@@ -499,15 +488,6 @@ def _questions(live: Sequence[Recorded]) -> list[tuple[str, str]]:
         text = json.dumps(asked, indent=1, ensure_ascii=False, default=str)
         said.append((f"{each.kind.title}: {name_of(each)}".rstrip(": "), text))
     return said
-
-
-def _commands(live: Sequence[Recorded], found: Sequence[Results]) -> Iterator[str]:
-    """Yield what repeats the answers: of experiments two commands, else one for each answer."""
-    for results in found:
-        yield f"netloom run {quote(results.name)}"
-        yield f"netloom report {quote(results.name)} -o report.html"
-    lines = (command_line(each.kind, each.configuration) for each in live[:MOST_QUESTIONS])
-    yield from dict.fromkeys(line for line in lines if line)
 
 
 def _duration(seconds: float) -> str:

@@ -193,15 +193,6 @@ class Section:
         """All of them, from top to bottom."""
         return tuple(figure for row in self.rows for figure in row)
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What its answers come to, in words."""
-        several = len(self.verdicts) > 1
-        return tuple(
-            f"{each.of}: {each.sentence}" if several and each.of else each.sentence
-            for each in self.verdicts
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Asked:

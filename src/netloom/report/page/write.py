@@ -21,7 +21,7 @@ from netloom.drawing.save import (
     make_folder,
     own_file,
 )
-from netloom.experiments.findings import Results
+from netloom.experiments.findings import Results, all_results
 from netloom.explore.file import check_page, inline as framed, shell
 from netloom.questions.answers import MARKS
 from netloom.questions.recorded import Recorded, record
@@ -238,8 +238,6 @@ def sources_of(given: Any) -> Iterable[Source]:
     InputError
         If it is none of these.
     """
-    from netloom.experiments.findings import all_results
-
     if isinstance(given, Recorded | Results):
         return [given]
     if isinstance(given, str | Path):
