@@ -147,36 +147,25 @@ def measure_loads(
     (array([2, 0, 0, 0, 0, 2, 0, 0], dtype=int32), array([2, 1, 0, 0, 0, 1, 2, 0], dtype=int32))
     """
     source, target, weight = checked_pairs(sources, targets, weights)
-    ways = _expected if routing.several else _counted
-    loads: tuple[NDArray[Any], Floats] = ways(topology, routing, source, target, weight)
-    return ChannelLoads(moving=source != target, **split_loads(topology, *loads))
+    load: NDArray[Any]
+    if routing.several:
+        from netloom.contention.expected_load import expected_loads
 
+        weighted = expected_loads(topology, routing, source, target, weight)
+        alike = float(weight[0]) if len(weight) else 1.0
+        if alike and bool((weight == alike).all()):
+            load = weighted / alike
+        else:
+            load = expected_loads(topology, routing, source, target, np.ones(len(source)))
+    else:
+        from netloom.contention.kernels.cube import count_loads
 
-def _counted(
-    topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
-) -> tuple[Ints, Floats]:
-    """Count the paths on each channel, and their weight, block by block."""
-    from netloom.contention.kernels.cube import count_loads
-
-    load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
-    for first in range(0, len(sources), BLOCK):
-        block = slice(first, first + BLOCK)
-        routed = paths(topology, routing, sources[block], targets[block]).whole(topology)
-        count_loads(routed.channels, routed.offsets, weights[block], load, weighted)
-    return load, weighted
-
-
-def _expected(
-    topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
-) -> tuple[Floats, Floats]:
-    """Return the expected number of paths on each channel, and their weight."""
-    from netloom.contention.expected_load import expected_loads
-
-    weighted = expected_loads(topology, routing, sources, targets, weights)
-    alike = float(weights[0]) if len(weights) else 1.0
-    if alike and bool((weights == alike).all()):
-        return weighted / alike, weighted
-    return expected_loads(topology, routing, sources, targets, np.ones(len(sources))), weighted
+        load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
+        for first in range(0, len(source), BLOCK):
+            block = slice(first, first + BLOCK)
+            routed = paths(topology, routing, source[block], target[block]).whole(topology)
+            count_loads(routed.channels, routed.offsets, weight[block], load, weighted)
+    return ChannelLoads(moving=source != target, **split_loads(topology, load, weighted))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

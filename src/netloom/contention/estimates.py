@@ -153,7 +153,7 @@ def expect_random(
     )
     most, found_by, error = _largest_load(topology, routing, source, target)
     if most is None:
-        most = _expected_maximum(*_expected_loads(nodes, edges, axes))
+        most = _expected_maximum(nodes, edges, axes)
     return Expectation(
         path_length_mean=distance,
         channel_load_mean=edges * distance / topology.num_channels,
@@ -262,13 +262,16 @@ def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[Floats, Floats]:
     return earlier, nodes / (earlier * sides)
 
 
-def _expected_loads(nodes: int, edges: int, axes: list[_Axis]) -> tuple[Floats, Floats, Floats]:
-    """Mean, variance and number of the channels of each place on a line.
+def _expected_maximum(nodes: int, edges: int, axes: list[_Axis]) -> float:
+    """Mean of the largest of independent binomial variables: Σ_x P(max > x).
 
-    A load counts edges from a set of nodes into another. Every task sits somewhere, so both sets
-    hold their share of edge ends: the variance is less than a Poisson variable's by the share of
-    nodes outside either set.
+    There are as many as channels, each with the mean and variance of its place on a line. A load
+    counts edges from a set of nodes into another. Every task sits somewhere, so both sets hold
+    their share of edge ends: the variance is less than a Poisson variable's by the share of nodes
+    outside either set.
     """
+    from scipy.special import betainc
+
     found = []
     for axis, earlier, later in zip(axes, *_free_nodes(nodes, axes), strict=True):
         mean = edges * (nodes / axis.side) * axis.crossing / (nodes * (nodes - 1.0))
@@ -276,13 +279,6 @@ def _expected_loads(nodes: int, edges: int, axes: list[_Axis]) -> tuple[Floats, 
         times = np.full(mean.size, nodes / axis.side)
         found.append((mean.ravel(), (mean * outside).ravel(), times))
     means, variances, times = map(np.concatenate, zip(*found, strict=True))
-    return means, variances, times
-
-
-def _expected_maximum(means: Floats, variances: Floats, times: Floats) -> float:
-    """Mean of the largest of independent binomial variables: Σ_x P(max > x)."""
-    from scipy.special import betainc
-
     loaded = means > 0
     if not loaded.any():
         return 0.0

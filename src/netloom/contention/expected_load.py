@@ -596,6 +596,8 @@ def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
     NoRouteError
         If there is no way from a source to a goal, or from there to a target.
     """
+    from netloom.contention.kernels.expected_load import add_paths
+
     if trip.to_group:
         rows, columns = entries(demand)
         straight = trip.straight(columns, rows)
@@ -604,7 +606,19 @@ def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
             for kept in (straight, ~straight)
         )
         push(trip.ways, staying, load)
-        _push_by_groups(trip, away, load)
+        sent, many, arrived = np.asarray(away.sum(axis=0)), len(trip.goals), []
+        for sources in _blocks(np.flatnonzero(sent), many):
+            source = sources.astype(np.int32).repeat(many)
+            goals = np.tile(trip.goals, len(sources))
+            there = listed(trip.ways, source, goals, to_group=True, where="valiant-group")
+            assert there.pair is not None
+            assert there.probability is not None
+            begin, chance = source[there.pair], there.probability / many
+            add_paths(there.channels, there.offsets, chance * sent[begin], load)
+            arrived.append((begin, ends_of(trip.ways, there, begin), chance))
+        arrival = summed(away.shape, arrived)
+        for targets in _blocks(np.flatnonzero(np.diff(away.indptr)), away.shape[0]):
+            push(trip.ways, away[targets] @ arrival, load, targets)
         return
     sent, received = sums(demand)
     drawn = np.zeros(demand.shape[0])
@@ -626,24 +640,6 @@ def _push_product(ways: Ways, received: Floats, sent: Floats, load: Floats) -> N
         row, column = np.arange(len(goals)).repeat(len(sources)), np.tile(sources, len(goals))
         rows = summed((len(goals), len(sent)), [(row, column, weight)])
         push(ways, rows, load, goals)
-
-
-def _push_by_groups(trip: Detour, demand: Any, load: Floats) -> None:
-    from netloom.contention.kernels.expected_load import add_paths
-
-    sent, many, arrived = np.asarray(demand.sum(axis=0)), len(trip.goals), []
-    for sources in _blocks(np.flatnonzero(sent), many):
-        source = sources.astype(np.int32).repeat(many)
-        goals = np.tile(trip.goals, len(sources))
-        there = listed(trip.ways, source, goals, to_group=True, where="valiant-group")
-        assert there.pair is not None
-        assert there.probability is not None
-        begin, chance = source[there.pair], there.probability / many
-        add_paths(there.channels, there.offsets, chance * sent[begin], load)
-        arrived.append((begin, ends_of(trip.ways, there, begin), chance))
-    arrival = summed(demand.shape, arrived)
-    for targets in _blocks(np.flatnonzero(np.diff(demand.indptr)), demand.shape[0]):
-        push(trip.ways, demand[targets] @ arrival, load, targets)
 
 
 def _blocks(numbers: Ints, width: int) -> Iterator[Ints]:

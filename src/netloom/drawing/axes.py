@@ -277,11 +277,6 @@ class End(NamedTuple):
     dash: tuple[int, ...] = SOLID
     width: float = 2.2
 
-    @property
-    def said(self) -> str:
-        """The name as it stands at the end: that of points after a point."""
-        return self.name if self.dash else f"● {self.name}"
-
     @classmethod
     def of_bound(cls, name: str, x: float, y: float) -> End:
         """Return the end of a bound."""
@@ -374,8 +369,11 @@ class Panel:
                 drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
             return drawn
         ends = list(ends)
-        found = named([(each.said, *self._pixels(each.x, each.y)) for each in ends],
-                      self.width, self.height, lines)  # fmt: skip
+        said = [each.name if each.dash else f"● {each.name}" for each in ends]
+        at_ends = [
+            (name, *self._pixels(each.x, each.y)) for name, each in zip(said, ends, strict=True)
+        ]
+        found = named(at_ends, self.width, self.height, lines)
         for each, place in zip(ends, found, strict=True):
             drawn += words([(place.x, place.y, place.said)], colour=_readable(each), bold=True)
         return drawn

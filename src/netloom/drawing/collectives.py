@@ -21,8 +21,6 @@ WIDTH, HEIGHT = 620, 380
 
 BOUND = "bound"
 
-MOST_COLOURED = len(COLOURS)
-
 
 def bandwidth_curves(
     table: pl.DataFrame, collective: str, leads: Sequence[tuple[float, float]]
@@ -137,4 +135,4 @@ def coloured_curves(table: pl.DataFrame) -> list[str]:
         )
         .sort("near", "mean")
     )
-    return [str(each) for each in near["curve"].to_list()[:MOST_COLOURED]]
+    return [str(each) for each in near["curve"].to_list()[: len(COLOURS)]]

@@ -43,8 +43,6 @@ OTHERS = ["#bd7d00", "#22a872", "#8447e6"]
 COLOURS = [THIS, BEST, *OTHERS]
 """One a series that has no meaning of its own. More are drawn in panels."""
 
-GREY = REFERENCE
-
 WORD_COLOURS = {
     THIS: ("#c8323a", "#f2777d"),
     BEST: ("#2b6cb0", "#6aa5e3"),
@@ -183,7 +181,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
         rows.append(
             alt.Chart(alt.InlineData([{}]))
             .mark_text(text=lines, align="left", baseline="top", fontSize=10.5, lineHeight=14)
-            .encode(x=alt.value(0), y=alt.value(0), color=alt.value(GREY))
+            .encode(x=alt.value(0), y=alt.value(0), color=alt.value(REFERENCE))
             .properties(width=round(wide), height=14 * len(lines))
         )
     whole: alt.VConcatChart = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -144,8 +144,16 @@ class LoadLimits:
             return None
         limit, own, others = self.compared
         where = self._panel(0)
-        stacked, tallest = _stacked(others, where)
-        height = max(tallest * DOT + 26, 60.0)
+        stacked: list[tuple[float, int]] = []  # dots that would touch are one above the other
+        rows: list[list[float]] = []
+        for value in sorted(others):
+            x = where.x.at(value) * where.width
+            row = next((at for at, row in enumerate(rows) if x - row[-1] >= DOT), len(rows))
+            if row == len(rows):
+                rows.append([])
+            rows[row].append(x)
+            stacked.append((value, row))
+        height = max(len(rows) * DOT + 26, 60.0)
         where = replace(where, height=height)
         dots = pl.DataFrame(
             {
@@ -174,20 +182,6 @@ class LoadLimits:
         title = f"{said.format(load_share(own))}, {rank} of {counted(len(others), RANDOM[:-1])}"
         layers = [*drawn, *where.above(spans, colours)]
         return layered(layers, f"{title} (grey)", where.width, height)
-
-
-def _stacked(values: Iterable[float], where: Panel) -> tuple[list[tuple[float, int]], int]:
-    """Return dots that would touch one above the other, and how many at most."""
-    rows: list[list[float]] = []
-    found = []
-    for value in sorted(values):
-        x = where.x.at(value) * where.width
-        row = next((at for at, row in enumerate(rows) if x - row[-1] >= DOT), len(rows))
-        if row == len(rows):
-            rows.append([])
-        rows[row].append(x)
-        found.append((value, row))
-    return found, len(rows)
 
 
 def met_by_paths(counts: pl.DataFrame) -> alt.LayerChart | None:

@@ -25,7 +25,6 @@ from netloom.drawing.names import GAP, width_of
 from netloom.drawing.timelines import (
     PER_MICROSECOND,
     Arrows,
-    Counter,
     Nanoseconds,
     Slices,
     Timeline,
@@ -387,6 +386,19 @@ def timeline_of(
         )  # fmt: skip
         slices.append(critical)
         tracks.append(Track("critical path", "critical path"))
+    counters = []  # what the busiest channels carry over their bandwidth, over time
+    if crossed is not None:
+        rows = np.flatnonzero(happened.moved)
+        begin, until = happened.times["entered"][rows], happened.times["arrived"][rows]
+        if crossed.lasting is not None:
+            until = begin + crossed.lasting
+        start = nanoseconds(begin, scale)
+        long = np.maximum(nanoseconds(until, scale) - start, 1)
+        per = PER_MICROSECOND * scale  # nanoseconds of a unit of time
+        counters = [
+            counter(crossed.name(link), start[who], (start + long)[who], taken * per / long[who])
+            for link, who, taken in busiest_links(crossed, happened.size[rows])
+        ]
     moved = int(happened.moved.sum())
     said = {
         "program": program,
@@ -401,7 +413,7 @@ def timeline_of(
         tracks=tuple(tracks),
         slices=tuple(slices),
         arrows=Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1),
-        counters=() if crossed is None else _counters(happened, crossed, scale),
+        counters=tuple(counters),
         about=said | dict(about or {}),
     )
 
@@ -554,18 +566,3 @@ def _on_tracks(
         tracks.append(Track(program, f"{names[owner[place]]}{what}{number}"))
     ends = np.cumsum([len(each.owner) for each in parts])[:-1]
     return tracks, np.split(track.astype(np.int64), ends)
-
-
-def _counters(it: Happened, crossed: Crossed, scale: float) -> tuple[Counter, ...]:
-    """Return what the busiest channels carry over their bandwidth, over time."""
-    rows = np.flatnonzero(it.moved)
-    begin, until = it.times["entered"][rows], it.times["arrived"][rows]
-    if crossed.lasting is not None:
-        until = begin + crossed.lasting
-    start = nanoseconds(begin, scale)
-    end = np.maximum(nanoseconds(until, scale), start + 1)
-    per = PER_MICROSECOND * scale  # nanoseconds of a unit of time
-    return tuple(
-        counter(crossed.name(link), start[who], end[who], taken * per / (end - start)[who])
-        for link, who, taken in busiest_links(crossed, it.size[rows])
-    )

@@ -18,7 +18,6 @@ from netloom.drawing.save import Inline, check_writable, html_page, make_folder,
 from netloom.explore.network import (
     EXPLORED,
     Flows,
-    Frames,
     Table,
     View,
     network_json,
@@ -32,6 +31,17 @@ from netloom.questions.recorded import Recorded, record
 def view_json(view: View) -> dict[str, Any]:
     """Return a view as JSON."""
     exact = (view.load == np.floor(view.load)).all()
+    frames: dict[str, Any] | None = None
+    if view.frames is not None:  # shares of 250, each but the first as what changed
+        shares = np.rint(250 * np.clip(view.frames.busy, 0, 1)).astype(np.uint8)
+        changed = np.diff(shares, axis=0, prepend=np.zeros((1, shares.shape[1]), np.uint8))
+        frames = {
+            "unit": view.frames.unit,
+            "edges": packed(view.frames.edges),
+            "most": 250,
+            "changes": packed(changed),
+            "critical": [list(each) for each in view.frames.critical],
+        }
     return {
         "name": view.name,
         "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
@@ -44,7 +54,7 @@ def view_json(view: View) -> dict[str, Any]:
         "delays": view.delays,
         "full": view.full,
         "tie": view.tie,
-        "frames": None if view.frames is None else _frames(view.frames),
+        "frames": frames,
     }
 
 
@@ -88,19 +98,6 @@ def _ways(view: View) -> dict[str, Any] | None:
     if ways.probability is not None:
         found["probability"] = packed(ways.probability)
     return found
-
-
-def _frames(frames: Frames) -> dict[str, Any]:
-    """Return frames as JSON: shares of 250, each but the first as what changed."""
-    shares = np.rint(250 * np.clip(frames.busy, 0, 1)).astype(np.uint8)
-    changed = np.diff(shares, axis=0, prepend=np.zeros((1, shares.shape[1]), np.uint8))
-    return {
-        "unit": frames.unit,
-        "edges": packed(frames.edges),
-        "most": 250,
-        "changes": packed(changed),
-        "critical": [list(each) for each in frames.critical],
-    }
 
 
 ROOM = "netloom.explore.page"
@@ -210,7 +207,21 @@ def explore(results: Any, path: str | Path, *, on: str = "") -> Path:
     path = check_page(path)
     several = results if isinstance(results, list | tuple) else [results]
     records = [each for given in several for each in records_of(given)]
-    chosen = _on_one_network(records, on)
+    known = by_network(records)
+    if not known:
+        words = sorted({each.kind.words.replace(".", " ") for each in records})
+        found = f"answers of {', '.join(words)}" if words else "no answers"
+        wanted = "answers that say what channels carry, such as those of analyze, map or simulate"
+        raise InputError("explore", found, wanted)
+    if on and on not in known:
+        raise InputError("on", f"'{on}'", f"one of {', '.join(known)}")
+    if not on and len(known) > 1:
+        raise InputError("on", f"answers about {len(known)} networks", f"one of {', '.join(known)}")
+    network = on or next(iter(known))
+    chosen = known[network]
+    if len(chosen) > MOST_VIEWS:
+        found = f"{len(chosen)} answers about {network}"
+        raise InputError("explore", found, f"at most {MOST_VIEWS} on a page")
     live = several[0] if len(several) == 1 and not isinstance(several[0], str | Path) else None
     with patience("Walking through the network"):
         text = render(named_views(chosen, None if isinstance(live, Recorded) else live))
@@ -254,53 +265,28 @@ def records_of(given: Any) -> Iterator[Recorded]:
         return
     if not isinstance(given, str | Path):
         raise InputError("explore", f"a {type(given).__name__}", f"an answer, {SOURCES}")
+    from netloom.experiments.findings import all_results, located
+    from netloom.questions.base import ask
+    from netloom.questions.register import by_verb
+
     path = Path(given)
     if path.suffix == ".json":
-        yield _asked_again(path)
+        # the question is asked again: the JSON has no tables of channels
+        told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
+        try:
+            provenance = told["provenance"]
+            kind = by_verb(provenance["verb"])
+            fields = dict(provenance["configuration"])
+        except (ValueError, KeyError, TypeError, LookupError):
+            raise InputError(str(path), "no answer as --json prints it", PRINTED) from None
+        question = ask(kind.question, fields)
+        yield record(kind.find(question, kind.prepare(question)))
         return
     if path.suffix not in (".sqlite", ".toml"):
         suffix = "a folder" if path.is_dir() else f"suffix '{path.suffix}'"
         raise InputError(str(path), suffix, SOURCES)
-    from netloom.experiments.findings import all_results, located
-
     for found in all_results(path):
         yield from (located(each, found.folder) for each in found.answered)
-
-
-def _asked_again(path: Path) -> Recorded:
-    """Return the answer to the question of an answer's JSON: that has no tables of channels."""
-    from netloom.questions.base import ask
-    from netloom.questions.register import by_verb
-
-    told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
-    try:
-        provenance = told["provenance"]
-        kind = by_verb(provenance["verb"])
-        fields = dict(provenance["configuration"])
-    except (ValueError, KeyError, TypeError, LookupError):
-        found = "no answer as --json prints it"
-        raise InputError(str(path), found, PRINTED) from None
-    question = ask(kind.question, fields)
-    return record(kind.find(question, kind.prepare(question)))
-
-
-def _on_one_network(records: Sequence[Recorded], on: str) -> list[Recorded]:
-    """Return the records about one network that say what channels carry."""
-    known = by_network(records)
-    if not known:
-        words = sorted({each.kind.words.replace(".", " ") for each in records})
-        found = f"answers of {', '.join(words)}" if words else "no answers"
-        wanted = "answers that say what channels carry, such as those of analyze, map or simulate"
-        raise InputError("explore", found, wanted)
-    if on and on not in known:
-        raise InputError("on", f"'{on}'", f"one of {', '.join(known)}")
-    if not on and len(known) > 1:
-        raise InputError("on", f"answers about {len(known)} networks", f"one of {', '.join(known)}")
-    chosen = known[on or next(iter(known))]
-    if len(chosen) > MOST_VIEWS:
-        found = f"{len(chosen)} answers about {on or next(iter(known))}"
-        raise InputError("explore", found, f"at most {MOST_VIEWS} on a page")
-    return chosen
 
 
 def by_network(records: Iterable[Recorded]) -> dict[str, list[Recorded]]:

@@ -456,9 +456,16 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")
     )
     sent = Sent(source, target, size, entered, arrived, found.crossed)
+    critical, before = [], 0.0
+    table = record.tables.get("critical_entries")
+    for row in () if table is None else table.iter_rows(named=True):
+        end = float(row["complete"] if "complete" in row else row["complete_seconds"])  # as once
+        to = -1 if row["target_node"] is None else int(row["target_node"])
+        critical.append((int(row["source_node"]), to, before, end, str(row["id"])))
+        before = end
     yield sent_view(
         record, found.network, sent, name=order_named(found.mapping), unit=unit,
-        known=known.astype(np.float64), critical=tuple(_critical(record)),
+        known=known.astype(np.float64), critical=tuple(critical),
     )  # fmt: skip
 
 
@@ -570,21 +577,6 @@ def _frames(
         part = taken[here] * inside[here] / (end - start)[here]
         busy[span] = np.bincount(channel[here], part, channels) / (right - left)
     return edges, busy.astype(np.float32)
-
-
-def _critical(record: Recorded) -> Iterator[tuple[int, int, float, float, str]]:
-    """Yield the steps of the critical path: see ``Frames``."""
-    table = record.tables.get("critical_entries")
-    if table is None or table.is_empty():
-        return
-    complete = "complete" if "complete" in table.columns else "complete_seconds"  # as it was once
-    before = 0.0
-    for row in table.iter_rows(named=True):
-        end = float(row[complete])
-        target = row["target_node"]
-        to = -1 if target is None else int(target)
-        yield int(row["source_node"]), to, before, end, str(row["id"])
-        before = end
 
 
 def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:

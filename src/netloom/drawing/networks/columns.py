@@ -434,7 +434,15 @@ def in_columns(topology: Topology) -> Columns:
     """
     family = topology.family
     if isinstance(family, StagesShape):
-        return _stages(topology, family)
+        many = topology.num_routers // family.stages
+        stage = np.arange(topology.num_routers) // many
+        none, said = np.zeros(many, np.int64), counted(many, "router", ",")
+        stages = [
+            Column(np.arange(at * many, (at + 1) * many), none, (f"stage {at}", said))
+            for at in range(family.stages)
+        ]
+        ends = topology.routers.channel_source, topology.routers.channel_target
+        return Columns(stages, *(stage[each] for each in ends))
     if isinstance(family, TreeShape):
         return unfolded(topology, _tree_levels(topology, family))
     return unfolded(topology, _by_distance(topology))
@@ -543,22 +551,6 @@ def unfolded(topology: Topology, levels: Sequence[Column]) -> Columns:
     leaves = np.where(falling, last - here, here)
     enters = np.where(falling | across, last - there, there)
     return Columns(columns, leaves, enters)
-
-
-def _stages(topology: Topology, shape: StagesShape) -> Columns:
-    """Return the stages of a butterfly from left to right."""
-    routers = topology.routers
-    many = topology.num_routers // shape.stages
-    stage = np.arange(topology.num_routers) // many
-    columns = [
-        Column(
-            np.arange(at * many, (at + 1) * many),
-            np.zeros(many, np.int64),
-            (f"stage {at}", counted(many, "router", ",")),
-        )
-        for at in range(shape.stages)
-    ]
-    return Columns(columns, stage[routers.channel_source], stage[routers.channel_target])
 
 
 LEAST, LARGEST = 3.0, 16.0

@@ -140,7 +140,15 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     pitch = min(pitch, PITCH if named else width / 4)
     across = left + right + pitch * (lines.columns - 1)
     corner = np.array([left, top])
-    drawn = _drawn(traffic, lines, corner, pitch)
+    channel = traffic.between  # each is drawn on the right of its direction
+    aside = max(SIDE * pitch, 2.2)
+    way = lines.way[channel]
+    beside = np.stack([-way[:, 1], way[:, 0]], axis=1)
+    start = corner + pitch * lines.place[lines.source[channel]] + aside * beside
+    stub = min(STUB * max(pitch, 28), STUB * PITCH) if pitch > LEAST_PITCH / 2 else 8.0
+    long = np.where(lines.far[channel], stub, pitch)[:, None]
+    thick = float(np.clip(1.7 * aside, 2.5, 5.0))
+    drawn = Channels(channel, points=straight_points(start, start + long * way), thickest=thick)
     middles = np.repeat((corner + pitch * lines.place)[:, None, :], 4, axis=1)
     middles[:, 3, 0] += 0.1
     size = np.full(len(middles), float(np.clip(0.17 * pitch, 3.0, 7.0)))
@@ -149,8 +157,8 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     if not named:
         return Scene(across, tall, (drawn,), dots=(dots,))
     words = [*_rim(lines, corner, pitch), *_ends(lines, corner, pitch)]
-    arrows, beside = _heads(traffic, drawn, pitch)
-    discs = discs_on(traffic, (drawn,), words, beside)
+    arrows, near = _heads(traffic, drawn, pitch)
+    discs = discs_on(traffic, (drawn,), words, near)
     wide = max(across, min(width, SLIM))
     listed, names, below = named_below(traffic, tall + BELOW, wide)
     note = "a node's number: its row's and its column's added; " if lines.folded else ""
@@ -211,19 +219,6 @@ def _margins(lines: _Lines) -> tuple[float, float, float, float]:
     rows = max(names) + RIM if names else 0.0
     up, down = (LINE + STUB * PITCH if len(lines.stubs(way)) else 6.0 for way in ((0, -1), (0, 1)))
     return rows + room((-1, 0)), room((1, 0)), LINE + 2 + up, down
-
-
-def _drawn(traffic: Traffic, lines: _Lines, corner: Floats, pitch: float) -> Channels:
-    """Return the channels, each on the right of its direction."""
-    channel = traffic.between
-    aside = max(SIDE * pitch, 2.2)
-    way = lines.way[channel]
-    right = np.stack([-way[:, 1], way[:, 0]], axis=1)
-    start = corner + pitch * lines.place[lines.source[channel]] + aside * right
-    stub = min(STUB * max(pitch, 28), STUB * PITCH) if pitch > LEAST_PITCH / 2 else 8.0
-    long = np.where(lines.far[channel], stub, pitch)[:, None]
-    points = straight_points(start, start + long * way)
-    return Channels(channel, points=points, thickest=float(np.clip(1.7 * aside, 2.5, 5.0)))
 
 
 def _rim(lines: _Lines, corner: Floats, pitch: float) -> list[Word]:
@@ -481,7 +476,14 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     rows, order = _rows(cube), gray_order(cube.sides)
     margin = max(width_of(name) for name in rows.names) + 6
     many = len(rows.names)
-    cell, a_line = _fit(cube, many, width - margin)
+    cell, a_line = 0.0, cube.num_routers  # nodes in a line: those of one prefix
+    for axis in range(len(cube.sides)):
+        long = prod(cube.sides[axis:])
+        lines = cube.num_routers // long
+        high = (TALL - lines * (LINE + 8)) / (lines * many)
+        fits = min((width - margin) / long, LARGEST, high)
+        if fits > cell:
+            cell, a_line = fits, long
     if cell < LEAST:
         return None
     parts, top = Parts(), 0.0
@@ -540,19 +542,6 @@ def _rows(cube: Cube) -> _Rows:
             names.append(f"dimension {axis}{sign}")
             rows.append(row)
     return _Rows(names, np.array(rows))
-
-
-def _fit(cube: Cube, many: int, room: float) -> tuple[float, int]:
-    """Return the pixels of a square, and how many nodes are in a line: those of one prefix."""
-    best = 0.0, cube.num_routers
-    for axis in range(len(cube.sides)):
-        a_line = prod(cube.sides[axis:])
-        lines = cube.num_routers // a_line
-        cell = min(room / a_line, LARGEST)
-        high = (TALL - lines * (LINE + 8)) / (lines * many)
-        if min(cell, high) > best[0]:
-            best = min(cell, high), a_line
-    return best
 
 
 def _busiest(

@@ -279,7 +279,13 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     shown = traffic.between
     far = group[0][shown] != group[1][shown]
     near = shown[~far]
-    chords, note = _chords(traffic, ring, shown[far])
+    chords, note = _chord_curves(traffic, ring, shown[far]), ""
+    if len(chords.channel) > MOST_CHORDS:
+        assert chords.points is not None
+        hot = traffic.weight[chords.channel] > max(HOT * traffic.most, traffic.mean)
+        hot &= np.cumsum(hot[::-1])[::-1] <= MOST_HOT
+        chords = replace(chords, channel=chords.channel[hot], points=chords.points[hot])
+        note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
     local = _local(ring, traffic, near)
     left, top = (across + 30, HEAD) if beside else (0.0, 2 * HEAD + across + 16)
     matrix, words, end = _groups(traffic, group, left, top, width - left)
@@ -288,7 +294,14 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     places = {
         each: _by_number(ring, int(group[0][each])) for each in traffic.busiest if each in inner
     }
-    hosts = _hosts(ring, traffic)
+    ended, router = ports(traffic)  # short lines outside the rim, of each router senders first
+    at, number = np.divmod(router, shape.routers)
+    share, part = shares(router, ended)
+    at = at + ((number + 0.06 + 0.88 * share) / shape.routers - 0.5) * (1 - SPARE)
+    first = ring.radius + RIM / 2 + 1
+    start, out = (ring.at(ring.angle(at), first + add) for add in (0.0, HOSTS))
+    slot = 2 * pi * ring.radius * (1 - SPARE) / (shape.groups * shape.routers)
+    hosts = straight(ended, start, out, float(slot * part.min(initial=1.0)))
     discs = discs_on(traffic, (chords, hosts), words, places)
     listed, names, below = named_below(traffic, end + 16, width, left)
     marks = marked_squares(traffic, local) if ring.square else ()
@@ -349,18 +362,6 @@ def _places(ring: _Ring, channels: Ints, traffic: Traffic) -> Floats:
     return (group + (within - 0.5) * (1 - SPARE)).reshape(2, -1)
 
 
-def _chords(traffic: Traffic, ring: _Ring, channels: Ints) -> tuple[Channels, str]:
-    """Return the global cables. Only the hottest where they are too many."""
-    note, hot = "", np.ones(len(channels), np.bool_)
-    if len(channels) > MOST_CHORDS:
-        hot = traffic.weight[channels] > max(HOT * traffic.most, traffic.mean)
-        hot &= np.cumsum(hot[::-1])[::-1] <= MOST_HOT
-        note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
-    drawn = _chord_curves(traffic, ring, channels)
-    assert drawn.points is not None
-    return replace(drawn, channel=channels[hot], points=drawn.points[hot]), note
-
-
 def _chord_curves(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:
     """Return global cables as curves across the ring. Neighbors bow little."""
     places = _places(ring, channels, traffic)
@@ -419,18 +420,6 @@ def _rim(ring: _Ring) -> Bundles:
         group + ((number + share) / shape.routers - 0.5) * (1 - SPARE) for share in (0.06, 0.94)
     ]
     return Bundles(_arcs(ring, *ends), np.full(len(group), RIM), style="network-rim")
-
-
-def _hosts(ring: _Ring, traffic: Traffic) -> Channels:
-    """Return the channels of hosts: short lines outside the rim, of each router senders first."""
-    shown, router = ports(traffic)
-    group, number = np.divmod(router, ring.shape.routers)
-    share, part = shares(router, shown)
-    at = group + ((number + 0.06 + 0.88 * share) / ring.shape.routers - 0.5) * (1 - SPARE)
-    first = ring.radius + RIM / 2 + 1
-    start, end = (ring.at(ring.angle(at), first + add) for add in (0.0, HOSTS))
-    slot = 2 * pi * ring.radius * (1 - SPARE) / (ring.shape.groups * ring.shape.routers)
-    return straight(shown, start, end, float(slot * part.min(initial=1.0)))
 
 
 def _arcs(ring: _Ring, start: Floats, end: Floats) -> Floats:

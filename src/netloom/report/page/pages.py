@@ -409,6 +409,11 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     ]
     names = list(dict.fromkeys(name_of(each) or each.kind.title for each in live))
     lines = (command_line(each.kind, each.configuration) for each in live[:MOST_QUESTIONS])
+    questions = []  # in full, but what was left open
+    for one in live[:MOST_QUESTIONS]:
+        fields = {name: value for name, value in one.configuration.items() if value is not None}
+        text = json.dumps(fields, indent=1, ensure_ascii=False, default=str)
+        questions.append((f"{one.kind.title}: {name_of(one)}".rstrip(": "), text))
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
     pages = [  # those that take long to walk are explored by a command
@@ -443,7 +448,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         numbers=tuple(numbers_of(asked)),
         facts=tuple(facts),
         commands=(*again, *dict.fromkeys(line for line in lines if line)),
-        texts=(*((each.name, each.text) for each in found), *_questions(live)),
+        texts=(*((each.name, each.text) for each in found), *questions),
         cost=f"{counted(len(asked), 'answer', ',')}{cost}.",
         explorers=tuple(explorers_of([*live, *(each.located for each in asked if each.located)])),
         explore=tuple(f"netloom explore {quote(name)} -o {quote(page)}" for name, page in pages),
@@ -476,18 +481,6 @@ def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
         ]
     head = f"{results.name}: " if several else ""
     return [(f"{head}{name}" if name != "Experiment" else name, said) for name, said in facts]
-
-
-def _questions(live: Sequence[Recorded]) -> list[tuple[str, str]]:
-    """Return the questions of answers in full, but what was left open."""
-    said = []
-    for each in live[:MOST_QUESTIONS]:
-        asked: dict[str, Any] = {
-            name: value for name, value in each.configuration.items() if value is not None
-        }
-        text = json.dumps(asked, indent=1, ensure_ascii=False, default=str)
-        said.append((f"{each.kind.title}: {name_of(each)}".rstrip(": "), text))
-    return said
 
 
 def _duration(seconds: float) -> str:
