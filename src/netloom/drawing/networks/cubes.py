@@ -9,10 +9,9 @@ a matrix of nodes and dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, degrees, prod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +44,6 @@ from netloom.drawing.networks.scene import (
 from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Cube, Topology
 from netloom.topology.core import HyperXShape
-
-Placing: TypeAlias = Callable[[Floats], Floats]
 
 MOST_SIDE = 16
 """Nodes of a row or column at most: of more, squares are easier to read."""
@@ -410,40 +407,36 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
         np.array([channel]), points=straight_points(first[None], last[None]),
         thinnest=3.0, thickest=4.5, again=True,
     )  # fmt: skip
-    z, y, x = most  # the names of the axes stand at the ends of edges
-    tips = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
-    heads = tips + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
-    words = [Word(float(at), float(up), name, "center")
-             for (at, up), name in zip(heads, AXES, strict=False)]  # fmt: skip
-    side, up = float(tips[1, 0] - 14), float(tips[3, 1] - LINE)
-    words.append(Word(side, up, "the busiest channel", style="network-heading"))
-    across = np.array([-way[1], way[0]])
-    x, y = (first + last) / 2 + (DISC + 6) * across
-    disc = Disc(float(x), float(y), 1)
-    arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
-    return replace(
-        scene,
-        height=max(scene.height, top + LINE + HIGH + 2 * DISC + 6),
-        channels=(*scene.channels, hot),
-        bundles=(*scene.bundles, _planes(most, placed)),
-        arrows=(*scene.arrows, arrow),
-        discs=(disc, *scene.discs),
-        words=(*scene.words, *words),
-    )
-
-
-def _planes(most: Floats, placed: Placing) -> Bundles:
-    """Return the outlines of the planes, and the edges between them."""
     z, y, x = most
     corners = np.array([[0, 0], [0, x], [y, x], [y, 0]])
-    lines = [
+    lines = [  # the outlines of the planes, and the edges between them
         ((plane, *corners[at]), (plane, *corners[(at + 1) % 4]))
         for plane in range(int(z) + 1)
         for at in range(4)
     ]
     lines += [((0, *corner), (z, *corner)) for corner in corners]
-    start, end = (placed(np.array([line[side] for line in lines])) for side in (0, 1))
-    return Bundles(straight_points(start, end), np.full(len(lines), 1.0))
+    begins, stops = (placed(np.array([line[side] for line in lines])) for side in (0, 1))
+    outlines = Bundles(straight_points(begins, stops), np.full(len(lines), 1.0))
+    # the names of the axes stand at the ends of edges
+    tips = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
+    heads = tips + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
+    words = [Word(float(at), float(up), name, "center")
+             for (at, up), name in zip(heads, AXES, strict=False)]  # fmt: skip
+    at_left, over = float(tips[1, 0] - 14), float(tips[3, 1] - LINE)
+    words.append(Word(at_left, over, "the busiest channel", style="network-heading"))
+    across = np.array([-way[1], way[0]])
+    middle = (first + last) / 2 + (DISC + 6) * across
+    disc = Disc(float(middle[0]), float(middle[1]), 1)
+    arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
+    return replace(
+        scene,
+        height=max(scene.height, top + LINE + HIGH + 2 * DISC + 6),
+        channels=(*scene.channels, hot),
+        bundles=(*scene.bundles, outlines),
+        arrows=(*scene.arrows, arrow),
+        discs=(disc, *scene.discs),
+        words=(*scene.words, *words),
+    )
 
 
 TALL = 640.0

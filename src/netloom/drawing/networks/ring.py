@@ -344,8 +344,8 @@ def _ring(shape: DragonflyShape, across: float, top: float, least: float = LEAST
     return _Ring(shape, across / 2, top + across / 2, radius, square, away)
 
 
-def _places(ring: _Ring, channels: Ints, traffic: Traffic) -> Floats:
-    """Return float64[2, n], where on the rim global channels start and end, counted in groups.
+def _chord_curves(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:
+    """Return global cables as curves across the ring. Neighbors bow little.
 
     In a group slots go by router. In a router by the group that they lead to, so that neighbours
     are joined by short ways. The two directions of a cable lie beside each other.
@@ -359,13 +359,7 @@ def _places(ring: _Ring, channels: Ints, traffic: Traffic) -> Floats:
     direction = np.repeat([0, 1], len(channels)) ^ (group > other)
     share, _ = shares(own, np.tile(channels, 2), direction, turn)
     within = (own % shape.routers + share) / shape.routers
-    return (group + (within - 0.5) * (1 - SPARE)).reshape(2, -1)
-
-
-def _chord_curves(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:
-    """Return global cables as curves across the ring. Neighbors bow little."""
-    places = _places(ring, channels, traffic)
-    angle = ring.angle(places)
+    angle = ring.angle((group + (within - 0.5) * (1 - SPARE)).reshape(2, -1))
     apart = np.abs(np.angle(np.exp(1j * (angle[1] - angle[0])))) / pi
     pulled = ring.radius * (0.75 - 0.7 * apart)
     rim = ring.radius - RIM

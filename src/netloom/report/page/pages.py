@@ -230,8 +230,6 @@ def _next(sections: Sequence[Section], chosen: Sequence[str]) -> str:
 
 def _sure_of(groups: Sequence[CurveGroup]) -> str:
     """Return in a line how well curves are known, and how far models agree with them."""
-    if not groups:
-        return ""
     runs = max(
         (each for group in groups for curve in group.simulated for each in curve.table["runs"]),
         default=0,
@@ -245,9 +243,8 @@ def _sure_of(groups: Sequence[CurveGroup]) -> str:
     if runs:
         each = f"Each load is {counted(runs, 'run')}"
         each += " with different seeds" if runs > 1 else ""
-        said.append(
-            f"{each}, latencies within ±{percent(max(halves), 2)}." if halves else f"{each}."
-        )
+        within = f", latencies within ±{percent(max(halves), 2)}" if halves else ""
+        said.append(f"{each}{within}.")
     off = [each for group in groups for _, each in group.off]
     if off:
         near = sorted(map(abs, off))[len(off) // 2]
@@ -423,10 +420,9 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     ]
     facts = [fact for results in found for fact in _facts(results, several=several)]
     if live:
-        versions = sorted({each.answer.provenance.version for each in live})
         facts += [
             ("Answers", counted(len(live), "answer", ",")),
-            ("netloom", listed(versions)),
+            ("netloom", listed(sorted({each.answer.provenance.version for each in live}))),
             ("Seeds", listed(_seeds(live), 12)),
         ]
     seconds = sum(each.cpu_seconds for each in found)
