@@ -225,7 +225,7 @@ def _of_class(topology: Topology, channels: NDArray[Any]) -> str:
     return f"{len(channels):,} of {len(every):,} {word}"
 
 
-# -- busiest ---------------------------------------------------------------------------------------
+# -- the busiest, and its causes -------------------------------------------------------------------
 
 
 MOST_HOPS = 2**24

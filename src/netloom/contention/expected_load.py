@@ -76,7 +76,7 @@ from netloom.topology import Cube, Topology
 Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]
 
 
-# -- expected load ---------------------------------------------------------------------------------
+# -- drawn ways of cubes, and choices --------------------------------------------------------------
 
 
 def dimension_order_loads(
@@ -540,7 +540,7 @@ def _of_two(level: _Level, by: Floats) -> Floats:
     return share
 
 
-# -- several paths ---------------------------------------------------------------------------------
+# -- all routings ----------------------------------------------------------------------------------
 
 
 MOST_AT_ONCE = 2**22

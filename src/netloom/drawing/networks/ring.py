@@ -38,7 +38,7 @@ from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape
 
-# -- profile ---------------------------------------------------------------------------------------
+# -- profiles of large networks --------------------------------------------------------------------
 
 
 BARS = 100
@@ -210,7 +210,7 @@ def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Wo
     return Cells(places, mean, said), words, line, foot + LINE
 
 
-# -- ring ------------------------------------------------------------------------------------------
+# -- rings of dragonflies --------------------------------------------------------------------------
 
 
 MOST_CHORDS = 2500
