@@ -21,8 +21,9 @@ The thesis's logical path length d counts the channels on which some path is new
 The busiest channel of a path is also found without walking the path. ``spans`` holds the largest
 load of every 2**j channels of a line, and two overlapping spans cover any run.
 
-Of any other paths, each one stamps every path found on its channels. Work: O(paths · path length · channel load), which is fast enough for tens of thousands of paths.
-Any paths are allowed: a user's own routes may meet, part and meet again.
+Of any other paths, each one stamps every path found on its channels. Work: O(paths · path length ·
+channel load), which is fast enough for tens of thousands of paths. Any paths are allowed: a user's
+own routes may meet, part and meet again.
 
 Twin: ``tests/reference/contention.py``.
 """
