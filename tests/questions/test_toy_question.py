@@ -82,7 +82,8 @@ def test_an_experiment_asks_it_and_its_store_has_the_answers(netloom, tmp_path):
     page = page_of([load_results(file)])
     (section,) = page.sections
     assert section.title == "Tower of blocks"
-    assert section.sentences == ("size 3: Stands at 0.75 m.", "size 7: Falls at 1.75 m.")
+    said = [(each.of, each.sentence) for each in section.verdicts]
+    assert said == [("size 3", "Stands at 0.75 m."), ("size 7", "Falls at 1.75 m.")]
     assert section.tables[0].columns == ("size", "blocks in all", "how high it is, m")
 
 
@@ -107,7 +108,7 @@ def test_an_answer_from_a_store_is_the_answer():
 
 def test_one_answer_is_a_page_too():
     (section,) = page_of([record(nl.build_tower(size=3))]).sections
-    assert section.sentences == ("Stands at 0.75 m.",)
+    assert [each.sentence for each in section.verdicts] == ["Stands at 0.75 m."]
     assert section.tables[0].rows == (("3", "0.75"),)
 
 

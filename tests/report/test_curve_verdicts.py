@@ -10,7 +10,7 @@ from netloom.drawing.frame import COLOURS
 from netloom.questions.recorded import record
 from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.simulate.loop import BY_APPLIED
-from netloom.report.page.curve_verdicts import common_load, compare_pair, curve_numbers, decide
+from netloom.report.page.curve_verdicts import compare_pair, curve_numbers, decide, highest_shared
 from netloom.report.page.curves import Curve, CurveGroup, find_curves, names_of, telling
 from netloom.report.page.figure import curve_figures
 
@@ -131,7 +131,7 @@ def test_without_intervals_none_is_spoken_of():
 
 def test_loads_that_differ_in_their_last_bit_are_the_same():
     one, other = curve("a", [(0.1 + 0.2, 20.0, 1.0)]), curve("b", [(0.3, 40.0, 1.0)])
-    assert common_load(group(one, other)) == 0.3
+    assert highest_shared((one, other)) == 0.3
     assert "40" in decided(one, other).tiles[0].label
 
 
@@ -309,7 +309,7 @@ def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared(
     )
     rest = curve("b", [(0.1, 21.0, 1.0), (0.2, 35.0, 1.0), (0.3, 61.0, 1.0)])
     assert part.at(0.3) is None
-    assert common_load(group(part, rest)) == 0.2
+    assert highest_shared((part, rest)) == 0.2
     assert compare_pair(part, rest).loads.tolist() == [0.1, 0.2]
     assert decided(part, rest).verdict.note == "At 0.3, a carried the load in 2 of 3 runs."
     figure = curve_figures(group(part, rest))[0]

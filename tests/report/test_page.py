@@ -464,9 +464,9 @@ def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
     }
     best = max(bounds, key=bounds.get)
     most = load_share(max(bounds.values()))
-    assert section.sentences[0].startswith(f"Take {best}: it carries up to {most} load, ")
+    assert section.verdicts[0].sentence.startswith(f"Take {best}: it carries up to {most} load, ")
     change = 100 * (max(bounds.values()) / min(bounds.values()) - 1)
-    assert f"{change:.2g}\u00a0% more than " in section.sentences[0]
+    assert f"{change:.2g}\u00a0% more than " in section.verdicts[0].sentence
     for row in section.rows:
         assert [each.title.partition(": ")[0] for each in row] == [*bounds]
 

@@ -58,7 +58,13 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 def _keep_elsewhere() -> None:
     """Let kernels be kept in a temporary folder, or not at all. Say so."""
     global _kept  # noqa: PLW0603 (where kernels are kept is a matter of the process)
-    folder = _own_folder()
+    folder = None  # that nobody else can write: kernels are code
+    with suppress(OSError, AttributeError):  # none can be written; a system without user numbers
+        own = Path(tempfile.gettempdir(), f"netloom-kernels-{os.getuid()}")
+        own.mkdir(mode=0o700, exist_ok=True)
+        found = own.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+            folder = None if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else own
     if folder is None or os.environ.get(FOLDER) == str(folder):
         _kept = False
         place = "compiled anew in each process"
@@ -71,18 +77,6 @@ def _keep_elsewhere() -> None:
         f"set {FOLDER} to a folder that lasts",
         stacklevel=2,
     )
-
-
-def _own_folder() -> Path | None:
-    """Return a temporary folder that nobody else can write (kernels are code), or None."""
-    try:
-        folder = Path(tempfile.gettempdir(), f"netloom-kernels-{os.getuid()}")
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except (OSError, AttributeError):  # no folder can be written; a system without user numbers
-        return None
-    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return folder if own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
 
 
 kernel: Any = njit(nogil=True, _nrt=False)

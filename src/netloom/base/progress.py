@@ -81,7 +81,12 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
             bar.update(task, completed=count)
 
     def show() -> None:
-        bars.append(_open_bar(what, total))
+        from rich.console import Console
+        from rich.progress import Progress
+
+        bar = Progress(console=Console(stderr=True), transient=True)
+        bar.start()
+        bars.append((bar, bar.add_task(what, total=total)))
         tell(done)
 
     timer = Timer(PATIENCE_SECONDS, show)
@@ -93,15 +98,6 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
         timer.join()
         for bar, _ in bars:
             bar.stop()
-
-
-def _open_bar(what: str, total: int) -> tuple[Progress, TaskID]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    bar.start()
-    return bar, bar.add_task(what, total=total)
 
 
 _so_far: list[Callable[[str], None]] = []

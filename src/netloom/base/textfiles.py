@@ -1,8 +1,7 @@
 """Files: read whole, written beside and then in place, and where a key of TOML stands.
 
-Where in a TOML file a key stands: its parser forgets that.
-
-Files: small ones of text, read whole, and how all are written, beside and then in place.
+Small files of text are read whole, and large ones are refused. All are written beside, and then
+moved in place. Python's parser of TOML forgets where a key stands, so that is looked for apart.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import IO, Any
 
 from netloom.base.errors import InputError
 
-# -- toml lines ------------------------------------------------------------------------------------
+# -- lines of TOML ---------------------------------------------------------------------------------
 
 
 TOKEN = re.compile(
@@ -85,7 +84,7 @@ def _statements(text: str) -> Iterator[tuple[int, list[str], bool]]:
         line += piece.count("\n")
 
 
-# -- textfiles -------------------------------------------------------------------------------------
+# -- reading and writing ---------------------------------------------------------------------------
 
 
 KINDS = {

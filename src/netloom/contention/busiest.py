@@ -1,10 +1,8 @@
 """The busiest channels of a mapped program, their names, and why they are so busy.
 
-What channels between routers carry, as the tables of answers have it.
-
-Channels that are equally busy, named as what they share in place of a few members.
-
-The busiest channel of a mapped program: beside the busiest node, and why it is so busy.
+Tables of answers have what each channel between routers carries. Channels that are equally busy are
+named as what they share in place of a few members. The busiest channel of a mapped program stands
+beside the busiest node, with the figures from which a cause of its load can be seen.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from netloom.contention.mapped import (
     carried,
     injection_bandwidth,
 )
-from netloom.routing import DimensionOrder, Paths, Routing, half_way_round
+from netloom.routing import DimensionOrder, Paths, Routing, half_way_round, paths
 from netloom.routing.ragged import legs
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape
@@ -65,10 +63,8 @@ def channel_uses(
     runs
         The loads, each with float[num_network_channels], flits per cycle.
     """
-    import numpy as np
-
-    listed = list(runs)
-    many = len(listed)
+    every = list(runs)
+    many = len(every)
     inside = topology.num_network_channels
     alike: dict[str, Any] = {
         "source_node": topology.source_end[:inside],
@@ -78,9 +74,9 @@ def channel_uses(
         alike["name"] = [topology.channel_name(channel) for channel in range(inside)]
         alike["bandwidth"] = topology.channel_bandwidth[:inside]
     return {
-        load: np.repeat([value for value, _ in listed], inside),
+        load: np.repeat([value for value, _ in every], inside),
         "channel": np.tile(np.arange(inside), many),
-        "utilisation": np.concatenate([used for _, used in listed]) if many else [],
+        "utilisation": np.concatenate([used for _, used in every]) if many else [],
         **{name: np.tile(values, many) for name, values in alike.items()},
     }
 
@@ -160,7 +156,12 @@ def tie_named(topology: Topology, channels: NDArray[Any]) -> str:
 def _of_cube(cube: Cube, channels: NDArray[Any]) -> str:
     """Return the name of whole lines, or of some channels of one direction. "" of all others."""
     lines, parts = dict[int, list[set[int]]](), list[tuple[int, str, int, bool]]()
-    for axis, way, mine in _directions(cube, channels):
+    ways = ((axis, way) for axis in range(len(cube.sides)) for way in range(2))
+    for axis, way in ways:
+        mine = channels - cube.line_base[axis, way]  # as counted from the first in this direction
+        mine = mine[(mine >= 0) & (mine < cube.direction_channels[axis])]
+        if not len(mine):
+            continue
         line, many = np.unique(mine // cube.line_channels[axis], return_counts=True)
         lines.setdefault(axis, [set(), set()])[way] = set(line.tolist())
         parts.append((axis, "+−"[way], len(mine), bool((many == cube.line_channels[axis]).all())))
@@ -176,20 +177,12 @@ def _of_cube(cube: Cube, channels: NDArray[Any]) -> str:
         return ""
     if sum(side > 1 for side in cube.sides) == 1:
         return f"all {len(channels):,} {min(signs)} channels"
-    named = [
-        _lines(cube, axis, each[0] | each[1]) for axis, each in sorted(lines.items(), reverse=True)
-    ]
+    named = []
+    for axis, (plus, minus) in sorted(lines.items(), reverse=True):
+        kind, mine = _line(cube, axis), plus | minus
+        one = len(mine) == 1 and kind in ("row", "column")
+        named.append(f"{kind} {min(mine)}" if one else counted(len(mine), kind))
     return f"all {'' if both else min(signs) + ' '}channels of {listed(named)}"
-
-
-def _directions(cube: Cube, channels: NDArray[Any]) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield dimension, direction, and the channels there as counted from their first."""
-    for axis, many in enumerate(cube.direction_channels):
-        for way in range(2):
-            mine = channels - cube.line_base[axis, way]
-            mine = mine[(mine >= 0) & (mine < many)]
-            if len(mine):
-                yield axis, way, mine
 
 
 def _line(cube: Cube, axis: int) -> str:
@@ -200,13 +193,6 @@ def _line(cube: Cube, axis: int) -> str:
     if len(axes) <= len(AXES):
         return f"{AXES[axes[::-1].index(axis)]} line"
     return f"dimension-{axis} line"
-
-
-def _lines(cube: Cube, axis: int, lines: set[int]) -> str:
-    kind = _line(cube, axis)
-    if len(lines) == 1 and kind in ("row", "column"):
-        return f"{kind} {min(lines)}"
-    return counted(len(lines), kind)
 
 
 def _of_class(topology: Topology, channels: NDArray[Any]) -> str:
@@ -239,7 +225,7 @@ def _of_class(topology: Topology, channels: NDArray[Any]) -> str:
     return f"{len(channels):,} of {len(every):,} {word}"
 
 
-# -- busiest ---------------------------------------------------------------------------------------
+# -- the busiest, and its causes -------------------------------------------------------------------
 
 
 MOST_HOPS = 2**24
@@ -566,8 +552,6 @@ class Causes(Figures):
 
 def followed(mapped: MappedProgram, routing: Routing) -> Paths | None:
     """Return the paths of a mapped program. None if they are too many to be looked through."""
-    from netloom.routing import paths
-
     if float(mapped.contention.channel_load.sum()) > MOST_HOPS:
         return None
     routed = paths(mapped.topology, routing, mapped.source, mapped.target)
@@ -576,7 +560,17 @@ def followed(mapped: MappedProgram, routing: Routing) -> Paths | None:
 
 def causes_of(mapped: MappedProgram, routing: Routing, routed: Paths | None) -> Causes:
     """Return what can be seen of why the busiest channel is busy. ``routed``: see ``followed``."""
-    using = None if routed is None else _using(mapped, routed)
+    using = None
+    if routed is not None:
+        at = np.flatnonzero(routed.channels == mapped.contention.busiest_channel)
+        path = np.searchsorted(routed.offsets, at, side="right") - 1
+        pair = path if routed.pair is None else routed.pair[path]
+        part = 1.0 if routed.probability is None else routed.probability[path]
+        load: Floats = np.zeros(len(mapped.weights))
+        np.add.at(load, pair, mapped.weights[pair] * part)
+        edges = np.flatnonzero(load)
+        edges = edges[np.argsort(-load[edges], kind="stable")]
+        using = edges, load[edges]
     return Causes(
         half_way=_half_way(mapped, routing),
         users=None if using is None else _users(mapped, using),
@@ -610,20 +604,8 @@ def _half_way(mapped: MappedProgram, routing: Routing) -> HalfWay | None:
     )
 
 
-Using: TypeAlias = tuple["Ints", "Floats"]
+Using: TypeAlias = tuple[Ints, Floats]
 """The edges that use the busiest channel, and what each puts on it, most first."""
-
-
-def _using(mapped: MappedProgram, routed: Paths) -> Using:
-    at = np.flatnonzero(routed.channels == mapped.contention.busiest_channel)
-    path = np.searchsorted(routed.offsets, at, side="right") - 1
-    pair = path if routed.pair is None else routed.pair[path]
-    part = 1.0 if routed.probability is None else routed.probability[path]
-    load: Floats = np.zeros(len(mapped.weights))
-    np.add.at(load, pair, mapped.weights[pair] * part)
-    edges = np.flatnonzero(load)
-    order = np.argsort(-load[edges], kind="stable")
-    return edges[order], load[edges[order]]
 
 
 def _users(mapped: MappedProgram, using: Using) -> Users | None:

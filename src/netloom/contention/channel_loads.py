@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder, Paths, Routing
+from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.ragged import legs
 from netloom.routing.ways import cube_tables
 from netloom.topology import Cube, Topology
@@ -147,38 +147,25 @@ def measure_loads(
     (array([2, 0, 0, 0, 0, 2, 0, 0], dtype=int32), array([2, 1, 0, 0, 0, 1, 2, 0], dtype=int32))
     """
     source, target, weight = checked_pairs(sources, targets, weights)
-    moving = source != target
-    ways = _expected if routing.several else _counted
-    loads: tuple[NDArray[Any], Floats] = ways(topology, routing, source, target, weight)
-    return ChannelLoads(moving=moving, **split_loads(topology, *loads))
+    load: NDArray[Any]
+    if routing.several:
+        from netloom.contention.expected_load import expected_loads
 
+        weighted = expected_loads(topology, routing, source, target, weight)
+        alike = float(weight[0]) if len(weight) else 1.0
+        if alike and bool((weight == alike).all()):
+            load = weighted / alike
+        else:
+            load = expected_loads(topology, routing, source, target, np.ones(len(source)))
+    else:
+        from netloom.contention.kernels.cube import count_loads
 
-def _counted(
-    topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
-) -> tuple[Ints, Floats]:
-    """Count the paths on each channel, and their weight, block by block."""
-    from netloom.contention.kernels.cube import count_loads
-    from netloom.routing import paths
-
-    load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
-    for first in range(0, len(sources), BLOCK):
-        block = slice(first, first + BLOCK)
-        routed = paths(topology, routing, sources[block], targets[block]).whole(topology)
-        count_loads(routed.channels, routed.offsets, weights[block], load, weighted)
-    return load, weighted
-
-
-def _expected(
-    topology: Topology, routing: Routing, sources: Ints, targets: Ints, weights: Floats
-) -> tuple[Floats, Floats]:
-    """Return the expected number of paths on each channel, and their weight."""
-    from netloom.contention.expected_load import expected_loads
-
-    weighted = expected_loads(topology, routing, sources, targets, weights)
-    alike = float(weights[0]) if len(weights) else 1.0
-    if alike and bool((weights == alike).all()):
-        return weighted / alike, weighted
-    return expected_loads(topology, routing, sources, targets, np.ones(len(sources))), weighted
+        load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
+        for first in range(0, len(source), BLOCK):
+            block = slice(first, first + BLOCK)
+            routed = paths(topology, routing, source[block], target[block]).whole(topology)
+            count_loads(routed.channels, routed.offsets, weight[block], load, weighted)
+    return ChannelLoads(moving=source != target, **split_loads(topology, load, weighted))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -255,8 +242,6 @@ def measure(
     >>> found.path_length, found.host_channel_load
     (array([0, 2], dtype=int32), array([2, 0, 0, 0, 0, 1, 1, 0], dtype=int32))
     """
-    from netloom.routing import paths
-
     from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
         wanted = "one with a path per pair: expected_loads measures what has several"
@@ -334,8 +319,6 @@ def measure_paths(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from netloom.routing import Paths
     >>> both = Paths(np.array([0, 2, 3]), np.array([0, 1, 1], np.int32))
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)
@@ -347,7 +330,10 @@ def measure_paths(
     load, weighted_load = np.zeros(num_channels, np.int32), np.zeros(num_channels)
     count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
     logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
-    lengths = routed.lengths
+    lengths, heaviest = routed.lengths, np.zeros(len(routed))
+    if len(used := np.flatnonzero(lengths)):
+        time = (weighted_load / rate)[routed.channels]
+        heaviest[used] = np.maximum.reduceat(time, routed.offsets[used])
     return Contention(
         moving=lengths > 0,
         channel_load=load,
@@ -359,16 +345,8 @@ def measure_paths(
         logical_path_length=logical,
         path_contention=met - (lengths > 0),
         contending_weight=met_weight,
-        heaviest_channel=_largest_along(routed, weighted_load / rate),
+        heaviest_channel=heaviest,
     )
-
-
-def _largest_along(routed: Paths, values: Floats) -> Floats:
-    """Return the largest value of the channels of each path, or 0 without channels."""
-    used, largest = np.flatnonzero(routed.lengths), np.zeros(len(routed))
-    if len(used):
-        largest[used] = np.maximum.reduceat(values[routed.channels], routed.offsets[used])
-    return largest
 
 
 def _with_ports(

@@ -9,11 +9,10 @@ path is a circle.
 
 If nothing is preferred, the load of every channel is known. For the rest see ``expected_load``.
 
-The stages that packets go through under a routing by hop, and the arcs between them.
-
-They follow ``routing.kernels.by_hop``, for all packets at once. A packet *comes* to a router in a
-state. If the state decides on a detour, one is *offered* to it. Then it has *decided*, and goes
-on or leaves for its host. What decides nothing at a router has decided when it comes.
+The stages of a routing follow ``routing.kernels.by_hop``, for all packets at once. A packet *comes*
+to a router in a state. If the state decides on a detour, one is *offered* to it. Then it has
+*decided*, and goes on or leaves for its host. What decides nothing at a router has decided when it
+comes.
 """
 
 from __future__ import annotations
@@ -279,7 +278,8 @@ class Follower:
         known, place = np.unique(self._key(start), return_inverse=True)
         keys, found, fresh, many = [known], [], known, len(known)
         while len(fresh):
-            arcs, kind = self._onward(self._at(fresh))
+            step, state, at_router, to, aux = np.unravel_index(fresh, self.sizes)
+            arcs, kind = self._onward(_At(step, state, at_router, to, aux - 1))
             if arcs is None:
                 return None
             head = self._key(_At(*arcs[1:6]))
@@ -305,10 +305,6 @@ class Follower:
         """Return the number of each stage: stages that only VCs tell apart are one."""
         place = (at.step, self.alike[at.state], at.router, at.goal, at.aux + 1)
         return np.asarray(np.ravel_multi_index(place, self.sizes), np.int64)
-
-    def _at(self, key: Ints) -> _At:
-        step, state, router, goal, aux = np.unravel_index(key, self.sizes)
-        return _At(step, state, router, goal, aux - 1)
 
     def _onward(self, at: _At) -> tuple[_Arcs | None, NDArray[np.int8]]:
         """Return the arcs from some stages, by stage, and how each is left."""

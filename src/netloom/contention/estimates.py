@@ -122,13 +122,13 @@ def expect_random(
     Examples
     --------
     >>> from netloom.topology import mesh
-    >>> from netloom.routing import DimensionOrder
-    >>> import numpy as np
     >>> ring = np.arange(64)
     >>> found = expect_random(mesh(8, 8), DimensionOrder(), ring, (ring + 1) % 64)
     >>> round(found.path_length_mean, 3), round(found.path_contention_mean, 3)
     (5.333, 2.896)
     """
+    from scipy.sparse import coo_array
+
     source, target = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
     nodes, edges = topology.num_hosts, len(source)
     distance = average_distance(topology)
@@ -140,7 +140,9 @@ def expect_random(
     degree_out = np.bincount(source, minlength=nodes).astype(np.float64)
     degree_in = np.bincount(target, minlength=nodes).astype(np.float64)
     from_one, into_one = (float(d @ (d - 1)) for d in (degree_out, degree_in))
-    following = 2 * float(degree_in @ degree_out) - _both_ways(source, target, nodes)
+    arcs = coo_array((np.ones(edges, np.int8), (source, target)), shape=(nodes, nodes))
+    both_ways = int(arcs.tocsr().multiply(arcs.T.tocsr()).nnz)  # whose opposite is an edge too
+    following = 2 * float(degree_in @ degree_out) - both_ways
     apart = edges * (edges - 1.0) - from_one - into_one - following
     triples = nodes * (nodes - 1.0) * (nodes - 2.0)
     unrelated = together - nodes * (nodes - 1.0) - same_source - same_target
@@ -151,7 +153,7 @@ def expect_random(
     )
     most, found_by, error = _largest_load(topology, routing, source, target)
     if most is None:
-        most = _expected_maximum(*_expected_loads(nodes, edges, axes))
+        most = _expected_maximum(nodes, edges, axes)
     return Expectation(
         path_length_mean=distance,
         channel_load_mean=edges * distance / topology.num_channels,
@@ -249,15 +251,6 @@ def _meeting_pairs(nodes: int, axes: list[_Axis]) -> tuple[float, float, float]:
     return together, same_source, same_target
 
 
-def _both_ways(source: Ints, target: Ints, nodes: int) -> int:
-    """Number of edges whose opposite is an edge too."""
-    from scipy.sparse import coo_array
-
-    edges = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(nodes, nodes))
-    forward = edges.tocsr()
-    return int(forward.multiply(edges.T.tocsr()).nnz)
-
-
 def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[Floats, Floats]:
     """Nodes that differ only in the dimensions corrected before each one, and only in those after.
 
@@ -269,13 +262,16 @@ def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[Floats, Floats]:
     return earlier, nodes / (earlier * sides)
 
 
-def _expected_loads(nodes: int, edges: int, axes: list[_Axis]) -> tuple[Floats, Floats, Floats]:
-    """Mean, variance and number of the channels of each place on a line.
+def _expected_maximum(nodes: int, edges: int, axes: list[_Axis]) -> float:
+    """Mean of the largest of independent binomial variables: Σ_x P(max > x).
 
-    A load counts edges from a set of nodes into another. Every task sits somewhere, so both sets
-    hold their share of edge ends: the variance is less than a Poisson variable's by the share of
-    nodes outside either set.
+    There are as many as channels, each with the mean and variance of its place on a line. A load
+    counts edges from a set of nodes into another. Every task sits somewhere, so both sets hold
+    their share of edge ends: the variance is less than a Poisson variable's by the share of nodes
+    outside either set.
     """
+    from scipy.special import betainc
+
     found = []
     for axis, earlier, later in zip(axes, *_free_nodes(nodes, axes), strict=True):
         mean = edges * (nodes / axis.side) * axis.crossing / (nodes * (nodes - 1.0))
@@ -283,13 +279,6 @@ def _expected_loads(nodes: int, edges: int, axes: list[_Axis]) -> tuple[Floats, 
         times = np.full(mean.size, nodes / axis.side)
         found.append((mean.ravel(), (mean * outside).ravel(), times))
     means, variances, times = map(np.concatenate, zip(*found, strict=True))
-    return means, variances, times
-
-
-def _expected_maximum(means: Floats, variances: Floats, times: Floats) -> float:
-    """Mean of the largest of independent binomial variables: Σ_x P(max > x)."""
-    from scipy.special import betainc
-
     loaded = means > 0
     if not loaded.any():
         return 0.0

@@ -1,6 +1,7 @@
 """Expected loads of channels under every routing.
 
-How much of some traffic each channel has to carry, where packets draw their way or choose it.
+The results are how much of some traffic each channel has to carry, where packets draw their way or
+choose it, and how evenly packets can load channels that choose their ways at once or hop by hop.
 
 For drawn paths on k-ary n-cubes, expectations are exact. The routings decide without looking at the
 network. Dimension order sends half of the packets either way round a ring if both are equally
@@ -17,21 +18,15 @@ are few paths. Otherwise prices rise where the cheapest paths meet (multiplicati
 Hazan & Kale 2012). This ends 0 to 2 % below after 1,600 rounds, and up to 14 % after 50. The bound
 is always computed from the prices themselves, so no solver tolerance can make it too high.
 
-How evenly packets can load channels that choose their ways hop by hop.
+For packets that choose hop by hop, ``stages`` are those of ``decisions``, and prices bound the load
+in the same way. Packets pay least if every choice falls to the cheapest arc. Prices first follow
+the loads that result, then come from linear programs over them (Dantzig & Wolfe, *Decomposition
+principle for linear programs*, 1960).
 
-``stages`` are those of ``decisions``. As in ``expected_load``, prices bound the least load of the
-busiest channel. Let every channel have a price, with a sum of 1. If no channel worked more than z,
-packets could not pay more than z together. They pay least if every choice falls to the cheapest
-arc. Prices first follow the loads that result, then come from linear programs over them (Dantzig &
-Wolfe, *Decomposition principle for linear programs*, 1960). The bound is computed from the prices
-alone, so no solver tolerance can make it too high.
-
-Expected channel loads under every routing: those of one path per pair, and those of several.
-
-Traffic is first summed over all pairs between which a routing sees no difference. Pairs with one
-path are then walked, about 100,000 at a time. Pairs with several paths are pushed as a flow, all of
-a target router together, from the farthest routers to the nearest. The load that comes to a router
-is split as its packets are. No path is listed.
+Under all other routings, traffic is first summed over all pairs between which a routing sees no
+difference. Pairs with one path are then walked, about 100,000 at a time. Pairs with several paths
+are pushed as a flow, all of a target router together, from the farthest routers to the nearest. The
+load that comes to a router is split as its packets are. No path is listed.
 """
 
 from __future__ import annotations
@@ -81,7 +76,7 @@ from netloom.topology import Cube, Topology
 Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]
 
 
-# -- expected load ---------------------------------------------------------------------------------
+# -- drawn ways of cubes, and choices --------------------------------------------------------------
 
 
 def dimension_order_loads(
@@ -175,7 +170,11 @@ def valiant_loads(topology: Cube, order: DimensionOrder, sent: Floats, received:
     reverse = DimensionOrder(tuple(cube_tables(topology, order).order[::-1].tolist()))
     there = to_every_node(topology, order, sent / nodes)
     back = to_every_node(topology, reverse, received / nodes)
-    return there + _backwards(topology, back)
+    for growing, falling, length, wraps in _lines(topology):
+        for here, opposite in ((growing, falling), (falling, growing)):
+            turned = back[opposite].reshape(-1, length)[:, ::-1]
+            there[here] += np.roll(turned, -1, axis=1).ravel() if wraps else turned.ravel()
+    return there
 
 
 def romm_loads(
@@ -221,16 +220,6 @@ def _lines(topology: Cube) -> Iterator[tuple[slice, slice, int, bool]]:
         growing, falling = (slice(first, first + size) for first in topology.line_base[axis])
         if length:
             yield growing, falling, length, topology.wraps[axis]
-
-
-def _backwards(topology: Cube, load: Floats) -> Floats:
-    """Return the load where all packets go back by the channels opposite to theirs."""
-    turned = np.empty_like(load)
-    for growing, falling, length, wraps in _lines(topology):
-        for here, there in ((growing, falling), (falling, growing)):
-            opposite = load[there].reshape(-1, length)[:, ::-1]
-            turned[here] = np.roll(opposite, -1, axis=1).ravel() if wraps else opposite.ravel()
-    return turned
 
 
 MOST_ARCS = 2**21
@@ -315,14 +304,8 @@ def best_split(
     ways = list_ways(routing.tables, wiring, target[offsets[:-1]], offsets, source, most)
     if not len(ways[1]):
         return None
-    return _priced(ways, weight, np.ones(topology.num_channels) if rate is None else rate)
-
-
-WaysOfPairs = tuple["Ints", "Ints", "Ints", "Ints"]
-
-
-def _priced(ways: WaysOfPairs, weight: Floats, rate: Floats) -> Split:
-    num_channels = len(rate)
+    num_channels = topology.num_channels
+    rate = np.ones(num_channels) if rate is None else rate
     arcs, load = len(ways[1]), np.empty(num_channels)
     prices = np.full(num_channels, 1 / num_channels)
     best = Split(_take(ways, weight, prices, rate, load), False, prices)  # noqa: FBT003
@@ -341,6 +324,9 @@ def _priced(ways: WaysOfPairs, weight: Floats, rate: Floats) -> Split:
             least = _take(ways, weight, tried, rate, load)
             best = Split(least, False, tried) if least > best.least else best  # noqa: FBT003
     return best
+
+
+WaysOfPairs: TypeAlias = tuple[Ints, Ints, Ints, Ints]
 
 
 def _take(ways: WaysOfPairs, weight: Floats, prices: Floats, rate: Floats, load: Floats) -> float:
@@ -554,7 +540,7 @@ def _of_two(level: _Level, by: Floats) -> Floats:
     return share
 
 
-# -- several paths ---------------------------------------------------------------------------------
+# -- all routings ----------------------------------------------------------------------------------
 
 
 MOST_AT_ONCE = 2**22
@@ -610,6 +596,8 @@ def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
     NoRouteError
         If there is no way from a source to a goal, or from there to a target.
     """
+    from netloom.contention.kernels.expected_load import add_paths
+
     if trip.to_group:
         rows, columns = entries(demand)
         straight = trip.straight(columns, rows)
@@ -618,7 +606,19 @@ def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
             for kept in (straight, ~straight)
         )
         push(trip.ways, staying, load)
-        _push_by_groups(trip, away, load)
+        sent, many, arrived = np.asarray(away.sum(axis=0)), len(trip.goals), []
+        for sources in _blocks(np.flatnonzero(sent), many):
+            source = sources.astype(np.int32).repeat(many)
+            goals = np.tile(trip.goals, len(sources))
+            there = listed(trip.ways, source, goals, to_group=True, where="valiant-group")
+            assert there.pair is not None
+            assert there.probability is not None
+            begin, chance = source[there.pair], there.probability / many
+            add_paths(there.channels, there.offsets, chance * sent[begin], load)
+            arrived.append((begin, ends_of(trip.ways, there, begin), chance))
+        arrival = summed(away.shape, arrived)
+        for targets in _blocks(np.flatnonzero(np.diff(away.indptr)), away.shape[0]):
+            push(trip.ways, away[targets] @ arrival, load, targets)
         return
     sent, received = sums(demand)
     drawn = np.zeros(demand.shape[0])
@@ -640,24 +640,6 @@ def _push_product(ways: Ways, received: Floats, sent: Floats, load: Floats) -> N
         row, column = np.arange(len(goals)).repeat(len(sources)), np.tile(sources, len(goals))
         rows = summed((len(goals), len(sent)), [(row, column, weight)])
         push(ways, rows, load, goals)
-
-
-def _push_by_groups(trip: Detour, demand: Any, load: Floats) -> None:
-    from netloom.contention.kernels.expected_load import add_paths
-
-    sent, many, arrived = np.asarray(demand.sum(axis=0)), len(trip.goals), []
-    for sources in _blocks(np.flatnonzero(sent), many):
-        source = sources.astype(np.int32).repeat(many)
-        goals = np.tile(trip.goals, len(sources))
-        there = listed(trip.ways, source, goals, to_group=True, where="valiant-group")
-        assert there.pair is not None
-        assert there.probability is not None
-        begin, chance = source[there.pair], there.probability / many
-        add_paths(there.channels, there.offsets, chance * sent[begin], load)
-        arrived.append((begin, ends_of(trip.ways, there, begin), chance))
-    arrival = summed(demand.shape, arrived)
-    for targets in _blocks(np.flatnonzero(np.diff(demand.indptr)), demand.shape[0]):
-        push(trip.ways, demand[targets] @ arrival, load, targets)
 
 
 def _blocks(numbers: Ints, width: int) -> Iterator[Ints]:
@@ -751,12 +733,25 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
     goals = ((ends.target_port if to_ports else ends.exit, ends, sent) for ends, sent in blocks)
     demand = summed(shape, ((goal, ends.entry, sent) for goal, ends, sent in goals))
     try:
-        if to_ports:
-            _walk_to_ports(topology, routing, demand, inside)
+        if isinstance(routing, Spread):
+            _walk(demand, inside, lambda row, column: followed(topology, column, row))
+        elif to_ports:
+            assert isinstance(routing, MinimalGroup | DimensionOrder)
+            ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
+            leave, host = topology.ejection_router, topology.port_host
+            _walk(
+                demand, inside,
+                lambda row, column: walked(ways, column, leave[row], numbers[host[row]], pick=pick),
+            )  # fmt: skip
         else:
             _add_between(topology, routing, demand, inside)
-    except NoRouteError as error:
-        raise _between_hosts(topology, error) from None
+    except NoRouteError as error:  # of two routers: where hosts are on them, it names these
+        sends = np.flatnonzero(topology.injection_router == error.source)
+        receives = np.flatnonzero(topology.ejection_router == error.target)
+        if not len(sends) or not len(receives):
+            raise
+        source, target = topology.port_host[sends[0]], topology.port_host[receives[0]]
+        raise NoRouteError(int(source), int(target), error.wanted, error.where) from None
 
 
 def _by_leg(
@@ -799,16 +794,6 @@ def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -
         _walk(demand, load, lambda row, column: paths(inside, routing, column, row))
 
 
-def _between_hosts(topology: Topology, error: NoRouteError) -> NoRouteError:
-    """Return an error of two routers as one of hosts on them, where there are such."""
-    sends = np.flatnonzero(topology.injection_router == error.source)
-    receives = np.flatnonzero(topology.ejection_router == error.target)
-    if not len(sends) or not len(receives):
-        return error
-    source, target = topology.port_host[sends[0]], topology.port_host[receives[0]]
-    return NoRouteError(int(source), int(target), error.wanted, error.where)
-
-
 def _walk(demand: Any, load: Any, route: Callable[[Ints, Ints], Paths]) -> None:
     """Add the loads of the one path of each entry. ``route`` takes rows and columns."""
     from netloom.contention.kernels.expected_load import add_paths
@@ -820,17 +805,3 @@ def _walk(demand: Any, load: Any, route: Callable[[Ints, Ints], Paths]) -> None:
         first += many
         hops = max(len(found.channels), 1) / len(found)
         many = int(np.clip(MOST_HOPS / hops, FEWEST_PAIRS, MOST_PAIRS))
-
-
-def _walk_to_ports(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
-    """Add the loads of paths that depend on the router of the source and the host of the target."""
-    if isinstance(routing, Spread):
-        _walk(demand, load, lambda row, column: followed(topology, column, row))
-        return
-    assert isinstance(routing, MinimalGroup | DimensionOrder)
-    ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
-    leave, host = topology.ejection_router, topology.port_host
-    _walk(
-        demand, load,
-        lambda row, column: walked(ways, column, leave[row], numbers[host[row]], pick=pick),
-    )  # fmt: skip

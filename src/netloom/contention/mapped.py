@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.base.figures import FLITS, SHARE, Figures, Number, UnitOf, figure, say
+from netloom.base.figures import FLITS, SHARE, Figures, Number, UnitOf, figure, known, say
 from netloom.base.units import size
 from netloom.base.words import counted, number
 from netloom.contention.channel_loads import ChannelLoads, Contention, measured
@@ -160,7 +160,6 @@ class MappedProgram:
     def figures(self) -> MappedFigures:
         """Return the figures by which this mapping is compared with others."""
         found, by_path, moving = self.contention, self.by_path, self.moving
-
         logical, met, hop_bytes = None, None, None
         if by_path is not None:
             length = Hops.of(by_path.path_length[moving])
@@ -173,6 +172,12 @@ class MappedProgram:
             hop_bytes = float(found.weighted_channel_load.sum()) if in_bytes else None
         moved = float(self.graph.bytes[moving].sum())
         dilation = None if hop_bytes is None else hop_bytes / moved if moved else 0.0
+        room = float(self.topology.routers.channel_bandwidth.sum()) / self.topology.num_hosts
+        names = ("average_node", "worst_node", "upper_bound")
+        loads, of_capacity = {name: getattr(self.limit, name) for name in names}, None
+        if dilation is not None and room:
+            parts = {name: float(capacity_fraction(loads[name], dilation, room)) for name in names}
+            of_capacity = OfCapacity(**{name: known(part) for name, part in parts.items()})
         return MappedFigures(
             path_length=length,
             logical_path_length=logical,
@@ -181,23 +186,12 @@ class MappedProgram:
             path_contention=met,
             hop_bytes=hop_bytes,
             dilation=dilation,
-            saturation=self._limits(dilation),
+            saturation=Limits(
+                **{name: known(load) for name, load in loads.items()},
+                lemma_3=known(self.limit.lemma_3),
+                of_capacity=of_capacity,
+            ),
         )
-
-    def _limits(self, dilation: float | None) -> Limits:
-        limit, topology = self.limit, self.topology
-        room = float(topology.routers.channel_bandwidth.sum()) / topology.num_hosts
-        names = ("average_node", "worst_node", "upper_bound")
-        loads, of_capacity = {name: getattr(limit, name) for name in names}, None
-        if dilation is not None and room:
-            parts = {name: float(capacity_fraction(loads[name], dilation, room)) for name in names}
-            of_capacity = OfCapacity(**{name: _known(part) for name, part in parts.items()})
-        known = {name: _known(load) for name, load in loads.items()}
-        return Limits(**known, lemma_3=_known(limit.lemma_3), of_capacity=of_capacity)
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def measured_program(
@@ -259,9 +253,9 @@ class Slowdown(Figures):
     @classmethod
     def of(cls, slowdowns: Floats, weights: Floats) -> Slowdown:
         """Return the mean, by weight, of what is known, and the maximum."""
-        known = ~np.isnan(slowdowns)
-        mean = float(np.average(slowdowns[known], weights=weights[known]))
-        return cls(mean=mean, max=float(slowdowns[known].max()))
+        there = ~np.isnan(slowdowns)
+        mean = float(np.average(slowdowns[there], weights=weights[there]))
+        return cls(mean=mean, max=float(slowdowns[there].max()))
 
 
 class MeanMessage(Figures):
@@ -379,15 +373,12 @@ def pairs_by_channel(mapped: MappedProgram, routed: Paths | None) -> list[str] |
     words: list[list[str]] = [[] for _ in range(many)]
     share = load / np.maximum(total[channel], 1e-300)
     for at, each, part_of in zip(*(x[top].tolist() for x in (channel, edge, share)), strict=True):
-        words[at].append(f"{_ends(mapped, each)} ({say(part_of, SHARE)})")
+        source, target = str(graph.source[each]), str(graph.target[each])
+        if mapped.topology.cabling is not None:
+            hosts = mapped.source[each], mapped.target[each]
+            source, target = (mapped.topology.name_of(int(host)) for host in hosts)
+        words[at].append(f"{source}→{target} ({say(part_of, SHARE)})")
     return [", ".join(each) for each in words]
-
-
-def _ends(mapped: MappedProgram, edge: int) -> str:
-    if mapped.topology.cabling is not None:
-        hosts = (mapped.topology.name_of(int(end[edge])) for end in (mapped.source, mapped.target))
-        return "→".join(hosts)
-    return f"{mapped.graph.source[edge]}→{mapped.graph.target[edge]}"
 
 
 class MappedNode(Figures):

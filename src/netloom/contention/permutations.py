@@ -23,7 +23,7 @@ from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.channel_loads import BLOCK
 from netloom.contention.expected_load import expected_loads
-from netloom.routing import Routing
+from netloom.routing import Routing, draw_paths
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 
@@ -33,10 +33,10 @@ MOST_PAIRS = 2**26
 MOST_EXPECTED = 2**20
 """The same where pairs have several paths, whose expected loads take longer."""
 
-Reached = Callable[["Ints", "Ints"], "Bools"]
+Reached = Callable[[Ints, Ints], Bools]
 """Given sources and targets of pairs of hosts, which of them have a path."""
 
-Block = tuple["Ints", "Ints", "Ints"]
+Block = tuple[Ints, Ints, Ints]
 """Sources and targets of the pairs of some permutations, and where each one's pairs begin."""
 
 
@@ -234,7 +234,14 @@ def shift_loads(
         found = f"{len(ahead):,} shifts of {count:,} hosts"
         raise InputError(topology.name, found, f"at most {most:,} pairs in all: fewer shifts")
     if routing.several:
-        return _expected_shifts(topology, routing, taking, ahead)
+        between, expected = topology.num_network_channels, np.zeros(topology.num_channels)
+        largest = np.zeros((2, len(ahead)))
+        for number, by in enumerate(ahead.tolist()):
+            load = expected_loads(topology, routing, taking, np.roll(taking, -by))
+            expected += load
+            both = np.stack([load, load / topology.channel_bandwidth])[:, :between]
+            largest[:, number] = both.max(axis=1, initial=0.0)
+        return Shifts.of(ahead, largest[0], largest[1], expected)
     parts, total = _counted(topology, routing, _shifted(taking, ahead), DEFAULT_SEED, reached)
     loads, times, _ = (np.concatenate(each) for each in zip(*parts, strict=True))
     return Shifts.of(ahead, loads, times, total)
@@ -259,7 +266,6 @@ def _counted(
 ) -> tuple[list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], Ints]:
     """Return the figures of each permutation (see the kernel), and the load of all together."""
     from netloom.contention.kernels.permutations import permutation_figures
-    from netloom.routing import draw_paths
 
     total, load = np.zeros((2, topology.num_channels), np.int64)
     bandwidth = np.ascontiguousarray(topology.channel_bandwidth)
@@ -277,15 +283,3 @@ def _counted(
             )
         )  # fmt: skip
     return found, total
-
-
-def _expected_shifts(topology: Topology, routing: Routing, hosts: Ints, ahead: Ints) -> Shifts:
-    """Return the expected loads of shifts where pairs have several paths."""
-    between = topology.num_network_channels
-    total, largest = np.zeros(topology.num_channels), np.zeros((2, len(ahead)))
-    for number, by in enumerate(ahead.tolist()):
-        load = expected_loads(topology, routing, hosts, np.roll(hosts, -by))
-        total += load
-        both = np.stack([load, load / topology.channel_bandwidth])[:, :between]
-        largest[:, number] = both.max(axis=1, initial=0.0)
-    return Shifts.of(ahead, largest[0], largest[1], total)

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
-from netloom.contention.channel_loads import ChannelLoads, Contention
+from netloom.contention.channel_loads import ChannelLoads, Contention, measure
 from netloom.routing import Routing
 from netloom.topology import Topology
 from netloom.workload import ProcessGraph
@@ -126,8 +126,6 @@ def saturation(
     >>> round(limit.worst_node, 3), limit.upper_bound
     (0.333, 0.5)
     """
-    from netloom.contention.channel_loads import Contention
-
     weight = np.asarray(weights, np.float64)
     moving = found.moving & (weight > 0)
     if not moving.any():
@@ -184,8 +182,6 @@ def loop_saturation(
     >>> limit.upper_bound
     1.0
     """
-    from netloom.contention.channel_loads import measure
-
     source, target = node_of[graph.source], node_of[graph.target]
     found = measure(topology, routing, source, target, shares)
     if not found.moving.any():

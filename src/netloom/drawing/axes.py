@@ -1,6 +1,6 @@
 """Axes: where each begins and ends, and pairs of them whose lines have their names at their ends.
 
-So they need no legend. An axis has few ticks that have labels.
+So pictures need no legend. An axis has few ticks, and each of these has a label.
 """
 
 from __future__ import annotations
@@ -116,26 +116,23 @@ class Axis:
         return [round(each) for each in found] if self.whole else found
 
     def encoding(self, way: type[Way], **more: Any) -> Way:
-        """Return the encoding of a place on the axis: ``way`` is ``alt.X`` or ``alt.Y``."""
+        """Return the encoding of a place on the axis: ``way`` is ``alt.X`` or ``alt.Y``.
+
+        Labels name numbers as sentences do.
+        """
         import altair as alt
 
+        ticks = self.ticks
         kind: Any = "log" if self.log else "linear"
-        axis = alt.Axis(values=self.ticks, labelExpr=self._labels, **more)
+        said = list(self.names) or [f"{number(100 * each)}\u00a0%" if self.share else number(each)
+                for each in ticks]  # fmt: skip
+        chosen = "".join(
+            f"abs(datum.value - {ticks[at]!r}) <= {abs(ticks[at]) * 1e-9!r} ? '{said[at]}' : "
+            for at in range(len(said))
+        )
+        axis = alt.Axis(values=ticks, labelExpr=f"{chosen}''", **more)
         scale = alt.Scale(domain=[self.low, self.high], nice=False, zero=False, type=kind)
         return way(f"{self.field}:Q", title=self.title or None, scale=scale, axis=axis)
-
-    @property
-    def _labels(self) -> str:
-        """The expression of Vega that names the ticks, as sentences name numbers."""
-        said = list(self.names) or [f"{number(100 * each)}\u00a0%" if self.share else number(each)
-                for each in self.ticks]  # fmt: skip
-        places = range(len(said))
-        chosen = "".join(
-            f"abs(datum.value - {self.ticks[at]!r}) <= {abs(self.ticks[at]) * 1e-9!r} "
-            f"? '{said[at]}' : "
-            for at in places
-        )
-        return f"{chosen}''"
 
 
 def axis(
@@ -280,11 +277,6 @@ class End(NamedTuple):
     dash: tuple[int, ...] = SOLID
     width: float = 2.2
 
-    @property
-    def said(self) -> str:
-        """The name as it stands at the end: that of points after a point."""
-        return self.name if self.dash else f"● {self.name}"
-
     @classmethod
     def of_bound(cls, name: str, x: float, y: float) -> End:
         """Return the end of a bound."""
@@ -342,14 +334,21 @@ class Panel:
         y2: str | None = None, **mark: Any,
     ) -> list[alt.Chart]:  # fmt: skip
         import altair as alt
+        import polars as pl
 
-        drawn = []
-        table, there = _shaded(table, by, looks), set(table[by].to_list())
+        drawn, there = [], set(table[by].to_list())
+        colours = {name: look.colour for name, look in looks.items()}
+        ramp = {name: shade for name, shade in colours.items() if not isinstance(shade, str)}
+        if ramp:  # series in an order
+            shade = pl.col(by).replace_strict(ramp, default=0.0, return_dtype=pl.Float64)
+            table = table.with_columns(shade=shade)
         more = {} if y2 is None else {"y2": y2}
         for name in (name for name in looks if name in there):
             base = self.chart(table, detail=f"{by}:N", tooltip=table.columns, **more)
             base = base.transform_filter(alt.FieldEqualPredicate(field=by, equal=name))
-            drawn.append(_coloured(base, looks[name], kind, clip=True, **mark))
+            colour = {} if name in ramp else {"color": colours[name]}
+            line: alt.Chart = getattr(base, f"mark_{kind}")(clip=True, **mark, **colour)
+            drawn.append(line.encode(color=shades()) if name in ramp else line)
         return drawn
 
     def ends(
@@ -361,12 +360,20 @@ class Panel:
         would stand on ``lines``, which are in pixels. On narrow pages all stand below, in the order
         of the lines.
         """
-        if self.below:
-            return self._names_below(sorted(ends, key=lambda each: -self.y.at(each.y)))
-        ends = list(ends)
-        found = named([(each.said, *self._pixels(each.x, each.y)) for each in ends],
-                      self.width, self.height, lines)  # fmt: skip
         drawn = []
+        if self.below:  # each after a piece of its line
+            for at, each in enumerate(sorted(ends, key=lambda each: -self.y.at(each.y))):
+                down = self.height + BELOW + NAME_LINE * at
+                name = fitted(each.name, room() - SAMPLE - 24, bold=True)
+                drawn += [_sample(each, down)]
+                drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
+            return drawn
+        ends = list(ends)
+        said = [each.name if each.dash else f"● {each.name}" for each in ends]
+        at_ends = [
+            (name, *self._pixels(each.x, each.y)) for name, each in zip(said, ends, strict=True)
+        ]
+        found = named(at_ends, self.width, self.height, lines)
         for each, place in zip(ends, found, strict=True):
             drawn += words([(place.x, place.y, place.said)], colour=_readable(each), bold=True)
         return drawn
@@ -379,16 +386,6 @@ class Panel:
         """Return where a point is in pixels, or the side of the axes that it is beyond."""
         across, down = self._drawn_at(x, y)
         return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
-
-    def _names_below(self, ends: Sequence[End]) -> list[alt.Chart]:
-        """Return names below the axes, one below the other, each after a piece of its line."""
-        drawn = []
-        for at, each in enumerate(ends):
-            down = self.height + BELOW + NAME_LINE * at
-            name = fitted(each.name, room() - SAMPLE - 24, bold=True)
-            drawn += [_sample(each, down)]
-            drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
-        return drawn
 
     def ends_of(
         self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = (),
@@ -516,7 +513,6 @@ def panel(
 
     Examples
     --------
-    >>> from netloom.drawing.axes import Axis
     >>> panel(Axis("x", "", 0, 1), Axis("y", "", 0, 1), ["worst node"]).width
     430.0
     """
@@ -564,26 +560,6 @@ def shades() -> alt.Color:
 
     scale = alt.Scale(domain=[0, 1], range="ordinal", interpolate="rgb")
     return alt.Color("shade:Q", scale=scale, legend=None)
-
-
-def _shaded(table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> pl.DataFrame:
-    """Return a table with the shades of ordered series, or as it is if there are none."""
-    import polars as pl
-
-    found = {name: look.colour for name, look in looks.items() if not isinstance(look.colour, str)}
-    if not found:
-        return table
-    return table.with_columns(
-        shade=pl.col(by).replace_strict(found, default=0.0, return_dtype=pl.Float64)
-    )
-
-
-def _coloured(base: alt.Chart, look: Look, kind: str, **mark: Any) -> alt.Chart:
-    """Return marks of a kind in the color of a look."""
-    ramp = not isinstance(look.colour, str)
-    colour = {} if ramp else {"color": look.colour}
-    drawn: alt.Chart = getattr(base, f"mark_{kind}")(**mark, **colour)
-    return drawn.encode(color=shades()) if ramp else drawn
 
 
 def _readable(end: End) -> str | None:

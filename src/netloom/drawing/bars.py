@@ -108,7 +108,14 @@ def bars(
     tips = [along.high] * len(tips) if bound else tips  # beside the line of the bound
     texts = [(fits * max(along.at(tip), 0.0) + GAP, step * (at + 0.5) + down, row.said)
              for at, (tip, row) in enumerate(zip(tips, rows, strict=True))]  # fmt: skip
-    layers = [drawn, *_intervals(rows, names, along, down), *words(texts)]
+    layers = [drawn]
+    known = [(name, *row.between) for name, row in zip(names, rows, strict=True) if row.between]
+    if known:  # intervals, as lines over the ends of their bars
+        ends = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
+        line = alt.Chart(ends).mark_rule(style="ink", strokeWidth=2.5, yOffset=down)
+        y = alt.Y("name:N", sort=names)
+        layers.append(line.encode(x=along.encoding(alt.X), x2="until:Q", y=y))
+    layers += words(texts)
     if over:
         layers += words((0.0, step * (at + 0.5) - BAR / 2 - 2, fitted(name, room() - 24))
                         for at, name in enumerate(names))  # fmt: skip
@@ -122,21 +129,6 @@ def short_names(names: Sequence[str], beside: float, longest: float = LONGEST_NA
     most = min(longest, room() - NARROWEST - beside - 14)
     short = [fitted(name, most) for name in names]
     return short if len(set(short)) == len(set(names)) else list(names)
-
-
-def _intervals(
-    rows: Sequence[Bar], names: Sequence[str], along: Axis, down: float
-) -> list[alt.Chart]:
-    """Return the intervals of values, as lines over the ends of their bars."""
-    import altair as alt
-    import polars as pl
-
-    known = [(name, *row.between) for name, row in zip(names, rows, strict=True) if row.between]
-    if not known:
-        return []
-    table = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
-    drawn = alt.Chart(table).mark_rule(style="ink", strokeWidth=2.5, yOffset=down)
-    return [drawn.encode(x=along.encoding(alt.X), x2="until:Q", y=alt.Y("name:N", sort=names))]
 
 
 def stacked(

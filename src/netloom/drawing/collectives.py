@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from netloom.base import units
 from netloom.base.words import number
-from netloom.drawing.axes import Axis, End, Look, Panel, looks_of, panel
+from netloom.drawing.axes import Axis, End, Look, looks_of, panel
 from netloom.drawing.bars import Bar, bars as bars_of
 from netloom.drawing.frame import BEST, COLOURS, REFERENCE
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 620, 380
 
 BOUND = "bound"
-
-MOST_COLOURED = len(COLOURS)
 
 
 def bandwidth_curves(
@@ -51,9 +49,15 @@ def bandwidth_curves(
     looks = looks_of(shown)
     coloured = table.filter(pl.col("curve").is_in(shown))
     grey = table.filter(~pl.col("curve").is_in(shown))
-    where = panel(
-        _sizes(table, collective), _speeds(coloured, bound, unit), [*shown, BOUND], WIDTH, HEIGHT
-    )
+    least, most = (float(each) for each in table["size"].sort()[[0, -1]])
+    sizes = Axis("size", f"size of the {collective}", least, most, log=True)
+    ticks = tuple(sizes.ticks)
+    sizes = replace(sizes, marks=ticks, names=tuple(map(units.size, ticks)))
+    low: Any = coloured["speed"].min()
+    tops: list[Any] = [each["speed"].max() for each in (coloured, bound) if len(each)]
+    title = f"bus bandwidth ({unit}/s)"  # with room round the curves that have colors
+    speeds = Axis("speed", title, 0.7 * low, 1.5 * max(tops), log=True)
+    where = panel(sizes, speeds, [*shown, BOUND], WIDTH, HEIGHT)
     faint = Look(REFERENCE, width=1.0, named=False)
     others = dict.fromkeys(grey["curve"].unique(maintain_order=True), faint)
     columns = ["curve", "size", "speed", "seconds", "ratio"]
@@ -66,26 +70,19 @@ def bandwidth_curves(
         *where.lines(grey.select(columns), "curve", others, points=0),
         *line,
         *where.lines(coloured.select(columns), "curve", looks, points=30),
-        *_marks(leads, where, factor),
-        *where.ends_of(coloured, "curve", looks, ends),
     ]
+    if leads:  # circles, with their sizes above the axes
+        circles = pl.DataFrame(
+            [(size, speed / factor) for size, speed in leads],
+            {"size": pl.Float64, "speed": pl.Float64}, orient="row",
+        )  # fmt: skip
+        mark = where.chart(circles).mark_point(style="ink", filled=False, size=110, strokeWidth=2)
+        names = {f"from {units.size(size, 2)}": (size, size) for size, _ in leads}
+        layers += [mark, *where.above(names)]
+    layers += where.ends_of(coloured, "curve", looks, ends)
     best = coloured.sort("speed").row(-1, named=True)
     said = f"Highest bus bandwidth: {number(best['speed'])} {unit}/s by {best['curve']} "
     return where.drawn(layers, f"{said}at {units.size(best['size'])}")
-
-
-def _sizes(table: pl.DataFrame, collective: str) -> Axis:
-    """Return the axis of sizes, from the smallest to the largest."""
-    low, high = float(table["size"].min()), float(table["size"].max())  # type: ignore[arg-type]
-    plain = Axis("size", f"size of the {collective}", low, high, log=True)
-    return replace(plain, marks=tuple(plain.ticks), names=tuple(map(units.size, plain.ticks)))
-
-
-def _speeds(coloured: pl.DataFrame, bound: pl.DataFrame, unit: str) -> Axis:
-    """Return the axis of bus bandwidths, with room round the curves that have colors."""
-    low = 0.7 * float(coloured["speed"].min())  # type: ignore[arg-type]
-    tops = [float(each["speed"].max()) for each in (coloured, bound) if len(each)]  # type: ignore[arg-type]
-    return Axis("speed", f"bus bandwidth ({unit}/s)", low, 1.5 * max(tops), log=True)
 
 
 def bandwidth_bars(table: pl.DataFrame, fastest: str) -> alt.LayerChart:
@@ -138,15 +135,4 @@ def coloured_curves(table: pl.DataFrame) -> list[str]:
         )
         .sort("near", "mean")
     )
-    return [str(each) for each in near["curve"].to_list()[:MOST_COLOURED]]
-
-
-def _marks(leads: Sequence[tuple[float, float]], where: Panel, factor: float) -> list[alt.Chart]:
-    """Return circles where the lead changes, with their sizes above the axes."""
-    rows = [(size, speed / factor) for size, speed in leads]
-    table = pl.DataFrame(rows, {"size": pl.Float64, "speed": pl.Float64}, orient="row")
-    if table.is_empty():
-        return []
-    mark = where.chart(table).mark_point(style="ink", filled=False, size=110, strokeWidth=2)
-    said = {f"from {units.size(size, 2)}": (size, size) for size, _ in rows}
-    return [mark, *where.above(said)]
+    return [str(each) for each in near["curve"].to_list()[: len(COLOURS)]]

@@ -48,7 +48,13 @@ def ranked(
     """
     import polars as pl
 
-    curves = pl.concat([_curve(each, name) for name, each in paths.items()])
+    tables = []
+    for name, each in paths.items():
+        falling = each.sort(descending=True).to_numpy().astype(np.int64)
+        at = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))[: len(falling)]
+        table = pl.DataFrame({"rank": at + 1, "paths": falling[at]})
+        tables.append(table.with_columns(of=pl.lit(name, pl.String)))
+    curves = pl.concat(tables)
     last, most = (int(curves[name].max() or 1) for name in ("rank", "paths"))  # type: ignore[arg-type]
     said = f"busiest: {number(bound)} at least" if bound else ""
     names = [name for name, look in looks.items() if look.named]
@@ -73,18 +79,6 @@ def ranked(
         layers.append(base.mark_circle(size=70, opacity=1, color=THIS))
         layers.append(text.encode(text="said:N"))
     return where.drawn(layers, title)
-
-
-def _curve(paths: pl.Series, name: str) -> pl.DataFrame:
-    """Return the paths of some channels in falling order, thinned, beside their name."""
-    import polars as pl
-
-    falling = paths.sort(descending=True).to_numpy().astype(np.int64)
-    shown = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))[: len(falling)]
-    return pl.DataFrame(
-        {"rank": shown + 1, "paths": falling[shown], "of": [name] * len(shown)},
-        schema_overrides={"of": pl.String},
-    )
 
 
 def by_way(table: pl.DataFrame) -> tuple[dict[str, pl.Series], dict[str, Look]]:

@@ -1,13 +1,10 @@
 """What every picture has round its parts: colors, frame and room.
 
-The colors of all pictures: by what they mean, to be told apart on white and near-black.
+A color says what is drawn, on white and on near-black. Each has a contrast of 3 at least to both,
+and each pair a distance (ΔE of 1976) of 20 at least, also to eyes that lack red or green.
 
-Each has a contrast of 3 at least to white and to near-black, and each pair a distance (ΔE of 1976)
-of 20 at least, also to eyes that lack red or green.
-
-What every picture has round its parts, and how much room it has.
-
-What it shows, in words, and its background: on a page in a wide window, or in a narrow one.
+The frame is what a picture shows, in words, and its background. Room is what a page has for it, in
+a wide window or in a narrow one.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     """What stands by itself in a picture, or on a page. Background and text have no colors."""
 
 
-# -- colours ---------------------------------------------------------------------------------------
+# -- colors ----------------------------------------------------------------------------------------
 
 
 THIS = "#c8323a"
@@ -45,8 +42,6 @@ OTHERS = ["#bd7d00", "#22a872", "#8447e6"]
 
 COLOURS = [THIS, BEST, *OTHERS]
 """One a series that has no meaning of its own. More are drawn in panels."""
-
-GREY = REFERENCE
 
 WORD_COLOURS = {
     THIS: ("#c8323a", "#f2777d"),
@@ -143,7 +138,7 @@ DARK_STYLES = _styles(1, "#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d")
 """The styles of pictures on white and on near-black."""
 
 
-# -- frame -----------------------------------------------------------------------------------------
+# -- frame and room --------------------------------------------------------------------------------
 
 
 TITLE_LINE, FOOTER_LINE = 96, 150
@@ -182,8 +177,15 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
     beside: Any = alt.hconcat(*parts, spacing=36)
     rows = [beside.resolve_scale(color="independent", stroke="independent")]
+    if lines:  # small grey words, as a part of its own
+        rows.append(
+            alt.Chart(alt.InlineData([{}]))
+            .mark_text(text=lines, align="left", baseline="top", fontSize=10.5, lineHeight=14)
+            .encode(x=alt.value(0), y=alt.value(0), color=alt.value(REFERENCE))
+            .properties(width=round(wide), height=14 * len(lines))
+        )
     whole: alt.VConcatChart = (
-        alt.vconcat(*rows, *([_footer(lines, wide)] if lines else []), spacing=22)
+        alt.vconcat(*rows, spacing=22)
         .properties(title=alt.TitleParams(said, anchor="start", fontSize=TITLE_SIZE, offset=18))
         .configure(
             background="white",
@@ -198,19 +200,6 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
         )
     )
     return whole
-
-
-def _footer(lines: list[str], wide: float) -> alt.Chart:
-    """Return lines of small grey words, as a part of its own of so many pixels."""
-    import altair as alt
-
-    named: alt.Chart = (
-        alt.Chart(alt.InlineData([{}]))
-        .mark_text(text=lines, align="left", baseline="top", fontSize=10.5, lineHeight=14)
-        .encode(x=alt.value(0), y=alt.value(0), color=alt.value(GREY))
-        .properties(width=round(wide), height=14 * len(lines))
-    )
-    return named
 
 
 def layered(

@@ -1,8 +1,6 @@
 """Curves over the load of a network, simulated and by models.
 
-What the pictures of all models have in common.
-
-Curves over the load of a network: latency, what gets through, and where it saturates.
+They show latency, what gets through, and where the network saturates.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.figures import Histogram, Point
 
 
-# -- predictions -----------------------------------------------------------------------------------
+# -- by models -------------------------------------------------------------------------------------
 
 
 WIDTH, HEIGHT = 430, 320
@@ -84,7 +82,8 @@ def latency_curve(
         f"{WHILE_IDLE} {number(idle)}",
     ]
     where = panel(along, axis("latency", "latency (cycles)", [0, top], whole=False), names)
-    layers = _saturates(where, saturation, limit)
+    spans = [saturation] if saturation[0] <= along.high else []
+    layers = _saturation(where, "saturates*", spans, limit)
     layers += where.across(idle, Look(REFERENCE, DOTTED))
     if "latency_low" in known.columns:
         expected = known.select(by, pl.col("latency_high"), latency=pl.col("latency_low"))
@@ -103,38 +102,30 @@ def latency_curve(
         layers.append(bars.mark_rule(color=THIS, strokeWidth=1.4, clip=True))
         last = measured.sort(by).row(-1, named=True)
         ends.append(End(MEASURED, last[by], last["latency"], THIS, ()))
-    seen = tidy.filter(of=WHOLE) if _same(known) else tidy
+    inside = bool((known["latency"] == known["network_latency"]).all())
+    seen = tidy.filter(of=WHOLE) if inside else tidy
     looks = {name: look for name, look in LOOKS.items() if name in set(seen["of"])}
     upright = [each for each in (*saturation, limit) if each is not None and each <= along.high]
     layers += where.ends_of(seen, "of", looks, ends, upright)
-    return where.drawn(layers, _expected_said(known, by))
+    said = "No rate has a latency: all are beyond saturation"
+    if not known.is_empty():
+        slowest = known.row(-1, named=True)
+        said = f"The model expects {number(slowest['latency'])} cycles at {number(slowest[by])}"
+    return where.drawn(layers, said)
 
 
-def _expected_said(known: pl.DataFrame, by: str) -> str:
-    if known.is_empty():
-        return "No rate has a latency: all are beyond saturation"
-    last = known.row(-1, named=True)
-    return f"The model expects {number(last['latency'])} cycles at {number(last[by])}"
-
-
-def _same(known: pl.DataFrame) -> bool:
-    """Whether all of the latency is in the network."""
-    return bool((known["latency"] == known["network_latency"]).all())
-
-
-def _saturates(
-    where: Panel, saturation: tuple[float, float], limit: float | None
+def _saturation(
+    where: Panel, name: str, spans: Iterable[tuple[float, float]], limit: float | None
 ) -> list[alt.Chart]:
-    """Return the interval in which the network saturates, and the load that nothing can exceed."""
+    """Return the intervals in which networks saturate, and the load that nothing can exceed."""
     said: dict[str, tuple[float, float]] = {}
     layers: list[alt.Chart] = []
-    low, high = saturation
-    if low <= where.x.high:
+    for low, high in spans:
         layers += where.band(low, high)
-        said[band_named("saturates*", low, high)] = (low, min(high, where.x.high))
+        said[band_named(name, low, high)] = (low, min(high, where.x.high))
     if limit is not None and limit <= where.x.high:
         layers += where.rule(limit)
-        said[f"limit {number(limit)}"] = (limit, limit)
+        said[f"{LIMIT} {number(limit)}"] = (limit, limit)
     return [*layers, *where.above(said)]
 
 
@@ -171,7 +162,7 @@ def made_of(point: Predicted, startup_cycles: float = 0.0) -> alt.LayerChart:
     return stacked(rows, title, "time of a message (cycles)", width=WIDTH)
 
 
-# -- load curves -----------------------------------------------------------------------------------
+# -- simulated -------------------------------------------------------------------------------------
 
 
 AVERAGE, WORST = "average node", "worst node"
@@ -230,7 +221,15 @@ class LoadCurves:
             low=pl.col("packet_latency_mean") - half,
             high=pl.col("packet_latency_mean") + half,
         )
-        idle, looks, carried = self.idle, self._looks, self._carried(table)
+        most_of = {  # up to where techniques saturate
+            name: high if high - low <= NARROW_BAND * high else low
+            for name, (low, high) in self.saturates.items()
+        }
+        below = pl.col("switching").replace_strict(most_of, default=inf, return_dtype=pl.Float64)
+        carried = table.filter(pl.col("offered") <= below)
+        names = self.techniques
+        looks = looks_of(names) if len(names) > 1 else {names[0]: MINE._replace(named=False)}
+        idle = self.idle
         ends = [f"idle {number(idle)}"] if idle is not None else []
         top = axis("latency", LATENCY, [*table["high"].to_list(), idle], whole=False)
         beyond = [
@@ -270,36 +269,16 @@ class LoadCurves:
         return shares(tidy, self._loads, looks, self._saturated, self._upright)
 
     @cached_property
-    def _looks(self) -> dict[str, Look]:
-        names = self.techniques
-        return looks_of(names) if len(names) > 1 else {names[0]: MINE._replace(named=False)}
-
-    @cached_property
     def _loads(self) -> Axis:
         """The axis of loads, up to the bound where that is near."""
         reached = max(self.table["offered"])
         near = self.bound if self.bound <= NEAR * reached else None
         return replace(axis("offered", OFFERED, [reached, near]), steps=LOAD_STEPS)
 
-    def _carried(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of a table that are not beyond where their techniques saturate."""
-        most = {
-            name: high if high - low <= NARROW_BAND * high else low
-            for name, (low, high) in self.saturates.items()
-        }
-        below = pl.col("switching").replace_strict(most, default=inf, return_dtype=pl.Float64)
-        return table.filter(pl.col("offered") <= below)
-
     def _saturated(self, where: Panel) -> list[alt.Chart]:
         """Return the intervals in which techniques saturate, and the load of the bound."""
-        layers, said = [], dict[str, tuple[float, float]]()
-        for low, high in sorted(set(self.saturates.values())):
-            said[band_named("saturates", low, high)] = (low, high)
-            layers += where.band(low, high)
-        if self.bound <= where.x.high:
-            layers += where.rule(self.bound)
-            said[f"{LIMIT} {number(self.bound)}"] = (self.bound, self.bound)
-        return [*layers, *where.above(said)]
+        spans = sorted(set(self.saturates.values()))
+        return _saturation(where, "saturates", spans, self.bound)
 
     def _upright(self, where: Panel) -> list[float]:
         """Return the loads at which there are upright lines."""
@@ -347,22 +326,22 @@ def applied_shares(
     parts = [_share(table, name, pl.lit(of), "applied") for name, of in columns.items()]
     named = zip(("worst node*", "average node*", LIMIT), limits or (), strict=False)
     marks = {name: at for name, at in named if at is not None and at <= NEAR * highest}
+
+    def thresholds(where: Panel) -> list[alt.Chart]:
+        """Return where contention is estimated to begin, and the limit as a bound."""
+        seen = {name: at for name, at in marks.items() if at <= where.x.high}
+        layers = where.above({f"{name} {number(at)}": (at, at) for name, at in seen.items()})
+        for name, at in seen.items():
+            layers += where.rule(at, None if name == LIMIT else ESTIMATE)
+        return layers
+
     return shares(
         pl.concat(parts).sort("applied", maintain_order=True),
         axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
         BY_NODE,
-        lambda where: _thresholds(where, marks),
+        thresholds,
         lambda _: marks.values(),
     )
-
-
-def _thresholds(where: Panel, marks: Mapping[str, float]) -> list[alt.Chart]:
-    """Return upright lines: where contention is estimated to begin, and the limit as a bound."""
-    seen = {name: at for name, at in marks.items() if at <= where.x.high}
-    layers = where.above({f"{name} {number(at)}": (at, at) for name, at in seen.items()})
-    for name, at in seen.items():
-        layers += where.rule(at, None if name == LIMIT else ESTIMATE)
-    return layers
 
 
 def shares(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,6 @@ STANDS = {
 """Limits by which mappings are compared, the first that is known, and words for less and more."""
 
 WIDTH, DOT = 400.0, 9.0
-
 
 SPLIT = "if half-way traffic goes both ways,"
 
@@ -145,8 +144,16 @@ class LoadLimits:
             return None
         limit, own, others = self.compared
         where = self._panel(0)
-        stacked, tallest = _stacked(others, where)
-        height = max(tallest * DOT + 26, 60.0)
+        stacked: list[tuple[float, int]] = []  # dots that would touch are one above the other
+        rows: list[list[float]] = []
+        for value in sorted(others):
+            x = where.x.at(value) * where.width
+            row = next((at for at, row in enumerate(rows) if x - row[-1] >= DOT), len(rows))
+            if row == len(rows):
+                rows.append([])
+            rows[row].append(x)
+            stacked.append((value, row))
+        height = max(len(rows) * DOT + 26, 60.0)
         where = replace(where, height=height)
         dots = pl.DataFrame(
             {
@@ -177,20 +184,6 @@ class LoadLimits:
         return layered(layers, f"{title} (grey)", where.width, height)
 
 
-def _stacked(values: Iterable[float], where: Panel) -> tuple[list[tuple[float, int]], int]:
-    """Return dots that would touch one above the other, and how many at most."""
-    rows: list[list[float]] = []
-    found = []
-    for value in sorted(values):
-        x = where.x.at(value) * where.width
-        row = next((at for at, row in enumerate(rows) if x - row[-1] >= DOT), len(rows))
-        if row == len(rows):
-            rows.append([])
-        rows[row].append(x)
-        found.append((value, row))
-    return found, len(rows)
-
-
 def met_by_paths(counts: pl.DataFrame) -> alt.LayerChart | None:
     """Return the share of paths that meet at most so many others, also under random mappings.
 
@@ -200,24 +193,23 @@ def met_by_paths(counts: pl.DataFrame) -> alt.LayerChart | None:
         return None
     both = {"own": OWN, "random": RANDOM}
     names = {key: whose for key, whose in both.items() if counts.filter(mapping=key).height}
-    table = pl.concat([_steps(whose, counts.filter(mapping=key)) for key, whose in names.items()])
+    steps = []
+    for key, whose in names.items():
+        mine = counts.filter(mapping=key)
+        paths = np.bincount(mine["path_contention"].to_numpy(), mine["paths"].to_numpy())
+        share = np.cumsum(paths) / paths.sum()
+        at = np.unique(np.linspace(0, len(share) - 1, 500).astype(int))
+        steps.append(pl.DataFrame({"nu": at, "share": share[at], "whose": [whose] * len(at)}))
+    table = pl.concat(steps)
     looks = {whose: LOOKS[whose] for whose in names.values()}
     nu = axis("nu", "other paths met (ν)", table["nu"].to_list(), whole=True, room=0.02)
     where = panel(nu, axis("share", "share of the paths", [1.0], share=True), looks, WIDTH, 230)
-    mine: Any = table.filter(whose=OWN)["nu"].max()
+    most: Any = table.filter(whose=OWN)["nu"].max()
     ends = []
     for name, look in looks.items():
         last = table.filter(whose=name).sort("nu").row(-1, named=True)
         ends.append(End(name, float(last["nu"]), float(last["share"]), look.colour, look.dash))
     layers = where.lines(table, "whose", looks, points=0, interpolate="step-after")
     return where.drawn(
-        [*layers, *where.ends(ends)], f"A path meets {counted(mine, 'other', ',')} at most"
+        [*layers, *where.ends(ends)], f"A path meets {counted(most, 'other', ',')} at most"
     )
-
-
-def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:
-    levels = counted["path_contention"].to_numpy()
-    counts = np.bincount(levels, counted["paths"].to_numpy())
-    share = np.cumsum(counts) / counts.sum()
-    shown = np.unique(np.linspace(0, len(share) - 1, 500).astype(int))
-    return pl.DataFrame({"nu": shown, "share": share[shown], "whose": [whose] * len(shown)})

@@ -1,8 +1,7 @@
 """Pictures of what a mapping changes, and of permutations of hosts.
 
-Pictures of permutations: what pairs of hosts get, and what each shift loads.
-
-Pictures of what a mapping changes: figures and loads of channels, before and after.
+Of permutations they show what pairs of hosts get, and what each shift loads. Of mappings they show
+figures and loads of channels, before and after.
 """
 
 from __future__ import annotations
@@ -138,7 +137,14 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
     import altair as alt
     import polars as pl
 
-    rows = [_against(each) for each in changed]
+    rows = list[dict[str, Any]]()
+    for each in changed:  # as parts of what was before
+        after = each.after / each.before if each.before else 1.0 if not each.after else inf
+        bound = each.bound / each.before if each.bound and each.before else None
+        if bound is not None and not 1 / MOST_TIMES <= bound <= MOST_TIMES:
+            bound = None
+        rows.append({"figure": each.figure, "before": 1.0, "after": after, "bound": bound,
+                     "said": each.said})  # fmt: skip
     right = max(width_of(row["said"]) for row in rows) + 2 * GAP
     for row, name in zip(rows, short_names([row["figure"] for row in rows], right), strict=True):
         row["figure"] = name
@@ -177,9 +183,9 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
     ]
     known = table.drop_nulls("bound")
     if known.height:
-        bound = replace(along, field="bound").encoding(alt.X)
+        least = replace(along, field="bound").encoding(alt.X)
         tick = alt.Chart(known).mark_tick(style="ink", thickness=2.5, size=20)
-        layers.append(tick.encode(x=bound, y=y))
+        layers.append(tick.encode(x=least, y=y))
     said = "What the mapping changes: ○ rank order, ● found"
     if table["beyond"].any():
         said += ", arrow: beyond the axis"
@@ -207,19 +213,3 @@ def _ratios(rows: Sequence[Mapping[str, Any]], *, few: bool) -> Axis:
     return Axis(
         "after", "times what rank order has", low, high, log=True, marks=tuple(marks), names=names
     )
-
-
-def _against(each: Change) -> dict[str, Any]:
-    """Return a figure after as a part of that before."""
-    before, after = each.before, each.after
-    share = after / before if before else 1.0 if not after else inf
-    lower = each.bound / before if each.bound and before else None
-    if lower is not None and not 1 / MOST_TIMES <= lower <= MOST_TIMES:
-        lower = None
-    return {
-        "figure": each.figure,
-        "before": 1.0,
-        "after": share,
-        "bound": lower,
-        "said": each.said,
-    }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import count, product
 from typing import NamedTuple
 
 from netloom.base.words import number
@@ -288,7 +288,17 @@ def places(wanted: Sequence[tuple[float, float]], most: float) -> list[Place]:
             found = next(_search(wanted, most, rows, []), None)
             if found:
                 return found
-    return _one_by_one(wanted, most)
+    placed: list[Place] = []  # each in the lowest row where it touches none before
+    for middle, wide in wanted:
+        for row in count():
+            mine = _place(middle, wide, wide / 2, row, most)
+            beside = (each for each in placed if each.row == row)
+            if not any(
+                each.left - APART < mine.right and mine.left < each.right + APART for each in beside
+            ):
+                break
+        placed.append(mine._replace(led=False))
+    return placed
 
 
 def _search(
@@ -318,21 +328,6 @@ def _clear(one: Place, mine: float, other: Place, its: float) -> bool:
         return one.right + APART <= other.left or other.right + APART <= one.left
     lower, line = (other, mine) if one.row > other.row else (one, its)
     return not lower.left < line < lower.right
-
-
-def _one_by_one(wanted: Sequence[tuple[float, float]], most: float) -> list[Place]:
-    """Return places each in the lowest row where it touches none before."""
-    found: list[Place] = []
-    for middle, wide in wanted:
-        row = 0
-        while any(
-            each.row == row and each.left - APART < right and left < each.right + APART
-            for left, right, *_ in [_place(middle, wide, wide / 2, row, most)]
-            for each in found
-        ):
-            row += 1
-        found.append(_place(middle, wide, wide / 2, row, most)._replace(led=False))
-    return found
 
 
 _PATH = re.compile(

@@ -1,8 +1,7 @@
 """Timelines of programs, and of what their nodes and channels do meanwhile.
 
-A program over time: when its nodes send, which channels are busy, and the critical path.
-
-Timelines of programs, from the times of their rows: a track a rank, with arrows between.
+Charts show over time when nodes send, which channels are busy, and the critical path. A timeline
+follows from the times of a program's rows: it has a track a rank, with arrows between.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from netloom.drawing.names import GAP, width_of
 from netloom.drawing.timelines import (
     PER_MICROSECOND,
     Arrows,
-    Counter,
     Nanoseconds,
     Slices,
     Timeline,
@@ -49,7 +47,7 @@ from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import CriticalPath, TraceRun
 from netloom.topology import Topology
 
-# -- over time -------------------------------------------------------------------------------------
+# -- charts over time ------------------------------------------------------------------------------
 
 
 MOST_BANDS = 64
@@ -207,28 +205,25 @@ def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
     """Return the bars of rows, those that touch as one. Sending hides waiting."""
     found: list[dict[str, Any]] = []
     for (row,), mine in bars.group_by(pl.col("source_node") // each, maintain_order=True):
-        covered = {kind: _cells(mine.filter(does=kind), last) for kind in KINDS}
+        covered: dict[str, Bools] = {}  # which parts of the time
+        for kind in KINDS:
+            bars_of = mine.filter(does=kind)
+            begin = np.floor(bars_of["begin"].to_numpy() / last * CELLS).astype(int)
+            end = np.ceil(bars_of["end"].to_numpy() / last * CELLS).astype(int)
+            change = np.zeros(CELLS + 2, np.int64)
+            np.add.at(change, np.clip(begin, 0, CELLS), 1)
+            np.add.at(change, np.clip(end, 0, CELLS), -1)
+            covered[kind] = np.cumsum(change)[:CELLS] > 0
         covered[WAITS] &= ~covered[SENDS]
         for kind, cells in covered.items():
             changes = np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8))
             edges = np.flatnonzero(changes).tolist()
-            for begin, end in zip(edges[::2], edges[1::2], strict=True):
+            for first, until in zip(edges[::2], edges[1::2], strict=True):
                 found.append({
                     "row": float(int(row) * each), "does": kind,
-                    "begin": begin * last / CELLS, "end": end * last / CELLS,
+                    "begin": first * last / CELLS, "end": until * last / CELLS,
                 })  # fmt: skip
     return pl.DataFrame(found)
-
-
-def _cells(bars: pl.DataFrame, last: float) -> Bools:
-    """Return which parts of the time some bars cover."""
-    begin = np.floor(bars["begin"].to_numpy() / last * CELLS).astype(int)
-    end = np.ceil(bars["end"].to_numpy() / last * CELLS).astype(int)
-    change = np.zeros(CELLS + 2, np.int64)
-    np.add.at(change, np.clip(begin, 0, CELLS), 1)
-    np.add.at(change, np.clip(end, 0, CELLS), -1)
-    covered: Bools = np.cumsum(change)[:CELLS] > 0
-    return covered
 
 
 def _path(table: pl.DataFrame) -> pl.DataFrame:
@@ -241,7 +236,7 @@ def _path(table: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-# -- programs --------------------------------------------------------------------------------------
+# -- timelines -------------------------------------------------------------------------------------
 
 
 MOST_ROWS = 200_000
@@ -379,8 +374,31 @@ def timeline_of(
         for part, track in zip(parts, placed, strict=True)
     ]
     if path is not None:
-        slices.append(_critical(path, scale, len(tracks)))
+        spent = path.parts._asdict()
+        each = np.stack([np.asarray(part, np.float64) for part in spent.values()], axis=1).ravel()
+        edges = nanoseconds(path.start + np.append(0.0, np.cumsum(each)), scale)
+        kept = np.flatnonzero(np.diff(edges) > 0)
+        names = [name.replace("_", " ") for name in spent]
+        critical = Slices(  # its parts, one after the other
+            "critical path", np.full(len(kept), len(tracks)), edges[:-1][kept], edges[1:][kept],
+            [names[place % len(names)] for place in kept.tolist()],
+            {"row": path.rows[kept // len(names)].tolist()},
+        )  # fmt: skip
+        slices.append(critical)
         tracks.append(Track("critical path", "critical path"))
+    counters = []  # what the busiest channels carry over their bandwidth, over time
+    if crossed is not None:
+        rows = np.flatnonzero(happened.moved)
+        begin, until = happened.times["entered"][rows], happened.times["arrived"][rows]
+        if crossed.lasting is not None:
+            until = begin + crossed.lasting
+        start = nanoseconds(begin, scale)
+        long = np.maximum(nanoseconds(until, scale) - start, 1)
+        per = PER_MICROSECOND * scale  # nanoseconds of a unit of time
+        counters = [
+            counter(crossed.name(link), start[who], (start + long)[who], taken * per / long[who])
+            for link, who, taken in busiest_links(crossed, happened.size[rows])
+        ]
     moved = int(happened.moved.sum())
     said = {
         "program": program,
@@ -395,7 +413,7 @@ def timeline_of(
         tracks=tuple(tracks),
         slices=tuple(slices),
         arrows=Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1),
-        counters=() if crossed is None else _counters(happened, crossed, scale),
+        counters=tuple(counters),
         about=said | dict(about or {}),
     )
 
@@ -548,32 +566,3 @@ def _on_tracks(
         tracks.append(Track(program, f"{names[owner[place]]}{what}{number}"))
     ends = np.cumsum([len(each.owner) for each in parts])[:-1]
     return tracks, np.split(track.astype(np.int64), ends)
-
-
-def _counters(it: Happened, crossed: Crossed, scale: float) -> tuple[Counter, ...]:
-    """Return what the busiest channels carry over their bandwidth, over time."""
-    rows = np.flatnonzero(it.moved)
-    begin, until = it.times["entered"][rows], it.times["arrived"][rows]
-    if crossed.lasting is not None:
-        until = begin + crossed.lasting
-    start = nanoseconds(begin, scale)
-    end = np.maximum(nanoseconds(until, scale), start + 1)
-    per = PER_MICROSECOND * scale  # nanoseconds of a unit of time
-    return tuple(
-        counter(crossed.name(link), start[who], end[who], taken * per / (end - start)[who])
-        for link, who, taken in busiest_links(crossed, it.size[rows])
-    )
-
-
-def _critical(path: CriticalPath, scale: float, track: int) -> Slices:
-    """Return the parts of the critical path, one after the other."""
-    parts = path.parts._asdict()
-    each = np.stack([np.asarray(part, np.float64) for part in parts.values()], axis=1).ravel()
-    edges = nanoseconds(path.start + np.append(0.0, np.cumsum(each)), scale)
-    kept = np.flatnonzero(np.diff(edges) > 0)
-    names = [name.replace("_", " ") for name in parts]
-    return Slices(
-        "critical path", np.full(len(kept), track), edges[:-1][kept], edges[1:][kept],
-        [names[place % len(names)] for place in kept.tolist()],
-        {"row": path.rows[kept // len(names)].tolist()},
-    )  # fmt: skip

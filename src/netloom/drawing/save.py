@@ -289,9 +289,9 @@ def as_json(data: Any) -> str:
 
 
 @cache
-def own_file(name: str) -> str:
-    """Return the text of a file beside this module."""
-    return files("netloom.drawing").joinpath(name).read_text(encoding="utf-8")
+def own_file(name: str, package: str = "netloom.drawing") -> str:
+    """Return the text of a file of a package: by default of this one."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
@@ -301,8 +301,7 @@ def vega() -> str:
     from altair.utils._importers import vl_version_for_vl_convert
 
     version = vl_version_for_vl_convert()
-    bundle: str = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]
-    return bundle
+    return vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]
 
 
 def charts_shown(own: str) -> tuple[str, ...]:

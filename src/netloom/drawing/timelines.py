@@ -10,11 +10,12 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush, merge
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -227,23 +228,18 @@ def write_timeline(path: Path, timeline: Timeline) -> None:
         If the file cannot be written.
     """
     make_folder(path.parent)
-    with replacing(path) as new, new.open("wb") as stream:
-        if path.suffix != ".gz":
-            _write(stream, timeline)
-            return
-        with gzip.GzipFile("", "wb", 6, stream, mtime=0) as packed:
-            _write(packed, timeline)
-
-
-def _write(stream: IO[bytes] | gzip.GzipFile, timeline: Timeline) -> None:
     said = json.dumps(dict(timeline.about), allow_nan=False)
-    stream.write(f'{{"displayTimeUnit": "ns",\n"otherData": {said},\n"traceEvents": ['.encode())
-    first = True
-    for event in events(timeline):
-        line = json.dumps(event, separators=(",", ":"), allow_nan=False)
-        stream.write((("\n" if first else ",\n") + line).encode())
-        first = False
-    stream.write(b"\n]}\n")
+    with ExitStack() as open_ones:
+        stream: Any = open_ones.enter_context(open_ones.enter_context(replacing(path)).open("wb"))
+        if path.suffix == ".gz":
+            stream = open_ones.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
+        stream.write(f'{{"displayTimeUnit": "ns",\n"otherData": {said},\n"traceEvents": ['.encode())
+        before = "\n"
+        for event in events(timeline):
+            line = json.dumps(event, separators=(",", ":"), allow_nan=False)
+            stream.write(f"{before}{line}".encode())
+            before = ",\n"
+        stream.write(b"\n]}\n")
 
 
 def events(timeline: Timeline) -> Iterator[dict[str, Any]]:

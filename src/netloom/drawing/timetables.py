@@ -155,6 +155,7 @@ class PhasesInTime:
         open at once share its row's height.
         """
         import altair as alt
+        import polars as pl
 
         bars, rows = self.rows
         what = "connection" if self.by_connection else "node"
@@ -191,17 +192,6 @@ class PhasesInTime:
             )
         )
         said = f"A row for each {what}; grey: context switches, with the number of the phase above"
-        layers = [*self._switches(width / along.high), connections]
-        return layered(layers, said, width, row * max(len(rows), 1))
-
-    def _switches(self, scale: float) -> list[alt.Chart]:
-        """Return the context switches as grey bands, with numbers of phases above.
-
-        ``scale`` is how many pixels a clock has: no number touches the one before.
-        """
-        import altair as alt
-        import polars as pl
-
         begins = self.begins[: self.shown]
         table = pl.DataFrame(
             {
@@ -216,19 +206,22 @@ class PhasesInTime:
             .mark_rect(color=REFERENCE, opacity=SWITCH_OPACITY)
             .encode(x="from:Q", x2="to:Q")
         )
-        if not 1 < self.shown <= MOST_NAMED:
-            return [bands]
-        kept, last = list[int](), -NUMBERED
-        for phase, middle in enumerate(table["middle"].to_list()):
-            if middle * scale - last >= NUMBERED:
-                kept.append(phase)
-                last = middle * scale
-        numbers = (
-            alt.Chart(table.filter(pl.col("phase").is_in(kept)))
-            .mark_text(fontSize=12, dy=-8)
-            .encode(x="middle:Q", y=alt.value(0), text="phase:O")
-        )
-        return [bands, numbers]
+        layers = [bands]
+        if 1 < self.shown <= MOST_NAMED:  # no number touches the one before
+            scale = width / along.high
+            kept, before = list[int](), -NUMBERED
+            for phase, middle in enumerate(table["middle"].to_list()):
+                if middle * scale - before >= NUMBERED:
+                    kept.append(phase)
+                    before = middle * scale
+            numbers = (
+                alt.Chart(table.filter(pl.col("phase").is_in(kept)))
+                .mark_text(fontSize=12, dy=-8)
+                .encode(x="middle:Q", y=alt.value(0), text="phase:O")
+            )
+            layers.append(numbers)
+        layers.append(connections)
+        return layered(layers, said, width, row * max(len(rows), 1))
 
 
 def switching(clocks: float, moves: float, phases: int) -> alt.LayerChart:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +18,30 @@ from netloom.drawing.save import Inline, check_writable, html_page, make_folder,
 from netloom.explore.network import (
     EXPLORED,
     Flows,
-    Frames,
     Table,
     View,
     network_json,
     packed,
     ports,
 )
-from netloom.explore.views import views_of
+from netloom.explore.views import table_name, views_of
 from netloom.questions.recorded import Recorded, record
-from netloom.routing import Paths
 
 
 def view_json(view: View) -> dict[str, Any]:
     """Return a view as JSON."""
     exact = (view.load == np.floor(view.load)).all()
+    frames: dict[str, Any] | None = None
+    if view.frames is not None:  # shares of 250, each but the first as what changed
+        shares = np.rint(250 * np.clip(view.frames.busy, 0, 1)).astype(np.uint8)
+        changed = np.diff(shares, axis=0, prepend=np.zeros((1, shares.shape[1]), np.uint8))
+        frames = {
+            "unit": view.frames.unit,
+            "edges": packed(view.frames.edges),
+            "most": 250,
+            "changes": packed(changed),
+            "critical": [list(each) for each in view.frames.critical],
+        }
     return {
         "name": view.name,
         "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
@@ -46,7 +54,7 @@ def view_json(view: View) -> dict[str, Any]:
         "delays": view.delays,
         "full": view.full,
         "tie": view.tie,
-        "frames": None if view.frames is None else _frames(view.frames),
+        "frames": frames,
     }
 
 
@@ -58,23 +66,17 @@ def _flows(flows: Flows) -> dict[str, Any]:
     }  # fmt: skip
     if flows.job_of is not None:
         found["job_of"], found["jobs"] = packed(flows.job_of), list(flows.jobs)
-    if _all_to_all(flows, ranks):
-        return found | {"each": float(flows.amount[0])}
+    many = len(flows.source)
+    if many and many == ranks * (ranks - 1) and (flows.amount == flows.amount[0]).all():
+        source, target = np.divmod(np.arange(many), ranks - 1)
+        target += target >= source
+        if np.array_equal(flows.source, source) and np.array_equal(flows.target, target):
+            return found | {"each": float(flows.amount[0])}
     return found | {
         "source": packed(flows.source, delta=bool((np.diff(flows.source) >= 0).all())),
         "target": packed(flows.target),
         "amount": packed(flows.amount),
     }
-
-
-def _all_to_all(flows: Flows, ranks: int) -> bool:
-    """Whether each rank sends each other as much, in order."""
-    many = len(flows.source)
-    if not many or many != ranks * (ranks - 1) or (flows.amount != flows.amount[0]).any():
-        return False
-    source, target = np.divmod(np.arange(many), ranks - 1)
-    target += target >= source
-    return np.array_equal(flows.source, source) and np.array_equal(flows.target, target)
 
 
 def _ways(view: View) -> dict[str, Any] | None:
@@ -85,12 +87,7 @@ def _ways(view: View) -> dict[str, Any] | None:
         known = ways.next_channel >= 0
         port = np.where(known, ports(view.topology)[ways.next_channel] + 1, 0)
         return {"table": packed(port.T)}  # 0: none
-    return _paths(ways, view.topology.num_network_channels)
-
-
-def _paths(ways: Paths, inside: int) -> dict[str, Any]:
-    """Return paths as JSON, without the channels of hosts."""
-    kept = ways.channels < inside
+    kept = ways.channels < view.topology.num_network_channels  # without those of hosts
     path = np.repeat(np.arange(len(ways)), ways.lengths)[kept]
     found = {
         "hops": packed(np.bincount(path, minlength=len(ways))),
@@ -103,18 +100,8 @@ def _paths(ways: Paths, inside: int) -> dict[str, Any]:
     return found
 
 
-def _frames(frames: Frames) -> dict[str, Any]:
-    """Return frames as JSON: shares of 250, each but the first as what changed."""
-    shares = np.rint(250 * np.clip(frames.busy, 0, 1)).astype(np.uint8)
-    changed = np.diff(shares, axis=0, prepend=np.zeros((1, shares.shape[1]), np.uint8))
-    return {
-        "unit": frames.unit,
-        "edges": packed(frames.edges),
-        "most": 250,
-        "changes": packed(changed),
-        "critical": [list(each) for each in frames.critical],
-    }
-
+ROOM = "netloom.explore.page"
+"""The package that holds the page's style, script and template."""
 
 MODULES = (
     "walks", "scale", "brushes", "scene", "words", "model", "data", "address", "panel", "matrix",
@@ -164,26 +151,22 @@ def data_of(views: Sequence[View]) -> dict[str, Any]:
 
 def shell(title: str, data: Any) -> str:
     """Return the page with a title around some plain data."""
-    return html_page(_file("page.html"), title=title, inline=inline(), data={"data": data})
+    return html_page(own_file("page.html", ROOM), title=title, inline=inline(), data={"data": data})
 
 
 def inline() -> Inline:
     """Return the style and the script of the page."""
     whole = f'"use strict";\n(() => {{\n{script()}\n}})();\n'
-    return Inline(own_file("page.css") + _file("page.css"), (whole,))
+    return Inline(own_file("page.css") + own_file("page.css", ROOM), (whole,))
 
 
 def script() -> str:
     """Return the modules as one script, without imports, exports, comments and indents."""
     joined = "\n".join(
-        re.sub(r"(?m)^import [^;]*;\n", "", _file(f"{name}.js")).replace("\nexport ", "\n")
+        re.sub(r"(?m)^import [^;]*;\n", "", own_file(f"{name}.js", ROOM)).replace("\nexport ", "\n")
         for name in MODULES
     )
     return re.sub(r"(?m)^ *//.*\n|^ +", "", joined)
-
-
-def _file(name: str) -> str:
-    return files("netloom.explore.page").joinpath(name).read_text(encoding="utf-8")
 
 
 SUFFIXES = (".html", ".htm")
@@ -224,7 +207,21 @@ def explore(results: Any, path: str | Path, *, on: str = "") -> Path:
     path = check_page(path)
     several = results if isinstance(results, list | tuple) else [results]
     records = [each for given in several for each in records_of(given)]
-    chosen = _on_one_network(records, on)
+    known = by_network(records)
+    if not known:
+        words = sorted({each.kind.words.replace(".", " ") for each in records})
+        found = f"answers of {', '.join(words)}" if words else "no answers"
+        wanted = "answers that say what channels carry, such as those of analyze, map or simulate"
+        raise InputError("explore", found, wanted)
+    if on and on not in known:
+        raise InputError("on", f"'{on}'", f"one of {', '.join(known)}")
+    if not on and len(known) > 1:
+        raise InputError("on", f"answers about {len(known)} networks", f"one of {', '.join(known)}")
+    network = on or next(iter(known))
+    chosen = known[network]
+    if len(chosen) > MOST_VIEWS:
+        found = f"{len(chosen)} answers about {network}"
+        raise InputError("explore", found, f"at most {MOST_VIEWS} on a page")
     live = several[0] if len(several) == 1 and not isinstance(several[0], str | Path) else None
     with patience("Walking through the network"):
         text = render(named_views(chosen, None if isinstance(live, Recorded) else live))
@@ -262,59 +259,34 @@ def records_of(given: Any) -> Iterator[Recorded]:
     """
     if isinstance(given, Recorded):
         yield given
-    elif hasattr(given, "provenance") and hasattr(given, "to_dict"):
+        return
+    if hasattr(given, "provenance") and hasattr(given, "to_dict"):
         yield record(given)
-    elif isinstance(given, str | Path):
-        yield from _of_file(Path(given))
-    else:
+        return
+    if not isinstance(given, str | Path):
         raise InputError("explore", f"a {type(given).__name__}", f"an answer, {SOURCES}")
-
-
-def _of_file(path: Path) -> Iterable[Recorded]:
-    if path.suffix == ".json":
-        return [_asked_again(path)]
-    if path.suffix not in (".sqlite", ".toml"):
-        found = "a folder" if path.is_dir() else f"suffix '{path.suffix}'"
-        raise InputError(str(path), found, SOURCES)
     from netloom.experiments.findings import all_results, located
-
-    return [located(each, found.folder) for found in all_results(path) for each in found.answered]
-
-
-def _asked_again(path: Path) -> Recorded:
-    """Return the answer to the question of an answer's JSON: that has no tables of channels."""
     from netloom.questions.base import ask
     from netloom.questions.register import by_verb
 
-    told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
-    try:
-        provenance = told["provenance"]
-        kind = by_verb(provenance["verb"])
-        fields = dict(provenance["configuration"])
-    except (ValueError, KeyError, TypeError, LookupError):
-        found = "no answer as --json prints it"
-        raise InputError(str(path), found, PRINTED) from None
-    question = ask(kind.question, fields)
-    return record(kind.find(question, kind.prepare(question)))
-
-
-def _on_one_network(records: Sequence[Recorded], on: str) -> list[Recorded]:
-    """Return the records about one network that say what channels carry."""
-    known = by_network(records)
-    if not known:
-        words = sorted({each.kind.words.replace(".", " ") for each in records})
-        found = f"answers of {', '.join(words)}" if words else "no answers"
-        wanted = "answers that say what channels carry, such as those of analyze, map or simulate"
-        raise InputError("explore", found, wanted)
-    if on and on not in known:
-        raise InputError("on", f"'{on}'", f"one of {', '.join(known)}")
-    if not on and len(known) > 1:
-        raise InputError("on", f"answers about {len(known)} networks", f"one of {', '.join(known)}")
-    chosen = known[on or next(iter(known))]
-    if len(chosen) > MOST_VIEWS:
-        found = f"{len(chosen)} answers about {on or next(iter(known))}"
-        raise InputError("explore", found, f"at most {MOST_VIEWS} on a page")
-    return chosen
+    path = Path(given)
+    if path.suffix == ".json":
+        # the question is asked again: the JSON has no tables of channels
+        told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
+        try:
+            provenance = told["provenance"]
+            kind = by_verb(provenance["verb"])
+            fields = dict(provenance["configuration"])
+        except (ValueError, KeyError, TypeError, LookupError):
+            raise InputError(str(path), "no answer as --json prints it", PRINTED) from None
+        question = ask(kind.question, fields)
+        yield record(kind.find(question, kind.prepare(question)))
+        return
+    if path.suffix not in (".sqlite", ".toml"):
+        suffix = "a folder" if path.is_dir() else f"suffix '{path.suffix}'"
+        raise InputError(str(path), suffix, SOURCES)
+    for found in all_results(path):
+        yield from (located(each, found.folder) for each in found.answered)
 
 
 def by_network(records: Iterable[Recorded]) -> dict[str, list[Recorded]]:
@@ -329,8 +301,15 @@ def by_network(records: Iterable[Recorded]) -> dict[str, list[Recorded]]:
 def named_views(records: Sequence[Recorded], answer: Any = None) -> list[View]:
     """Return the views of all records, each with a name of its own. ``answer`` if it is known."""
     found: list[View] = []
+    verbs = {each.verb for each in records}
     for each in records:
-        told = _told_apart(each, records)
+        alike = [other.configuration for other in records if other.verb == each.verb]
+        values = [  # of the fields in which its question differs from others
+            str(value) for name, value in each.configuration.items()
+            if value is not None and any(other.get(name) != value for other in alike)
+        ]  # fmt: skip
+        words = [each.kind.words.replace(".", " ")] if len(verbs) > 1 else []
+        told = " ".join([*words, *map(table_name, values)])
         for view in views_of(each, answer):
             one, other = found[0].topology if found else view.topology, view.topology
             ends = (one.source_end, other.source_end), (one.target_end, other.target_end)
@@ -344,19 +323,3 @@ def named_views(records: Sequence[Recorded], answer: Any = None) -> list[View]:
         replace(each, name=f"{each.name} ({place + 1})") if names.count(each.name) > 1 else each
         for place, each in enumerate(found)
     ]
-
-
-def _told_apart(own: Recorded, records: Sequence[Recorded]) -> str:
-    """Return the fields by which the question of an answer differs from others."""
-    from netloom.explore.views import table_name
-
-    same = [each for each in records if each.verb == own.verb]
-    fields = [
-        name for name, value in own.configuration.items()
-        if any(each.configuration.get(name) != value for each in same)
-    ]  # fmt: skip
-    shown = [str(own.configuration[name]) for name in fields if own.configuration[name] is not None]
-    words = [table_name(each) for each in shown]
-    if len({each.verb for each in records}) > 1:
-        words.insert(0, own.kind.words.replace(".", " "))
-    return " ".join(words)

@@ -1,8 +1,7 @@
 """What an explorer shows, and the network as JSON.
 
-What an explorer shows: a network, and what programs put on its channels under some routing.
-
-A network as JSON: what its parts are called, how they are joined, and how fast.
+A view is a network, and what programs put on its channels under some routing. As JSON a network is
+what its parts are called, how they are joined, how fast they are, and how it is drawn.
 """
 
 from __future__ import annotations
@@ -228,13 +227,8 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
         return Table(np.where(rows[:, None] >= 0, routing.next_channel[rows], -1).astype(np.int32))
     if routing.several or hosts**2 > MOST_PAIRS or topology.broken:
         return None
-    return _followed(topology, routing)
-
-
-def _followed(topology: Topology, routing: Routing) -> Table | None:
-    """Return the table that the paths of all pairs of hosts have in common. None if they differ."""
-    hosts = np.arange(topology.num_hosts, dtype=np.int32)
-    sources, targets = np.repeat(hosts, len(hosts)), np.tile(hosts, len(hosts))
+    every_host = np.arange(hosts, dtype=np.int32)  # what the paths of all pairs have in common
+    sources, targets = np.repeat(every_host, hosts), np.tile(every_host, hosts)
     apart = sources != targets
     try:
         every = paths(topology, routing, sources[apart], targets[apart])
@@ -243,7 +237,7 @@ def _followed(topology: Topology, routing: Routing) -> Table | None:
     channel = every.channels.astype(np.int64)
     target = np.repeat(targets[apart], every.lengths)
     router = topology.routers.channel_source[channel]
-    table = np.full((topology.num_hosts, topology.num_routers), -1, np.int32)
+    table = np.full((hosts, routers), -1, np.int32)
     table[target, router] = channel
     return Table(table) if (table[target, router] == channel).all() else None
 
@@ -255,30 +249,25 @@ def loads_of(topology: Topology, flows: Flows, ways: Table | Paths) -> Floats:
     """
     load = np.zeros(topology.num_channels)
     if isinstance(ways, Table):
-        return _walked(topology, flows, ways)
+        sources, targets = flows.hosts
+        moving = sources != targets
+        at = routers_of(topology)[sources[moving]]
+        to, amount = targets[moving], flows.amount[moving]
+        for _ in range(topology.num_routers):
+            channel = ways.next_channel[to, at]
+            going = channel >= 0
+            if not going.any():
+                break
+            channel, to, amount = channel[going], to[going], amount[going]
+            np.add.at(load, channel, amount)
+            at = topology.routers.channel_target[channel]
+        return load[: topology.num_network_channels]
     pair = np.arange(len(ways)) if ways.pair is None else ways.pair
     share = flows.amount[pair]
     if ways.probability is not None:
         share = share * ways.probability
     np.add.at(load, ways.channels, np.repeat(share, ways.lengths))
     return load[: topology.num_network_channels]
-
-
-def _walked(topology: Topology, flows: Flows, ways: Table) -> Floats:
-    load = np.zeros(topology.num_network_channels)
-    sources, targets = flows.hosts
-    moving = sources != targets
-    at = routers_of(topology)[sources[moving]]
-    to, amount = targets[moving], flows.amount[moving]
-    for _ in range(topology.num_routers):
-        channel = ways.next_channel[to, at]
-        going = channel >= 0
-        if not going.any():
-            break
-        channel, to, amount = channel[going], to[going], amount[going]
-        np.add.at(load, channel, amount)
-        at = topology.routers.channel_target[channel]
-    return load
 
 
 def routers_of(topology: Topology) -> Ints:
@@ -397,23 +386,18 @@ def drawings_of(topology: Topology) -> list[Drawing]:
     if not 0 < many <= MOST_CHANNELS:
         wanted = f"1 to {MOST_CHANNELS:,} channels between routers to draw"
         raise InputError(whole.name, f"{many:,} channels", wanted)
-    return list(_drawings(Traffic(whole, np.zeros(many))))
-
-
-def _drawings(traffic: Traffic) -> Iterator[Drawing]:
-    topology = traffic.topology
-    if isinstance(topology.routers, Cube):
-        yield from _of_cube(traffic, topology.routers)
-    elif isinstance(topology.family, DragonflyShape):
-        yield Drawing("ring", every_chord(traffic, 0.86 * WIDTH))
-    else:
-        hyperx = isinstance(topology.family, HyperXShape)
-        if (scene := _roomy(hyperx_scene, traffic) if hyperx else None) is not None:
-            yield Drawing("lines of routers", scene)
-        laid = in_columns(topology)
-        most = max(len(column.routers) for column in laid.columns)
-        tall = float(np.clip(STEP * most, LOWEST, HIGHEST))
-        yield Drawing("levels", *every_curve(traffic, laid, WIDTH, tall))
+    traffic = Traffic(whole, np.zeros(many))
+    if isinstance(whole.routers, Cube):
+        return list(_of_cube(traffic, whole.routers))
+    if isinstance(whole.family, DragonflyShape):
+        return [Drawing("ring", every_chord(traffic, 0.86 * WIDTH))]
+    hyperx = isinstance(whole.family, HyperXShape)
+    scene = _roomy(hyperx_scene, traffic) if hyperx else None
+    laid = in_columns(whole)
+    most = max(len(column.routers) for column in laid.columns)
+    tall = float(np.clip(STEP * most, LOWEST, HIGHEST))
+    levels = Drawing("levels", *every_curve(traffic, laid, WIDTH, tall))
+    return [levels] if scene is None else [Drawing("lines of routers", scene), levels]
 
 
 def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
@@ -428,18 +412,14 @@ def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
     else:
         if len(axes) == 2 and max(cube.sides) > MOST_SIDE:
             yield Drawing("squares", _needed(planes_scene, traffic))
-        yield Drawing("lines", *_grid(traffic, cube))
-
-
-def _grid(traffic: Traffic, cube: Cube) -> tuple[Scene, Floats]:
-    """Return a grid of lines, as wide as it needs, and squares round its nodes."""
-    widest = max(cube.sides[-1], 8)
-    scene = grid_scene(traffic, max(WIDTH, 30.0 * widest))
-    (dots,) = scene.dots
-    side = float(dots.width[0]) * 1.6
-    corner = dots.points[:, 0] - side / 2
-    many = np.arange(len(corner), dtype=np.float64)
-    return scene, np.column_stack([many, corner, np.full((len(corner), 2), side)])
+        # lines as wide as they need, and squares round their nodes
+        scene = grid_scene(traffic, max(WIDTH, 30.0 * max(cube.sides[-1], 8)))
+        (dots,) = scene.dots
+        side = float(dots.width[0]) * 1.6
+        corner = dots.points[:, 0] - side / 2
+        many = np.arange(len(corner), dtype=np.float64)
+        squares = np.column_stack([many, corner, np.full((len(corner), 2), side)])
+        yield Drawing("lines", scene, squares)
 
 
 def _roomy(shown: Any, traffic: Traffic) -> Scene | None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 
 
+CARRIED = "weighted_channel_load"
+
 GONE = "The record does not keep the routes that were chosen with the mapping."
 """Why there are no ways where a mapping has routes of its own."""
 
@@ -113,7 +115,7 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     assert isinstance(answer, Analysis)
     weight = record.configuration["weight"]
     inside = ready.network.num_network_channels
-    known = record.tables["channels"]["weighted_channel_load"].to_numpy()[:inside]
+    known = record.tables["channels"][CARRIED].to_numpy()[:inside]
     sent = entering(ready.graph, ready.network, ready.node_of, weight)[0]
     yield view_of(
         record, ready.network, ready.routing,
@@ -137,19 +139,15 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
     for name, places, routing, when in both if changed else both[:1]:
         sent = entering(task.graph, task.network, places, weight)[0]
+        table = record.tables["channels"].filter(mapping=when)
+        if "kind" in table.columns:
+            table = table.filter(kind="network")
+        known = None if table.is_empty() else table[CARRIED].to_numpy().astype(float)
         yield view_of(
             record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=said.load_unit, name=name, known=_loads(record, when),
+            unit=said.load_unit, name=name, known=known,
             answered=not changed or when == "after",
         )  # fmt: skip
-
-
-def _loads(record: Recorded, when: str) -> Floats | None:
-    """Return what channels between routers carry before or after. None if nothing crosses any."""
-    table = record.tables["channels"].filter(mapping=when)
-    if "kind" in table.columns:
-        table = table.filter(kind="network")
-    return None if table.is_empty() else table["weighted_channel_load"].to_numpy().astype(float)
 
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
@@ -458,9 +456,16 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")
     )
     sent = Sent(source, target, size, entered, arrived, found.crossed)
+    critical, before = [], 0.0
+    table = record.tables.get("critical_entries")
+    for row in () if table is None else table.iter_rows(named=True):
+        end = float(row["complete"] if "complete" in row else row["complete_seconds"])  # as once
+        to = -1 if row["target_node"] is None else int(row["target_node"])
+        critical.append((int(row["source_node"]), to, before, end, str(row["id"])))
+        before = end
     yield sent_view(
         record, found.network, sent, name=order_named(found.mapping), unit=unit,
-        known=known.astype(np.float64), critical=tuple(_critical(record)),
+        known=known.astype(np.float64), critical=tuple(critical),
     )  # fmt: skip
 
 
@@ -511,33 +516,29 @@ def sent_view(
     message = crossed.links.owners()[kept]
     channel, share = crossed.links.values[kept].astype(np.int64), crossed.shares[kept]
     size = np.asarray(sent.size, np.float64)
-    flows, pair = _pairs(sent, size, topology.num_hosts)
+    hosts = topology.num_hosts
+    keys = sent.source.astype(np.int64) * hosts + sent.target.astype(np.int64)
+    pairs, pair = np.unique(keys, return_inverse=True)
+    first, second = (each.astype(np.int32) for each in np.divmod(pairs, hosts))
+    amount = np.asarray(np.bincount(pair, size, len(pairs)), np.float64)
+    flows = Flows(np.arange(hosts, dtype=np.int32), first, second, amount)
     taken = size[message] * share / crossed.capacity[channel]
-    frames = _frames(sent.entered[message], sent.arrived[message], channel, taken, inside)
-    spread = Frames(*frames, "cycles" if unit == "flits" else "seconds", critical)
-    fits = SPANS * inside <= MOST_SHARES
+    spread = None
+    if SPANS * inside <= MOST_SHARES:
+        frames = _frames(sent.entered[message], sent.arrived[message], channel, taken, inside)
+        spread = Frames(*frames, "cycles" if unit == "flits" else "seconds", critical)
     ways: Table | Paths | None = _paths(message, channel, size, pair, flows)
     missing = ""
     if isinstance(network, PreparedFlows) and (share < 1).any():
         ways, missing = ways_of(topology, network.routing, flows)
     if ways is not None and not np.allclose(loads_of(topology, flows, ways), known):
         ways, missing = None, UNFINISHED
-    return replace(base, flows=flows, ways=ways, missing=missing, frames=spread if fits else None)
+    return replace(base, flows=flows, ways=ways, missing=missing, frames=spread)
 
 
 def _found(record: Recorded, answer: Answer | None) -> Any:
     """Return the answer itself: asked for again, if only its record is known."""
     return record.kind.find(asked(record), prepared(record)) if answer is None else answer
-
-
-def _pairs(sent: Sent, size: Floats, hosts: int) -> tuple[Flows, Ints]:
-    """Return what each host sends each other, and the pair of each message."""
-    keys = sent.source.astype(np.int64) * hosts + sent.target.astype(np.int64)
-    known, pair = np.unique(keys, return_inverse=True)
-    first, second = np.divmod(known, hosts)
-    amount = np.asarray(np.bincount(pair, size, len(known)), np.float64)
-    every = np.arange(hosts, dtype=np.int32)
-    return Flows(every, first.astype(np.int32), second.astype(np.int32), amount), pair
 
 
 def _paths(
@@ -576,21 +577,6 @@ def _frames(
         part = taken[here] * inside[here] / (end - start)[here]
         busy[span] = np.bincount(channel[here], part, channels) / (right - left)
     return edges, busy.astype(np.float32)
-
-
-def _critical(record: Recorded) -> Iterator[tuple[int, int, float, float, str]]:
-    """Yield the steps of the critical path: see ``Frames``."""
-    table = record.tables.get("critical_entries")
-    if table is None or table.is_empty():
-        return
-    complete = "complete" if "complete" in table.columns else "complete_seconds"  # as it was once
-    before = 0.0
-    for row in table.iter_rows(named=True):
-        end = float(row[complete])
-        target = row["target_node"]
-        to = -1 if target is None else int(target)
-        yield int(row["source_node"]), to, before, end, str(row["id"])
-        before = end
 
 
 def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:

@@ -17,7 +17,7 @@ __all__ = ["chart_of", "report", "save_chart", "save_table"]
 def report(
     results: Any, path: str | Path, *, title: str = "", pictures: str | Path | None = None
 ) -> Path:
-    """Write answers, or what experiments found, as one page. See ``page.report``."""
+    """Write answers, or what experiments found, as one page. See ``page.write.report``."""
     from netloom.report.page.write import report as write  # Jinja, when it is needed
 
     return write(results, path, title=title, pictures=pictures)

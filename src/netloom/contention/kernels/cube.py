@@ -1,8 +1,7 @@
 """Exact contention of paths over flat arrays.
 
-Exact contention of dimension-order paths on a k-ary n-cube, without looking at pairs of paths.
-
-Counting suffices for the following reason. Let two minimal dimension-order paths share channels.
+Dimension-order paths on a k-ary n-cube are counted, without looking at pairs of paths. Counting
+suffices for the following reason. Let two minimal dimension-order paths share channels.
 Within one dimension they share an unbroken run of a line (on a ring too: each covers at most half
 of it). If they share channels in two dimensions, they turn between these at the same node and are
 the same in between. So two paths always share *one unbroken run of channels*. Each path q that
@@ -22,12 +21,9 @@ The thesis's logical path length d counts the channels on which some path is new
 The busiest channel of a path is also found without walking the path. ``spans`` holds the largest
 load of every 2**j channels of a line, and two overlapping spans cover any run.
 
-Twin: ``tests/reference/contention.py``.
-
-Exact contention of any paths: for each path, stamp every path found on its channels.
-
-Work: O(paths · path length · channel load), which is fast enough for tens of thousands of paths.
-Any paths are allowed: a user's own routes may meet, part and meet again.
+Of any other paths, each one stamps every path found on its channels. Work: O(paths · path length ·
+channel load), which is fast enough for tens of thousands of paths. Any paths are allowed: a user's
+own routes may meet, part and meet again.
 
 Twin: ``tests/reference/contention.py``.
 """
@@ -39,7 +35,7 @@ import numpy as np
 from netloom.base.compilation import njit
 from netloom.routing.kernels.dimension_order import step
 
-# -- cube ------------------------------------------------------------------------------------------
+# -- counted, line by line -------------------------------------------------------------------------
 
 
 COUNT, WEIGHT, JOINED = 0, 1, 2
@@ -185,7 +181,7 @@ def largest_loads(tables, mappings, sources, targets, load):
     return largest
 
 
-# -- stamped ---------------------------------------------------------------------------------------
+# -- stamped, path by path -------------------------------------------------------------------------
 
 
 @njit()

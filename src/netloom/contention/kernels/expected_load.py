@@ -1,27 +1,18 @@
 """Expected loads of channels over flat arrays.
 
-Traffic where routing leaves packets a choice: the ways of all, and the cheapest of them.
+Where routing leaves packets a choice, ways are a graph of *places*: a node on the way to one target
+(or, where the routing looks at the source, of one pair). Places are numbered so that all ways lead
+to lower numbers. A place without ways is a target. ``tables`` is the ``RouteTables`` of
+``virtual_channel_tables``.
 
-``tables`` is the ``RouteTables`` of ``virtual_channel_tables``. Ways are a graph of *places*: a
-node on the way to one target (or, where the routing looks at the source, of one pair). Places are
-numbered so that all ways lead to lower numbers. A place without ways is a target.
+Where packets of a k-ary n-cube draw their way, loads are added pair by pair. ``tables`` is
+``CubeTables``. Half-way round a ring half of the packets go either way (``add_in_order``: if
+``both_ways``). Runs of channels are added to ``load`` as differences: +w where a run begins and -w
+behind its end, so that a running sum along each line gives the loads.
 
-Twin: ``tests/reference/expected_load.py``.
+Elsewhere, flows are pushed from router to router. ``ways`` is the ``Ways`` of ``routing.ways``.
 
-Expected loads of channels of k-ary n-cubes where packets draw their way: pair by pair.
-
-``tables`` is ``CubeTables``. Half-way round a ring half of the packets go either way
-(``add_in_order``: if ``both_ways``). Runs of
-channels are added to ``load`` as differences: +w where a run begins and -w behind its end, so that
-a running sum along each line gives the loads.
-
-Twin: ``tests/reference/expected_load.py``.
-
-Loads of channels where packets have several ways: flows, pushed from router to router.
-
-``ways`` is the ``Ways`` of ``routing.ways``.
-
-Twin: ``tests/reference/several.py``.
+Twin: ``tests/reference/expected_load.py``, and ``tests/reference/several.py`` of flows.
 """
 
 from __future__ import annotations
@@ -34,7 +25,7 @@ from netloom.routing.kernels.several import most_choices, next_channels, search
 from netloom.routing.kernels.virtual_channels import allowed
 from netloom.routing.virtual_channel_tables import O1TURN
 
-# -- choice ----------------------------------------------------------------------------------------
+# -- ways to choose from ---------------------------------------------------------------------------
 
 
 UNSEEN, BEGUN = -1, -2
@@ -148,7 +139,7 @@ def take_cheapest(ways, weights, price, load):
     return paid
 
 
-# -- expected load ---------------------------------------------------------------------------------
+# -- drawn ways of cubes ---------------------------------------------------------------------------
 
 
 @njit()
@@ -257,7 +248,7 @@ def _add_boxes(tables, rank, source, hops, ahead, weight, load):
             _add_line(tables, axis, node, direction, load, weight / count, hops[rank], first_phase)
 
 
-# -- several paths ---------------------------------------------------------------------------------
+# -- flows and listed paths ------------------------------------------------------------------------
 
 
 @njit(nogil=True)

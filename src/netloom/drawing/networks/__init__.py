@@ -10,9 +10,12 @@ from netloom.drawing.networks.cubes import (
     hyperx_scene,
     planes_scene,
 )
-from netloom.drawing.networks.panels import with_hosts
 from netloom.drawing.networks.ring import profile_scene, ring_scene
-from netloom.drawing.networks.scene import Scene, drawn
+from netloom.drawing.networks.scene import (
+    Scene,
+    drawn,
+    with_hosts,
+)
 from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Delays, Marked, Tips, Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
@@ -39,7 +42,12 @@ def scene_of(traffic: Traffic, width: float) -> Scene | None:
         small = cube is not None and fits_grid(cube)
         return grid_scene(traffic, width, named=False) if small else None
     if cube is not None:
-        return with_hosts(traffic, _of_cube(traffic, cube, width), width)
+        sides, scene = [side for side in cube.sides if side > 1], None
+        if fits_grid(cube):
+            scene = grid_scene(traffic, width)
+        elif many <= MOST_DRAWN:
+            scene = (planes_scene if len(sides) in (2, 3) else cube_scene)(traffic, width)
+        return with_hosts(traffic, scene or profile_scene(traffic, width), width)
     if isinstance(topology.family, DragonflyShape):
         return ring_scene(traffic, width)
     if isinstance(topology.family, HyperXShape) and many <= MOST_DRAWN:
@@ -48,13 +56,3 @@ def scene_of(traffic: Traffic, width: float) -> Scene | None:
     if isinstance(topology.family, TreeShape) or many <= MOST_DRAWN:
         return columns_scene(traffic, in_columns(topology), width)
     return with_hosts(traffic, profile_scene(traffic, width), width)
-
-
-def _of_cube(traffic: Traffic, cube: Cube, width: float) -> Scene:
-    if fits_grid(cube):
-        return grid_scene(traffic, width)
-    if traffic.topology.num_network_channels > MOST_DRAWN:
-        return profile_scene(traffic, width)
-    sides = [side for side in cube.sides if side > 1]
-    shown = planes_scene if len(sides) in (2, 3) else cube_scene
-    return shown(traffic, width) or profile_scene(traffic, width)

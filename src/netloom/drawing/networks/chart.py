@@ -158,7 +158,9 @@ def network_chart(
             words = {int(at[each]): said for each, said in marked.words.items()}
             marked = replace(marked, words=words)
         if tips is not None:
-            tips = replace(tips, words=_whole_words(topology, at, tips))
+            known = dict(zip(at.tolist(), tips.words, strict=False))
+            inside = range(topology.whole.num_network_channels)
+            tips = replace(tips, words=[known.get(each, "") for each in inside])
         topology = topology.whole
     shown: Shown = "use" if title == USE else "load" if before is None else "change"
     shown = shown if marked is None else "marked"
@@ -178,14 +180,6 @@ def _whole(topology: Topology, channel: Ints, values: Floats) -> Floats:
     known = np.full(topology.whole.num_channels, np.nan)
     known[channel] = values[: len(channel)]
     return known
-
-
-def _whole_words(topology: Topology, channel: Ints, tips: Tips) -> list[str]:
-    """Return words of the channels of the network before anything broke. "" for those."""
-    words = [""] * topology.whole.num_network_channels
-    for at, said in zip(channel.tolist(), tips.words, strict=False):
-        words[at] = said
-    return words
 
 
 def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:

@@ -18,28 +18,26 @@ import numpy as np
 from netloom.base.arrays import Floats, Ints
 from netloom.base.words import counted
 from netloom.drawing.names import LINE, fitted, width_of, without_common
-from netloom.drawing.networks.panels import (
-    MOST_BLOCKS,
-    RIM,
-    Panel,
-    Parts,
-    ports,
-    receives,
-    row_words,
-    shares,
-    straight,
-)
 from netloom.drawing.networks.scene import (
     DISC,
+    MOST_BLOCKS,
+    RIM,
     Box,
     Bundles,
     Channels,
+    Panel,
+    Parts,
     Scene,
     Word,
     bent,
     discs_on,
     last_of,
     named_below,
+    ports,
+    receives,
+    row_words,
+    shares,
+    straight,
 )
 from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Topology
@@ -137,7 +135,12 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     boxes = [box for each in placed for box in _boxes(each)]
     rim = _rim(traffic, placed)
     words = _words(traffic, placed, width)
-    discs = discs_on(traffic, (drawn, rim), words, _beside(traffic, rim))
+    assert rim.points is not None  # numbers of hosts' channels: inside of their routers' bars
+    inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(3), np.zeros(3)], axis=1)
+    turned = inwards * np.where(receives(traffic, rim.channel), -1.0, 1.0)[:, None, None]
+    places = rim.points.mean(axis=1)[:, None] + turned
+    inside = dict(zip(rim.channel.tolist(), places, strict=True))
+    discs = discs_on(traffic, (drawn, rim), words, inside)
     beside = width >= 560
     foot = head + tall + 12
     listed, names, below = named_below(traffic, foot, 0.48 * width if beside else width)
@@ -187,11 +190,15 @@ def _placed(
     last = len(laid.columns) - 1
     most = max(0.19 * width, 78.0)
     outer = (laid.columns[0], laid.columns[last])
-    names = [[*_names(traffic, column), *column.groups] for column in outer]
+    names = [[*_names(traffic, column.routers), *column.groups] for column in outer]
     short = [name for each in names for name in without_common(each, most - 12)]
     margin = 12 + max(map(width_of, short), default=0.0) + _rim_room(traffic)
     inner = np.clip((width - 2 * margin) / (3.2 * max(last, 1)), 12, 84)
-    cables = _cables(traffic, laid)
+    routers = traffic.topology.routers  # the cables at the fuller side of each router
+    many = np.zeros((2, last + 1, routers.num_routers))
+    np.add.at(many[0], (laid.leaves, routers.channel_source), 1)
+    np.add.at(many[1], (laid.enters, routers.channel_target), 1)
+    cables = np.asarray(np.maximum(many.max(axis=0), 1), np.float64)
     placed = []
     for at, column in enumerate(laid.columns):
         rimmed = at in (0, last)
@@ -206,18 +213,9 @@ def _placed(
     return placed
 
 
-def _names(traffic: Traffic, column: Column) -> list[str]:
+def _names(traffic: Traffic, routers: Ints) -> list[str]:
     topology = traffic.topology
-    return [topology.name_of(topology.router_vertex(int(each))) for each in column.routers]
-
-
-def _cables(traffic: Traffic, laid: Columns) -> Floats:
-    """Return float64[num_columns, num_routers], the cables at the fuller side of each router."""
-    routers = traffic.topology.routers
-    many = np.zeros((2, len(laid.columns), routers.num_routers))
-    np.add.at(many[0], (laid.leaves, routers.channel_source), 1)
-    np.add.at(many[1], (laid.enters, routers.channel_target), 1)
-    return np.asarray(np.maximum(many.max(axis=0), 1), np.float64)
+    return [topology.name_of(topology.router_vertex(int(each))) for each in routers]
 
 
 def _stacked(weights: Floats, group: Ints, tall: float, gap: float) -> tuple[Floats, Floats]:
@@ -279,15 +277,6 @@ def _rim(traffic: Traffic, placed: Sequence[_Placed]) -> Channels:
     return straight(shown, start, end, float(pitch.min(initial=4.0)))
 
 
-def _beside(traffic: Traffic, rim: Channels) -> dict[int, Floats]:
-    """Return places for the numbers of hosts' channels: inside of their routers' bars."""
-    assert rim.points is not None
-    inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(3), np.zeros(3)], axis=1)
-    turned = inwards * np.where(receives(traffic, rim.channel), -1.0, 1.0)[:, None, None]
-    places = rim.points.mean(axis=1)[:, None] + turned
-    return dict(zip(rim.channel.tolist(), places, strict=True))
-
-
 def _slots(traffic: Traffic, laid: Columns, placed: Sequence[_Placed]) -> tuple[Floats, Floats]:
     """Return float64[num_network_channels, 2] twice: where each channel starts and ends."""
     routers = traffic.topology.routers
@@ -326,7 +315,11 @@ def _bundles(traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: 
         for at, each in enumerate(placed):
             here = of[shown] == at
             many = len(each.column.routers)
-            part = _parts(each.column)
+            _, part = np.unique(each.column.group, return_inverse=True)
+            if not part.any():
+                part = np.arange(many)
+            known = int(part.max(initial=0)) + 1  # neighbors are taken together until they are few
+            part = part * min(known, MOST_GROUPS) // known
             middle = np.array([
                 (each.top[part == k].min() + (each.top + each.height)[part == k].max()) / 2
                 for k in range(part.max() + 1)
@@ -349,16 +342,6 @@ def _bundles(traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: 
     )
     thickest = np.clip(500 / len(counts), 1.5, 6)  # of many together the paper must be seen
     return Bundles(bent(start, end), 1 + (thickest - 1) * np.sqrt(counts / counts.max()), words)
-
-
-def _parts(column: Column) -> Ints:
-    """Return int64[n], the groups of a column, neighbours taken together until they are few."""
-    _, group = np.unique(column.group, return_inverse=True)
-    many = int(group.max(initial=0)) + 1
-    if many == 1:
-        group, many = np.arange(len(column.routers)), len(column.routers)
-    few = min(many, MOST_GROUPS)
-    return np.asarray(group * few // many, np.int64)
 
 
 def _boxes(each: _Placed) -> list[Box]:
@@ -386,8 +369,11 @@ def _words(traffic: Traffic, placed: Sequence[_Placed], width: float) -> list[Wo
         elif at == last:
             beside = each.left + each.width + 6 + _rim_room(traffic)
             words += _outer_names(traffic, each, beside, "left", width - beside)
-        else:
-            words += _inner_names(traffic, each)
+        elif each.height.min() >= NAMED:  # there is room inside of the boxes
+            shown = without_common(_names(traffic, each.column.routers), each.width - 6)
+            x, ys = each.left + each.width / 2, each.middle.tolist()
+            if not any("…" in name for name in shown):
+                words += [Word(x, y, said, "center") for y, said in zip(ys, shown, strict=True)]
     return words
 
 
@@ -422,29 +408,11 @@ def _outer_names(traffic: Traffic, each: _Placed, x: float, align: str, room: fl
         texts = list(each.column.groups)
     else:
         middles = [float(y) for y in each.middle]
-        texts = _names(traffic, each.column)
-    every = _apart(middles)
+        texts = _names(traffic, each.column.routers)
+    clear = (by for by in range(1, len(middles)) if np.diff(middles[::by]).min() >= NAMED)
+    every = next(clear, max(len(middles), 1))  # second or further name has room
     shown = without_common(texts[::every], room)
     return [Word(x, y, text, align) for y, text in zip(middles[::every], shown, strict=True)]
-
-
-def _apart(middles: Sequence[float]) -> int:
-    """Return which of the names have room: every one, every second, and so on."""
-    for every in range(1, len(middles)):
-        if np.diff(middles[::every]).min() >= NAMED:
-            return every
-    return max(len(middles), 1)
-
-
-def _inner_names(traffic: Traffic, each: _Placed) -> list[Word]:
-    """Return the names of routers inside their boxes, if there is room for all."""
-    if each.height.min() < NAMED:
-        return []
-    shown = without_common(_names(traffic, each.column), each.width - 6)
-    if any("…" in name for name in shown):
-        return []
-    x = each.left + each.width / 2
-    return [Word(x, float(y), text, "center") for y, text in zip(each.middle, shown, strict=True)]
 
 
 SPREAD = 0.15
@@ -466,7 +434,15 @@ def in_columns(topology: Topology) -> Columns:
     """
     family = topology.family
     if isinstance(family, StagesShape):
-        return _stages(topology, family)
+        many = topology.num_routers // family.stages
+        stage = np.arange(topology.num_routers) // many
+        none, said = np.zeros(many, np.int64), counted(many, "router", ",")
+        stages = [
+            Column(np.arange(at * many, (at + 1) * many), none, (f"stage {at}", said))
+            for at in range(family.stages)
+        ]
+        ends = topology.routers.channel_source, topology.routers.channel_target
+        return Columns(stages, *(stage[each] for each in ends))
     if isinstance(family, TreeShape):
         return unfolded(topology, _tree_levels(topology, family))
     return unfolded(topology, _by_distance(topology))
@@ -489,27 +465,20 @@ def _tree_levels(topology: Topology, shape: TreeShape) -> list[Column]:
         if shape.levels == 2:
             group = np.zeros(many, np.int64)
         routers = np.asarray(place[first + number], np.int64)
-        columns.append(Column(routers, group, *_called(shape, level, hosts[routers], group)))
+        heading = f"level {level}", counted(many, "router", ",")
+        names: tuple[str, ...] = ()
+        served = _hosts(hosts[routers])
+        if shape.levels == 2:
+            heading = _two_levels(many, level - 1), served if level == 1 else ""
+        elif level < shape.levels:
+            pods = len(np.unique(group))
+            names = tuple(f"pod {pod}" for pod in range(pods))
+            if level == 1:
+                served = _hosts(hosts[routers][group == 0])
+                heading = heading[0], f"{counted(pods, 'pod')} of {served}"
+        columns.append(Column(routers, group, heading, names))
         first += many
     return columns
-
-
-def _called(
-    shape: TreeShape, level: int, hosts: Ints, group: Ints
-) -> tuple[tuple[str, str], tuple[str, ...]]:
-    """Return the heading of a level of a tree, and the names of its groups."""
-    many = shape.width(level)
-    if shape.levels == 2:
-        return (_two_levels(many, level - 1), _hosts(hosts) if level == 1 else ""), ()
-    pods = len(np.unique(group))
-    what = f"level {level}"
-    if level == shape.levels:
-        return (what, counted(many, "router", ",")), ()
-    names = tuple(f"pod {pod}" for pod in range(pods))
-    said = counted(many, "router", ",")
-    if level == 1:
-        said = f"{counted(pods, 'pod')} of {_hosts(hosts[group == 0])}"
-    return (what, said), names
 
 
 def _hosts(hosts: Ints) -> str:
@@ -547,23 +516,14 @@ def _by_distance(topology: Topology) -> list[Column]:
                 mine = mine[np.argsort(centre[mine], kind="stable")]
             place[mine] = (np.arange(len(mine)) + 0.5) * len(level) / len(mine)
         two = reached == 2 and not (level[source] == level[target]).any()
-        columns.append(
-            Column(
-                mine, np.zeros(len(mine), np.int64), _heading(topology, each, hosts[mine], two=two)
-            )
-        )
+        served, many_here = _hosts(hosts[mine]), counted(len(mine), "router", ",")
+        heading = many_here, f"{counted(each, 'hop')} from hosts" if each else served
+        if topology.direct:
+            heading = counted(len(mine), "node", ","), ""
+        elif two:
+            heading = _two_levels(len(mine), each), "" if each else served
+        columns.append(Column(mine, np.zeros(len(mine), np.int64), heading))
     return columns
-
-
-def _heading(topology: Topology, level: int, hosts: Ints, *, two: bool) -> tuple[str, str]:
-    """Return the heading of the routers that are ``level`` hops from the next host."""
-    many = len(hosts)
-    if topology.direct:
-        return counted(many, "node", ","), ""
-    if two:
-        return _two_levels(many, level), _hosts(hosts) if level == 0 else ""
-    said = f"{counted(level, 'hop')} from hosts" if level else _hosts(hosts)
-    return counted(many, "router", ","), said
 
 
 def _two_levels(many: int, level: int) -> str:
@@ -585,32 +545,12 @@ def unfolded(topology: Topology, levels: Sequence[Column]) -> Columns:
     last = 2 * top + middle - 1
     falling = here > there
     columns = [*levels, *reversed(levels[: top + middle - 1])]
-    columns[0] = _headed(columns[0], "send")
-    columns[-1] = _headed(columns[-1], "receive")
+    for end, verb in ((0, "send"), (-1, "receive")):
+        what, many = columns[end].heading
+        columns[end] = columns[end]._replace(heading=(f"{what} {verb}", many))
     leaves = np.where(falling, last - here, here)
     enters = np.where(falling | across, last - there, there)
     return Columns(columns, leaves, enters)
-
-
-def _headed(column: Column, verb: str) -> Column:
-    what, many = column.heading
-    return column._replace(heading=(f"{what} {verb}", many))
-
-
-def _stages(topology: Topology, shape: StagesShape) -> Columns:
-    """Return the stages of a butterfly from left to right."""
-    routers = topology.routers
-    many = topology.num_routers // shape.stages
-    stage = np.arange(topology.num_routers) // many
-    columns = [
-        Column(
-            np.arange(at * many, (at + 1) * many),
-            np.zeros(many, np.int64),
-            (f"stage {at}", counted(many, "router", ",")),
-        )
-        for at in range(shape.stages)
-    ]
-    return Columns(columns, stage[routers.channel_source], stage[routers.channel_target])
 
 
 LEAST, LARGEST = 3.0, 16.0
@@ -675,6 +615,4 @@ def _row_names(traffic: Traffic, routers: Ints, *, pods: bool, rows: int, per: i
     """Return the names of rows. Of those that neighbors share, the first."""
     if pods:
         return [f"pod {row * per}" for row in range(rows)]
-    topology = traffic.topology
-    names = [topology.name_of(topology.router_vertex(int(each))) for each in routers]
-    return without_common(names[::per], NAMES)
+    return without_common(_names(traffic, routers)[::per], NAMES)

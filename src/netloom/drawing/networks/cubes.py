@@ -9,46 +9,41 @@ a matrix of nodes and dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, degrees, prod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.words import counted
 from netloom.drawing.names import LINE, width_of
-from netloom.drawing.networks.panels import (
-    Band,
-    Look,
-    Panel,
-    Parts,
-    beside_squares,
-    marked_squares,
-    panels_scene,
-    row_words,
-)
 from netloom.drawing.networks.scene import (
     DISC,
     Arrow,
+    Band,
     Box,
     Bundles,
     Cells,
     Channels,
     Disc,
+    Look,
+    Panel,
+    Parts,
     Scene,
     Word,
+    beside_squares,
     discs_on,
     last_of,
+    marked_squares,
     named_below,
+    panels_scene,
+    row_words,
     straight_points,
 )
 from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Cube, Topology
 from netloom.topology.core import HyperXShape
-
-Placing: TypeAlias = Callable[[Floats], Floats]
 
 MOST_SIDE = 16
 """Nodes of a row or column at most: of more, squares are easier to read."""
@@ -134,19 +129,33 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     Without names it is one of many small pictures.
     """
     lines = _lines(traffic.topology, width)
-    left, right, top, bottom = _margins(lines) if named else _bare(lines)
+    stubs = [len(lines.stubs(way)) for way in ((-1, 0), (1, 0), (0, -1), (0, 1))]
+    left, right, top, bottom = (
+        _margins(lines) if named else (14.0 if many else 5.0 for many in stubs)
+    )
     pitch = (width - left - right) / max(lines.columns - 1, 1)
     pitch = min(pitch, PITCH if named else width / 4)
     across = left + right + pitch * (lines.columns - 1)
     corner = np.array([left, top])
-    drawn = _drawn(traffic, lines, corner, pitch)
-    dots = _dots(corner + pitch * lines.place, pitch)
+    channel = traffic.between  # each is drawn on the right of its direction
+    aside = max(SIDE * pitch, 2.2)
+    way = lines.way[channel]
+    beside = np.stack([-way[:, 1], way[:, 0]], axis=1)
+    start = corner + pitch * lines.place[lines.source[channel]] + aside * beside
+    stub = min(STUB * max(pitch, 28), STUB * PITCH) if pitch > LEAST_PITCH / 2 else 8.0
+    long = np.where(lines.far[channel], stub, pitch)[:, None]
+    thick = float(np.clip(1.7 * aside, 2.5, 5.0))
+    drawn = Channels(channel, points=straight_points(start, start + long * way), thickest=thick)
+    middles = np.repeat((corner + pitch * lines.place)[:, None, :], 4, axis=1)
+    middles[:, 3, 0] += 0.1
+    size = np.full(len(middles), float(np.clip(0.17 * pitch, 3.0, 7.0)))
+    dots = Bundles(middles, size, style="network-rim", cap="round")  # the nodes
     tall = top + pitch * (lines.rows - 1) + bottom
     if not named:
         return Scene(across, tall, (drawn,), dots=(dots,))
     words = [*_rim(lines, corner, pitch), *_ends(lines, corner, pitch)]
-    arrows, beside = _heads(traffic, drawn, pitch)
-    discs = discs_on(traffic, (drawn,), words, beside)
+    arrows, near = _heads(traffic, drawn, pitch)
+    discs = discs_on(traffic, (drawn,), words, near)
     wide = max(across, min(width, SLIM))
     listed, names, below = named_below(traffic, tall + BELOW, wide)
     note = "a node's number: its row's and its column's added; " if lines.folded else ""
@@ -207,35 +216,6 @@ def _margins(lines: _Lines) -> tuple[float, float, float, float]:
     rows = max(names) + RIM if names else 0.0
     up, down = (LINE + STUB * PITCH if len(lines.stubs(way)) else 6.0 for way in ((0, -1), (0, 1)))
     return rows + room((-1, 0)), room((1, 0)), LINE + 2 + up, down
-
-
-def _bare(lines: _Lines) -> tuple[float, float, float, float]:
-    """Return pixels round the nodes of a picture without names."""
-    left, right, top, bottom = (
-        14.0 if len(lines.stubs(way)) else 5.0 for way in ((-1, 0), (1, 0), (0, -1), (0, 1))
-    )
-    return left, right, top, bottom
-
-
-def _drawn(traffic: Traffic, lines: _Lines, corner: Floats, pitch: float) -> Channels:
-    """Return the channels, each on the right of its direction."""
-    channel = traffic.between
-    aside = max(SIDE * pitch, 2.2)
-    way = lines.way[channel]
-    right = np.stack([-way[:, 1], way[:, 0]], axis=1)
-    start = corner + pitch * lines.place[lines.source[channel]] + aside * right
-    stub = min(STUB * max(pitch, 28), STUB * PITCH) if pitch > LEAST_PITCH / 2 else 8.0
-    long = np.where(lines.far[channel], stub, pitch)[:, None]
-    points = straight_points(start, start + long * way)
-    return Channels(channel, points=points, thickest=float(np.clip(1.7 * aside, 2.5, 5.0)))
-
-
-def _dots(places: Floats, pitch: float) -> Bundles:
-    """Return the nodes."""
-    points = np.repeat(places[:, None, :], 4, axis=1)
-    points[:, 3, 0] += 0.1
-    size = float(np.clip(0.17 * pitch, 3.0, 7.0))
-    return Bundles(points, np.full(len(places), size), style="network-rim", cap="round")
 
 
 def _rim(lines: _Lines, corner: Floats, pitch: float) -> list[Word]:
@@ -366,7 +346,11 @@ def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
         for number in range(prod(sides) // side):
             here = cells // side**2 == number
             at = cells[here] // side % side, cells[here] % side
-            panels.append(Panel(_line(number, axis, sides), channel[here], *at, side, side))
+            rest = [each for place, each in enumerate(sides) if place != axis]
+            where = list(map(str, np.unravel_index(number, rest))) if rest else []
+            where.insert(axis, "·")  # a dot for the coordinate that differs
+            label = f"({','.join(where)})"
+            panels.append(Panel(label, channel[here], *at, side, side))
         bands.append(
             Band(f"dimension {axis}: {counted(len(panels), 'line', ',')} of {side}", panels)
         )
@@ -374,13 +358,6 @@ def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
     note = f"in each matrix rows send, columns receive, along the ·{lanes}"
     tall = RASTER_TALL if width > COLUMN else 2 * RASTER_TALL
     return panels_scene(traffic, bands, Look(width, tall, note))
-
-
-def _line(number: int, axis: int, sides: Sequence[int]) -> str:
-    """Return the name of a line: the coordinates of its routers, a dot for the one that differs."""
-    rest = [side for place, side in enumerate(sides) if place != axis]
-    at = [str(each) for each in np.unravel_index(number, rest)] if rest else []
-    return "(" + ",".join([*at[:axis], "·", *at[axis:]]) + ")"
 
 
 WIDE, HIGH = 170.0, 110.0
@@ -400,7 +377,7 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     listed = [disc.y for disc in scene.discs][-len(traffic.busiest) :]
     top = listed[0] - LINE / 2 if width >= ASIDE else scene.height + 4
     left = min(scene.width, width) - WIDE - 40 if width >= ASIDE else 24.0
-    at = left, top + LINE
+    corner = np.array([left, top + LINE])
     cube = traffic.topology.routers
     assert isinstance(cube, Cube)
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
@@ -411,7 +388,6 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     flat = ends @ SLANT
     low, span = flat.min(axis=0), np.ptp(flat, axis=0)
     scale = np.array([WIDE, HIGH]) / span
-    corner = np.array(at)
 
     def placed(points: Floats) -> Floats:
         return np.asarray(corner + scale * (points @ SLANT - low), np.float64)
@@ -431,44 +407,36 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
         np.array([channel]), points=straight_points(first[None], last[None]),
         thinnest=3.0, thickest=4.5, again=True,
     )  # fmt: skip
-    across = np.array([-way[1], way[0]])
-    x, y = (first + last) / 2 + (DISC + 6) * across
-    disc = Disc(float(x), float(y), 1)
-    arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
-    return replace(
-        scene,
-        height=max(scene.height, at[1] + HIGH + 2 * DISC + 6),
-        channels=(*scene.channels, hot),
-        bundles=(*scene.bundles, _planes(most, placed)),
-        arrows=(*scene.arrows, arrow),
-        discs=(disc, *scene.discs),
-        words=(*scene.words, *_axes(most, placed)),
-    )
-
-
-def _planes(most: Floats, placed: Placing) -> Bundles:
-    """Return the outlines of the planes, and the edges between them."""
     z, y, x = most
     corners = np.array([[0, 0], [0, x], [y, x], [y, 0]])
-    lines = [
+    lines = [  # the outlines of the planes, and the edges between them
         ((plane, *corners[at]), (plane, *corners[(at + 1) % 4]))
         for plane in range(int(z) + 1)
         for at in range(4)
     ]
     lines += [((0, *corner), (z, *corner)) for corner in corners]
-    start, end = (placed(np.array([line[side] for line in lines])) for side in (0, 1))
-    return Bundles(straight_points(start, end), np.full(len(lines), 1.0))
-
-
-def _axes(most: Floats, placed: Placing) -> list[Word]:
-    """Return the names of the axes at the ends of edges, and what the key is."""
-    z, y, x = most
-    ends = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
-    heads = ends + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
+    begins, stops = (placed(np.array([line[side] for line in lines])) for side in (0, 1))
+    outlines = Bundles(straight_points(begins, stops), np.full(len(lines), 1.0))
+    # the names of the axes stand at the ends of edges
+    tips = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
+    heads = tips + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
     words = [Word(float(at), float(up), name, "center")
-             for (at, up), name in zip(heads, "xyz", strict=False)]  # fmt: skip
-    left, top = ends[1, 0] - 14, ends[3, 1] - LINE
-    return [*words, Word(float(left), float(top), "the busiest channel", style="network-heading")]
+             for (at, up), name in zip(heads, AXES, strict=False)]  # fmt: skip
+    at_left, over = float(tips[1, 0] - 14), float(tips[3, 1] - LINE)
+    words.append(Word(at_left, over, "the busiest channel", style="network-heading"))
+    across = np.array([-way[1], way[0]])
+    middle = (first + last) / 2 + (DISC + 6) * across
+    disc = Disc(float(middle[0]), float(middle[1]), 1)
+    arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
+    return replace(
+        scene,
+        height=max(scene.height, top + LINE + HIGH + 2 * DISC + 6),
+        channels=(*scene.channels, hot),
+        bundles=(*scene.bundles, outlines),
+        arrows=(*scene.arrows, arrow),
+        discs=(disc, *scene.discs),
+        words=(*scene.words, *words),
+    )
 
 
 TALL = 640.0
@@ -501,14 +469,23 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     rows, order = _rows(cube), gray_order(cube.sides)
     margin = max(width_of(name) for name in rows.names) + 6
     many = len(rows.names)
-    cell, a_line = _fit(cube, many, width - margin)
+    cell, a_line = 0.0, cube.num_routers  # nodes in a line: those of one prefix
+    for axis in range(len(cube.sides)):
+        long = prod(cube.sides[axis:])
+        lines = cube.num_routers // long
+        high = (TALL - lines * (LINE + 8)) / (lines * many)
+        fits = min((width - margin) / long, LARGEST, high)
+        if fits > cell:
+            cell, a_line = fits, long
     if cell < LEAST:
         return None
     parts, top = Parts(), 0.0
     for first in range(0, len(order), a_line):
         nodes = order[first : first + a_line]
         y = top + LINE + 2
-        parts.words.append(Word(margin, top + LINE / 2, _called(cube, nodes)))
+        places = np.stack(np.unravel_index(nodes, cube.sides)).tolist()
+        alike = ["·" if len(set(each)) > 1 else str(each[0]) for each in places]
+        parts.words.append(Word(margin, top + LINE / 2, f"nodes ({','.join(alike)})"))
         parts.words += row_words(rows.names, margin, y, cell)
         row, column = np.nonzero(rows.channel[:, nodes] >= 0)
         channel = rows.channel[row, nodes[column]]
@@ -558,26 +535,6 @@ def _rows(cube: Cube) -> _Rows:
             names.append(f"dimension {axis}{sign}")
             rows.append(row)
     return _Rows(names, np.array(rows))
-
-
-def _fit(cube: Cube, many: int, room: float) -> tuple[float, int]:
-    """Return the pixels of a square, and how many nodes are in a line: those of one prefix."""
-    best = 0.0, cube.num_routers
-    for axis in range(len(cube.sides)):
-        a_line = prod(cube.sides[axis:])
-        lines = cube.num_routers // a_line
-        cell = min(room / a_line, LARGEST)
-        high = (TALL - lines * (LINE + 8)) / (lines * many)
-        if min(cell, high) > best[0]:
-            best = min(cell, high), a_line
-    return best
-
-
-def _called(cube: Cube, nodes: Ints) -> str:
-    """Return what the nodes of a line have in common: their first coordinates."""
-    at = np.stack(np.unravel_index(nodes, cube.sides))
-    said = ["·" if len(set(each)) > 1 else str(each[0]) for each in at.tolist()]
-    return f"nodes ({','.join(said)})"
 
 
 def _busiest(

@@ -1,8 +1,7 @@
 """Dragonflies as a ring of groups, and networks too large to draw by channel.
 
-Networks that are too large to draw by channel: means by part, and all in falling order.
-
-Dragonflies: a ring of groups, global cables across it, local ones as small matrices round it.
+A dragonfly has its global cables across the ring, and its local ones as small matrices round it.
+Networks that are too large have means by part, and all channels in falling order.
 """
 
 from __future__ import annotations
@@ -15,16 +14,8 @@ import numpy as np
 
 from netloom.base.arrays import Floats, Ints
 from netloom.drawing.names import LINE, width_of
-from netloom.drawing.networks.panels import (
-    MOST_BLOCKS,
-    column_words,
-    marked_squares,
-    ports,
-    row_words,
-    shares,
-    straight,
-)
 from netloom.drawing.networks.scene import (
+    MOST_BLOCKS,
     Box,
     Bundles,
     Cells,
@@ -32,16 +23,22 @@ from netloom.drawing.networks.scene import (
     Scene,
     Word,
     as_squares,
+    column_words,
     discs_on,
     last_of,
+    marked_squares,
     named_below,
+    ports,
+    row_words,
+    shares,
     squares_at,
+    straight,
 )
 from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape
 
-# -- profile ---------------------------------------------------------------------------------------
+# -- profiles of large networks --------------------------------------------------------------------
 
 
 BARS = 100
@@ -89,7 +86,6 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
     """Return means by row, plane or line, if there are such, and all channels in falling order."""
     cells: list[Cells] = []
     words: list[Word] = []
-    boxes: list[Box] = []
     top = 0.0
     routers, family = traffic.topology.routers, traffic.topology.family
     every = _of_hyperx(traffic, family) if isinstance(family, HyperXShape) else []
@@ -102,7 +98,7 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
     listed, names, below = named_below(traffic, top + GAP, width)
     none = Channels(np.zeros(0, np.int64), squares=np.zeros((0, 3)))
     return Scene(
-        width, top + GAP + below, (none,), (*boxes, box), (*words, *said, *names), tuple(listed),
+        width, top + GAP + below, (none,), (box,), (*words, *said, *names), tuple(listed),
         cells=(*cells, bars),
     )  # fmt: skip
 
@@ -214,7 +210,7 @@ def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Wo
     return Cells(places, mean, said), words, line, foot + LINE
 
 
-# -- ring ------------------------------------------------------------------------------------------
+# -- rings of dragonflies --------------------------------------------------------------------------
 
 
 MOST_CHORDS = 2500
@@ -283,7 +279,13 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     shown = traffic.between
     far = group[0][shown] != group[1][shown]
     near = shown[~far]
-    chords, note = _chords(traffic, ring, shown[far])
+    chords, note = _chord_curves(traffic, ring, shown[far]), ""
+    if len(chords.channel) > MOST_CHORDS:
+        assert chords.points is not None
+        hot = traffic.weight[chords.channel] > max(HOT * traffic.most, traffic.mean)
+        hot &= np.cumsum(hot[::-1])[::-1] <= MOST_HOT
+        chords = replace(chords, channel=chords.channel[hot], points=chords.points[hot])
+        note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
     local = _local(ring, traffic, near)
     left, top = (across + 30, HEAD) if beside else (0.0, 2 * HEAD + across + 16)
     matrix, words, end = _groups(traffic, group, left, top, width - left)
@@ -292,7 +294,14 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     places = {
         each: _by_number(ring, int(group[0][each])) for each in traffic.busiest if each in inner
     }
-    hosts = _hosts(ring, traffic)
+    ended, router = ports(traffic)  # short lines outside the rim, of each router senders first
+    at, number = np.divmod(router, shape.routers)
+    share, part = shares(router, ended)
+    at = at + ((number + 0.06 + 0.88 * share) / shape.routers - 0.5) * (1 - SPARE)
+    first = ring.radius + RIM / 2 + 1
+    start, out = (ring.at(ring.angle(at), first + add) for add in (0.0, HOSTS))
+    slot = 2 * pi * ring.radius * (1 - SPARE) / (shape.groups * shape.routers)
+    hosts = straight(ended, start, out, float(slot * part.min(initial=1.0)))
     discs = discs_on(traffic, (chords, hosts), words, places)
     listed, names, below = named_below(traffic, end + 16, width, left)
     marks = marked_squares(traffic, local) if ring.square else ()
@@ -335,8 +344,8 @@ def _ring(shape: DragonflyShape, across: float, top: float, least: float = LEAST
     return _Ring(shape, across / 2, top + across / 2, radius, square, away)
 
 
-def _places(ring: _Ring, channels: Ints, traffic: Traffic) -> Floats:
-    """Return float64[2, n], where on the rim global channels start and end, counted in groups.
+def _chord_curves(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:
+    """Return global cables as curves across the ring. Neighbors bow little.
 
     In a group slots go by router. In a router by the group that they lead to, so that neighbours
     are joined by short ways. The two directions of a cable lie beside each other.
@@ -350,25 +359,7 @@ def _places(ring: _Ring, channels: Ints, traffic: Traffic) -> Floats:
     direction = np.repeat([0, 1], len(channels)) ^ (group > other)
     share, _ = shares(own, np.tile(channels, 2), direction, turn)
     within = (own % shape.routers + share) / shape.routers
-    return (group + (within - 0.5) * (1 - SPARE)).reshape(2, -1)
-
-
-def _chords(traffic: Traffic, ring: _Ring, channels: Ints) -> tuple[Channels, str]:
-    """Return the global cables. Only the hottest where they are too many."""
-    note, hot = "", np.ones(len(channels), np.bool_)
-    if len(channels) > MOST_CHORDS:
-        hot = traffic.weight[channels] > max(HOT * traffic.most, traffic.mean)
-        hot &= np.cumsum(hot[::-1])[::-1] <= MOST_HOT
-        note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
-    drawn = _chord_curves(traffic, ring, channels)
-    assert drawn.points is not None
-    return replace(drawn, channel=channels[hot], points=drawn.points[hot]), note
-
-
-def _chord_curves(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:
-    """Return global cables as curves across the ring. Neighbors bow little."""
-    places = _places(ring, channels, traffic)
-    angle = ring.angle(places)
+    angle = ring.angle((group + (within - 0.5) * (1 - SPARE)).reshape(2, -1))
     apart = np.abs(np.angle(np.exp(1j * (angle[1] - angle[0])))) / pi
     pulled = ring.radius * (0.75 - 0.7 * apart)
     rim = ring.radius - RIM
@@ -423,18 +414,6 @@ def _rim(ring: _Ring) -> Bundles:
         group + ((number + share) / shape.routers - 0.5) * (1 - SPARE) for share in (0.06, 0.94)
     ]
     return Bundles(_arcs(ring, *ends), np.full(len(group), RIM), style="network-rim")
-
-
-def _hosts(ring: _Ring, traffic: Traffic) -> Channels:
-    """Return the channels of hosts: short lines outside the rim, of each router senders first."""
-    shown, router = ports(traffic)
-    group, number = np.divmod(router, ring.shape.routers)
-    share, part = shares(router, shown)
-    at = group + ((number + 0.06 + 0.88 * share) / ring.shape.routers - 0.5) * (1 - SPARE)
-    first = ring.radius + RIM / 2 + 1
-    start, end = (ring.at(ring.angle(at), first + add) for add in (0.0, HOSTS))
-    slot = 2 * pi * ring.radius * (1 - SPARE) / (ring.shape.groups * ring.shape.routers)
-    return straight(shown, start, end, float(slot * part.min(initial=1.0)))
 
 
 def _arcs(ring: _Ring, start: Floats, end: Floats) -> Floats:

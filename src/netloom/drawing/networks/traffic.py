@@ -216,12 +216,6 @@ class Traffic:
         last = 1.0 if self.shown == "use" else self.most
         return {0.0: 0.0} | ({last: 1.0} if last else {})
 
-    @property
-    def uneven(self) -> bool:
-        """Whether some channel is clearly busier than the mean."""
-        least = 0.0 if self.shown == "change" else EVEN * self.own_mean
-        return self.highest > least
-
     def heat(self, time: Floats | float) -> Floats:
         """Return colors, 0 … 1, by ``stops``."""
         times, colours = zip(*self.stops.items(), strict=True)
@@ -247,7 +241,7 @@ class Traffic:
         """The channels that are named, the busiest first: above the mean only."""
         if self.marked:
             return list(self.marked.words)[:MARKED_IN_GRAPHS]
-        if not self.uneven:
+        if self.highest <= (0.0 if self.shown == "change" else EVEN * self.own_mean):
             return []
         family = self.topology.family
         known = isinstance(family, DragonflyShape | HyperXShape | StagesShape | TreeShape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import inf
 from typing import Any, NamedTuple
 
@@ -79,14 +79,8 @@ def compare_pair(one: Curve, other: Curve) -> Pair:
         halves.append(np.interp(loads, places, half))
     gap = means[1] - means[0]
     faster = np.where(np.abs(gap) > halves[0] + halves[1], np.sign(gap), 0).astype(np.int64)
-    return Pair(loads, means[1] / means[0] - 1, faster, _crossings(loads, gap, faster))
-
-
-def _crossings(loads: Floats, gap: Floats, faster: Ints) -> tuple[Crossing, ...]:
-    """Return where it is sure that the faster curve becomes the slower one."""
-    sure = np.flatnonzero(faster)
-    found = []
-    for before, after in zip(sure[:-1].tolist(), sure[1:].tolist(), strict=True):
+    crossings = []
+    for before, after in pairwise(np.flatnonzero(faster).tolist()):
         if faster[before] == faster[after]:
             continue
         part = slice(before, after + 1)
@@ -94,8 +88,8 @@ def _crossings(loads: Floats, gap: Floats, faster: Ints) -> tuple[Crossing, ...]
         last = before + int(np.flatnonzero(signs == signs[0])[-1])
         rising = last + np.argsort(gap[last : last + 2])
         load = float(np.interp(0.0, gap[rising], loads[rising]))
-        found.append(Crossing(load, float(loads[before]), float(loads[after])))
-    return tuple(found)
+        crossings.append(Crossing(load, float(loads[before]), float(loads[after])))
+    return Pair(loads, means[1] / means[0] - 1, faster, tuple(crossings))
 
 
 def crossing_sentences(group: CurveGroup) -> list[str]:
@@ -103,7 +97,16 @@ def crossing_sentences(group: CurveGroup) -> list[str]:
     pairs = list(combinations(group.simulated, 2))
     compared = [(one, other, compare_pair(one, other)) for one, other in pairs]
     crossing = [each for each in compared if each[2].crossings]
-    said = [_crossed(*each) for each in crossing[:MOST_PAIRS]]
+    said = []
+    for one, other, pair in crossing[:MOST_PAIRS]:
+        places = [
+            f"{number(each.load)} (between {number(each.low)} and {number(each.high)})"
+            for each in pair.crossings
+        ]
+        below, above = order_at_crossing(one, other, pair)
+        cross = f"The latencies of {one.label} and {other.label} cross at {', '.join(places)}"
+        ends = f", {above.label} above" if len(places) == 1 else " the first"
+        said.append(f"{cross}: {below.label} is faster below{ends}.")
     if len(crossing) > MOST_PAIRS:
         said.append(f"{counted(len(crossing) - MOST_PAIRS, 'more pair')} of curves cross.")
     return said
@@ -113,19 +116,6 @@ def order_at_crossing(one: Curve, other: Curve, pair: Pair) -> tuple[Curve, Curv
     """Return the curve that is faster below the first crossing of two, then the other one."""
     first = pair.faster[np.flatnonzero(pair.faster)[0]]
     return (one, other) if first > 0 else (other, one)
-
-
-def _crossed(one: Curve, other: Curve, pair: Pair) -> str:
-    """Return where a pair crosses, and which curve is faster below and above."""
-    places = [
-        f"{number(each.load)} (between {number(each.low)} and {number(each.high)})"
-        for each in pair.crossings
-    ]
-    below, above = order_at_crossing(one, other, pair)
-    cross = f"The latencies of {one.label} and {other.label} cross at {', '.join(places)}"
-    if len(places) == 1:
-        return f"{cross}: {below.label} is faster below, {above.label} above."
-    return f"{cross}: {below.label} is faster below the first."
 
 
 def times_said(least: float, most: float) -> str:
@@ -142,16 +132,11 @@ def times_said(least: float, most: float) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def common_load(group: CurveGroup) -> float | None:
-    """Return the highest load at which all runs of all simulated curves have a latency, or None.
+def highest_shared(curves: Sequence[Curve]) -> float | None:
+    """Return the highest load at which all runs of all curves have a latency, or None.
 
     Curves that saturate at the lowest load have none, and are passed over.
     """
-    return highest_shared(group.simulated)
-
-
-def highest_shared(curves: tuple[Curve, ...]) -> float | None:
-    """Return the highest load at which all curves that have latencies have one, or None."""
     known = [curve for curve in curves if len(curve.whole)]
     loads = [{float(f"{load:.12g}") for load in curve.whole["load"]} for curve in known]
     return max(set.intersection(*loads), default=None) if loads else None
@@ -159,7 +144,7 @@ def highest_shared(curves: tuple[Curve, ...]) -> float | None:
 
 def curve_numbers(group: CurveGroup) -> DataTable:
     """Return the key numbers of a group of curves, one row per curve."""
-    common = common_load(group)
+    common = highest_shared(group.simulated)
     unit = group.axes.latency_unit
     heads = ["curve", f"idle, {unit}", *(["saturates at"] if group.axes.open else [])]
     if group.simulated:
@@ -177,7 +162,13 @@ def curve_numbers(group: CurveGroup) -> DataTable:
         if common is not None:
             row.append(give_or_take(*(curve.at(common) or (None, None))))
         if group.models and group.simulated:
-            row += _compared(curve, group.model_of(place))
+            model = group.model_of(place)
+            off = [] if model is None else [each for _, each in deviations(curve, model)]
+            row += [
+                model and model.found and model.found[0],
+                percent(float(np.median(np.abs(off)))) if off else None,
+                share(max(off, key=abs)) if off else None,
+            ]
         rows.append(row)
     return table_of(heads, rows)
 
@@ -191,19 +182,6 @@ def saturation_said(curve: Curve) -> str:
     if curve.fell_behind is not None:
         return f"below {number(curve.below)}"
     return f"above {number(curve.kept_up)}"
-
-
-def _compared(curve: Curve, model: Curve | None) -> list[Any]:
-    """Return where a model saturates, and how far it is off: in the median, and at most."""
-    if model is None:
-        return [None, None, None]
-    off = [each for _, each in deviations(curve, model)]
-    worst = max(off, key=abs, default=None)
-    return [
-        model.found and model.found[0],
-        None if not off else percent(float(np.median(np.abs(off)))),
-        None if worst is None else share(worst),
-    ]
 
 
 def carries_most(curves: Sequence[Curve]) -> str:
@@ -242,7 +220,7 @@ def is_fastest(group: CurveGroup) -> str:
     without = [curve.label for curve in group.simulated if curve.whole.is_empty()]
     if len(group.simulated) - len(without) < 2:
         return ""
-    load = common_load(group)
+    load = highest_shared(group.simulated)
     if load is None:
         return "There is no load at which all of them have a latency."
     found = [
@@ -439,9 +417,13 @@ def _latency_clause(best: Curve, other: Curve, group: CurveGroup) -> tuple[str, 
 def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGroup) -> Decision:
     """Return what decides between curves that carry about the same, or whose end is open."""
     behind = [curve for curve in curves if curve not in near]
-    carried = _all_carry(near, group)
+    ends, carried = [curve.bounds for curve in near], ""
+    if group.axes.open and all(each and each[0] for each in ends):
+        least = min(each[0] for each in ends if each)
+        who = "both carry" if len(near) == 2 else "each carries"
+        carried = f", and {who} {number(least)} {_unit(group)}"
     some = [curve for curve in near if len(curve.whole)]
-    if len(some) < 2 or (load := highest_shared(tuple(near))) is None:
+    if len(some) < 2 or (load := highest_shared(near)) is None:
         said = f"Which to take for {group.name} is open: no load has a latency of each."
         return Decision(Verdict("unknown", said, group.name), ())
     if len(some) == 2 and (found := _best_below_and_above(some, group)) is not None:
@@ -454,7 +436,8 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
         up_to = f" up to {number(alike.load)}" if alike.ends else ""
         most = percent(float(f"{alike.most:.2g}"))
         differ = f"differ by at most {most}" if alike.most > EQUAL else "are the same"
-        said = f"{_cost(group)}{up_to}: latencies {names}{differ}{carried}."
+        kind = f"For {group.name} decide by cost" if _takes(group) else f"{group.name}: much alike"
+        said = f"{kind}{up_to}: latencies {names}{differ}{carried}."
         tile = Tile(most, f"largest difference in latency{up_to}, {group.name}")
         mark = "limited" if alike.ends else "fine"
         return Decision(Verdict(mark, said, group.name), (tile,))
@@ -509,23 +492,9 @@ def _best_below_and_above(curves: Sequence[Curve], group: CurveGroup) -> Decisio
     return Decision(Verdict("limited", said, group.name), (tile,))
 
 
-def _all_carry(curves: Sequence[Curve], group: CurveGroup) -> str:
-    """Return what all of some curves carry, as the end of a sentence."""
-    ends = [curve.bounds for curve in curves]
-    if not group.axes.open or any(each is None or not each[0] for each in ends):
-        return ""
-    least = min(each[0] for each in ends if each is not None)
-    who = "both carry" if len(curves) == 2 else "each carries"
-    return f", and {who} {number(least)} {_unit(group)}"
-
-
 def _takes(group: CurveGroup) -> bool:
     """Whether the curves are alternatives: programs and patterns are not a choice."""
     return "traffic" not in group.differ
-
-
-def _cost(group: CurveGroup) -> str:
-    return f"For {group.name} decide by cost" if _takes(group) else f"{group.name}: much alike"
 
 
 def _unit(group: CurveGroup) -> str:
@@ -560,11 +529,6 @@ def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Decision |
             return None
     if len(found) < 2 or len({each.does for each in found.values()}) > 1:
         return None
-    return _ranked(found)
-
-
-def _ranked(found: Mapping[str, Measure]) -> Decision:
-    """Return which of some measures is best, and by how much."""
     more = next(iter(found.values())).more
     ranked = sorted(found, key=lambda name: found[name].value, reverse=more)
     first = found[ranked[0]]

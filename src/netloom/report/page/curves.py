@@ -360,7 +360,11 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     for record in records:
         if (kind := record.kind.curve) is None:
             continue
-        for technique in _techniques(record):
+        table = record.tables["table"]
+        techniques = [(record.figures.get("router") or {}).get("switching") or ""]
+        if "switching" in table.columns:
+            techniques = table["switching"].unique(maintain_order=True).to_list()
+        for technique in techniques:
             about = _about(record, kind, technique)
             key = kind.axes, kind.model, repr(sorted(about.items()))
             gathered.setdefault(key, []).append((about, technique, record))
@@ -400,15 +404,6 @@ def deviations(simulated: Curve, model: Curve) -> list[tuple[float, float]]:
         for load, latency in pairs
         if loads[0] - 1e-12 <= load <= loads[-1] + 1e-12 and latency
     ]
-
-
-def _techniques(record: Recorded) -> list[str]:
-    """Return the switching techniques that an answer compares. "" if there are none."""
-    table = record.tables["table"]
-    if "switching" in table.columns:
-        found: list[str] = table["switching"].unique(maintain_order=True).to_list()
-        return found
-    return [(record.figures.get("router") or {}).get("switching") or ""]
 
 
 def _about(record: Recorded, kind: CurveKind, technique: str) -> dict[str, Any]:
@@ -542,11 +537,15 @@ def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
     names = names_of([curve.about for curve in curves], differ)
     found = [replace(curve, label=said) for curve, said in zip(curves, names, strict=True)]
     simulated, models = ([each for each in found if each.model is of] for of in (False, True))
-    places = [
-        next((at for at, each in enumerate(simulated) if _predicts(model, each)), None)
-        for model in models
-    ]
-    order = sorted(range(len(models)), key=lambda at: (places[at] is None, places[at] or 0))
+    beside: list[tuple[int | None, Curve]] = []
+    for model in models:
+        alike = (at for at, each in enumerate(simulated) if _predicts(model, each))
+        place = next(alike, None)
+        if place is not None and model.ends:  # as it is to be compared with the simulated one
+            longer = model.table.with_columns(model.table["latency"] + model.ends)
+            model = replace(model, table=longer)
+        beside.append((place, model))
+    beside.sort(key=lambda each: (each[0] is None, each[0] or 0))
     networks = {short_name(str(curve.about.get("topology", ""))) for curve in curves}
     shared = networks.pop() if len(networks) == 1 else ""
     return CurveGroup(
@@ -554,16 +553,9 @@ def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
         axes=axes,
         differ=differ,
         simulated=tuple(simulated),
-        models=tuple(_beside(models[at], places[at]) for at in order),
-        of=tuple(places[at] for at in order),
+        models=tuple(model for _, model in beside),
+        of=tuple(place for place, _ in beside),
     )
-
-
-def _beside(model: Curve, place: int | None) -> Curve:
-    """Return a model as it is to be compared with a simulated curve, if it stands beside one."""
-    if place is None or not model.ends:
-        return model
-    return replace(model, table=model.table.with_columns(model.table["latency"] + model.ends))
 
 
 def _predicts(model: Curve, simulated: Curve) -> bool:

@@ -129,11 +129,8 @@ def make_figure(
     >>> figure.data.rows
     (('0.1', '20'), ('0.2', '23'))
     """
-    import altair as alt
-
     with alt.data_transformers.enable("default", max_rows=None):
-        spec = chart.to_dict()
-    spec = _rounded(spec)
+        spec = _rounded(chart.to_dict())
     for gone in ("$schema", "config"):
         spec.pop(gone, None)
     own = spec.pop("title", "")
@@ -175,7 +172,14 @@ def describe(spec: Mapping[str, Any], title: str) -> str:
         said = f"{head} from {number(low)} to {number(high)}"
         if low != high and (field != numeric[0] or len(numeric) == 1):
             most = next(row for row in values if row[field] == high)
-            said += _where(most, columns, field, numeric[0])
+            names = [
+                number(most[other])
+                for other, (_, kind) in columns.items()
+                if kind in ("nominal", "ordinal") and isinstance(most.get(other), str)
+            ]
+            if field != numeric[0] and _is_number(most.get(numeric[0])):
+                names.append(f"{columns[numeric[0]][0]} {number(most[numeric[0]])}")
+            said += f", most at {', '.join(names)}" if names else ""
         parts.append(said)
     for field, (head, kind) in columns.items():
         if kind in ("nominal", "ordinal") and field not in numeric:
@@ -234,18 +238,6 @@ def turned(table: DataTable) -> DataTable:
     return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1, table.caption)
 
 
-def _where(row: Mapping[str, Any], columns: Mapping[str, Any], field: str, first: str) -> str:
-    """Return where the largest value is: at which name, or else at which place of the axis."""
-    names = [
-        number(row[other])
-        for other, (_, kind) in columns.items()
-        if kind in ("nominal", "ordinal") and isinstance(row.get(other), str)
-    ]
-    if first != field and _is_number(row.get(first)):
-        names.append(f"{columns[first][0]} {number(row[first])}")
-    return f", most at {', '.join(names)}" if names else ""
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -284,17 +276,13 @@ def _columns(
     for field, (title, kind) in found.items():
         head = title or field.replace("_", " ")
         values = {str(row.get(field)) for row in sets[main]}
-        known = (each for each, _ in shown.values())
-        if field not in hidden and head not in known and not _is_drawing(field, head, values):
+        known = {each for each, _ in shown.values()}
+        # what only says how to draw: a color, or a base line that nothing names
+        drawing = all(value.startswith("#") for value in values)
+        drawing |= len(values) == 1 and head == field.replace("_", " ")
+        if field not in hidden and head not in known and not drawing:
             shown[field] = head, kind
     return shown, sets[main]
-
-
-def _is_drawing(field: str, head: str, values: set[str]) -> bool:
-    """Whether a column only says how to draw: a color, or a base line that nothing names."""
-    return all(value.startswith("#") for value in values) or (
-        len(values) == 1 and head == field.replace("_", " ")
-    )
 
 
 def units_of(
@@ -344,7 +332,12 @@ def on_one_scale(figures: Sequence[Figure]) -> list[Figure]:
         for name in known
     }
     for kind in (specs, list(filter(None, narrow))):
-        ticks = {name: _ticks(kind, domains, name) for name in shared} if kind else {}
+        ticks = dict[str, dict[str, Any]]()
+        for name in shared if kind else ():  # of the axis that goes furthest, for the others too
+            widest = max(range(len(kind)), key=lambda place: domains[place][name][1])
+            axes = (each.get("axis") for at, each in _scaled(kind[widest]) if at == name)
+            first: dict[str, Any] = next(filter(None, axes), {})
+            ticks[name] = {key: first[key] for key in TICKS if key in first}
         for channel, encoding in (each for spec in kind for each in _scaled(spec)):
             if channel in shared:
                 encoding["scale"] = {**(encoding.get("scale") or {}), "domain": shared[channel]}
@@ -365,17 +358,6 @@ def _domains(spec: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
             low, high = found.get(channel, ends)
             found[channel] = min(low, ends[0]), max(high, ends[1])
     return found
-
-
-def _ticks(
-    specs: Sequence[Mapping[str, Any]], domains: Sequence[Mapping[str, Any]], name: str
-) -> dict[str, Any]:
-    """Return the ticks of the axis that goes furthest, as the others need them, too."""
-    widest = max(range(len(specs)), key=lambda place: domains[place][name][1])
-    for channel, encoding in _scaled(specs[widest]):
-        if channel == name and (axis := encoding.get("axis")):
-            return {key: axis[key] for key in TICKS if key in axis}
-    return {}
 
 
 def _scaled(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -438,14 +420,28 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
 
 
 def _latency(group: CurveGroup) -> Figure:
-    top, cut = _top(group)
-    y = Axis("latency", _with_unit(f"{group.axes.latency}, {group.axes.latency_unit}"), 0.0, top)
+    latencies: list[Any] = [curve.table["latency"].max() for curve in group.curves]
+    highest = max((value for value in latencies if value is not None), default=1.0)
+    idle = max((curve.idle for curve in group.curves if curve.idle), default=highest)
+    first = [curve.table["latency"][0] for curve in group.curves if len(curve.table)]
+    end = HIGHEST * max([idle, *first])
+    cut = highest > end  # curves go on beyond the axis
+    top = end if cut else 1.05 * highest
+    rows = [
+        (curve.label, MODEL if curve.model else SIMULATED, row["load"], row["latency"],
+         row["low"], row["high"], runs_said(row))
+        for curve in group.curves
+        for row in curve.table.iter_rows(named=True)
+    ]  # fmt: skip
+    latency = f"{group.axes.latency}, {group.axes.latency_unit}"
+    heads = ["curve", "whose", group.axes.load, latency, "95 % from", "to", "runs"]
+    y = Axis("latency", _with_unit(latency), 0.0, top)
     return make_figure(
         _drawn(group, _latency_rows, lambda _: y, saturates=True),
         title=f"{group.axes.latency.capitalize()} by load: {group.name}",
         caption=_latency_caption(group, top, cut=cut),
         alternative=_latency_alternative(group),
-        data=_latency_data(group),
+        data=table_of(heads, rows),
     )
 
 
@@ -582,33 +578,23 @@ def _looks(group: CurveGroup) -> dict[str, Look]:
 
 def _named(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
     """Return the curves of each panel, their names without the words that all share."""
-    found = panels(group)
-    _, short = _shared(found)
+    found, (_, short) = panels(group), _shared(group)
     return {
         panel: [(curve, short[name].strip(", ")) for curve, name in some]
         for panel, some in found.items()
     }
 
 
-def _shared(found: dict[str, list[tuple[Curve, str]]]) -> tuple[str, dict[str, str]]:
+def _shared(group: CurveGroup) -> tuple[str, dict[str, str]]:
     """Return the words that all names share, and the names without them."""
-    return shared_words(list(dict.fromkeys(name for some in found.values() for _, name in some)))
-
-
-def _top(group: CurveGroup) -> tuple[float, bool]:
-    """Return where the axis of latencies ends, and whether curves go on beyond it."""
-    most: list[Any] = [curve.table["latency"].max() for curve in group.curves]
-    highest = max((value for value in most if value is not None), default=1.0)
-    idle = max((curve.idle for curve in group.curves if curve.idle), default=highest)
-    first = [curve.table["latency"][0] for curve in group.curves if len(curve.table)]
-    end = HIGHEST * max([idle, *first])
-    return (end, True) if highest > end else (1.05 * highest, False)
+    names = (name for some in panels(group).values() for _, name in some)
+    return shared_words(list(dict.fromkeys(names)))
 
 
 def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
     said = []
     many = {each for curve in group.simulated for each in curve.table["runs"]}
-    if title := _shared(panels(group))[0]:
+    if title := _shared(group)[0]:
         said.append(f'Names leave out "{title}".')
     if any(curve.table["high"].drop_nulls().len() for curve in group.simulated):
         runs = f"{'up to ' * (len(many) > 1)}{max(many)} runs with different seeds"
@@ -648,15 +634,3 @@ def _latency_alternative(group: CurveGroup) -> str:
             line += f"; saturates at {low}" if low == high else f"; saturates from {low} to {high}"
         said.append(f"{line}.")
     return " ".join(said)
-
-
-def _latency_data(group: CurveGroup) -> Any:
-    rows = [
-        (curve.label, MODEL if curve.model else SIMULATED, row["load"], row["latency"],
-         row["low"], row["high"], runs_said(row))
-        for curve in group.curves
-        for row in curve.table.iter_rows(named=True)
-    ]  # fmt: skip
-    latency = f"{group.axes.latency}, {group.axes.latency_unit}"
-    heads = ["curve", "whose", group.axes.load, latency, "95 % from", "to", "runs"]
-    return table_of(heads, rows)

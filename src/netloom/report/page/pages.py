@@ -22,7 +22,7 @@ from netloom.questions.answers import Verdict
 from netloom.questions.recorded import Recorded, key_columns
 from netloom.questions.register import command_line, kind_of
 from netloom.questions.terminal import ended, short_name
-from netloom.report.page.curve_verdicts import Tile, common_load
+from netloom.report.page.curve_verdicts import Tile, highest_shared
 from netloom.report.page.curves import CurveGroup, find_curves, name_fields
 from netloom.report.page.figure import Figure
 from netloom.report.page.sections import (
@@ -81,7 +81,7 @@ def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
     records = [each.record for each in asked]
     groups = find_curves(records)
     said = _deciding(sections)
-    chosen = {name for each in sections if each.decision for name in each.decision.chosen}
+    chosen = [name for each in sections if each.decision for name in each.decision.chosen]
     notes = list(dict.fromkeys(_told(each.note) for each in said if each.note))
     about = [  # notes of stars where the sentence has one, and all others
         each for each in said if not each.note.startswith("*") or "*" in each.sentence
@@ -93,9 +93,8 @@ def answer_of(asked: Sequence[Asked], sections: Sequence[Section]) -> Answered:
     sure = _sure_of(groups) or " ".join(dict.fromkeys(near)) or rest
     marks = sorted((each.mark for each in said), key=GRAVEST.index)
     sentence = " ".join(each.sentence for each in said)
-    mark = marks[0] if marks else ""
     return Answered(
-        Verdict(mark, sentence, next=_next(sections, chosen), note=sure),
+        Verdict(marks[0] if marks else "", sentence, next=_next(sections, chosen), note=sure),
         tuple(said),
         tuple(_tiles(asked, sections))[:MOST_TILES],
         tuple(_trust(records, groups, notes)),
@@ -109,23 +108,22 @@ def _deciding(sections: Sequence[Section]) -> list[Verdict]:
     """
     deciding = [each for each in _choices(sections) or _mending(sections) if each.verdicts]
     if len(deciding) > 1 or not all(each.verb for each in deciding):
-        return [_named(each.verdicts[0]) for each in deciding[:MOST_SENTENCES]]
-    of = [name for each in deciding if each.decision for name in each.decision.chosen]
-    told = [verdict for each in deciding for verdict in each.verdicts]
-    told = [each for each in told if not of or not each.of or each.of in of]
-    return [_named(each) for each in told[:MOST_SENTENCES]]
+        told = [each.verdicts[0] for each in deciding]
+    else:
+        of = [name for each in deciding if each.decision for name in each.decision.chosen]
+        told = [verdict for each in deciding for verdict in each.verdicts]
+        told = [each for each in told if not of or not each.of or each.of in of]
+    return [  # each sentence says what it is of
+        replace(each, sentence=f"{each.of}: {each.sentence}")
+        if each.of and each.of not in each.sentence
+        else each
+        for each in told[:MOST_SENTENCES]
+    ]
 
 
 def _mending(sections: Sequence[Section]) -> list[Section]:
     """Return the sections that say what helps, or all if they only say what is wrong."""
     return [each for each in sections if each.verb != "analyze"] or list(sections)
-
-
-def _named(verdict: Verdict) -> Verdict:
-    """Return a verdict whose sentence says what it is of."""
-    if not verdict.of or verdict.of in verdict.sentence:
-        return verdict
-    return replace(verdict, sentence=f"{verdict.of}: {verdict.sentence}")
 
 
 def _told(note: str) -> str:
@@ -157,27 +155,22 @@ def _tiles(asked: Sequence[Asked], sections: Sequence[Section]) -> list[Tile]:
     decided = [
         each.decision.tiles for each in _choices(sections) if each.decision and each.decision.tiles
     ]
-    if not decided:
-        return _best_tiles(asked, _mending(sections)[0])
+    if not decided:  # the figure that decides a section, if there is one, and those of its answers
+        section = _mending(sections)[0]
+        own = [each for each in asked if each.section == section.asked] or asked  # none of curves
+        named = [(name_fields(each.varied), each.record) for each in own]
+        best = section.decision if section.verb else None  # of curves there are no tiles
+        if best is None:
+            return list(_key_figures(named))
+        named.sort(key=lambda each: each[0] not in best.chosen)  # what is taken comes first
+        alike = best.tiles[0].value.partition(" ")[0]
+        shown = (each for each in _key_figures(named) if each.value.partition(" ")[0] != alike)
+        return [*best.tiles, *shown]
     found: list[Tile] = []
     for place, tiles in enumerate(decided):
         later = len(decided) - place - 1
         found += tiles[: max(MOST_TILES - len(found) - later, 1)]
     return found
-
-
-def _best_tiles(asked: Sequence[Asked], section: Section) -> list[Tile]:
-    """Return the figure that decides a section, if there is one, and key figures of its answers."""
-    own = [each for each in asked if each.section == section.asked] or asked  # curves have none
-    named = [(name_fields(each.varied), each.record) for each in own]
-    best = section.decision if section.verb else None  # of curves there are no tiles
-    if best:  # what is taken comes first
-        named.sort(key=lambda each: each[0] not in best.chosen)
-    shown = list(_key_figures(named))
-    if best:
-        alike = best.tiles[0].value.partition(" ")[0]
-        shown = [*best.tiles, *(each for each in shown if each.value.partition(" ")[0] != alike)]
-    return shown
 
 
 def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
@@ -220,7 +213,7 @@ def _telling(table: pl.DataFrame) -> list[dict[str, Any]]:
     return [each for each in rows if each.get("mapping") == "result"] or rows
 
 
-def _next(sections: Sequence[Section], chosen: set[str]) -> str:
+def _next(sections: Sequence[Section], chosen: Sequence[str]) -> str:
     """Return the command that comes next: that of an answer of what is chosen, if there is one."""
     verdicts = [verdict for section in sections for verdict in section.verdicts if verdict.next]
     verdicts.sort(key=lambda each: not any(name in f"{each.of} {each.next}" for name in chosen))
@@ -237,32 +230,27 @@ def _next(sections: Sequence[Section], chosen: set[str]) -> str:
 
 def _sure_of(groups: Sequence[CurveGroup]) -> str:
     """Return in a line how well curves are known, and how far models agree with them."""
-    if not groups:
-        return ""
     runs = max(
         (each for group in groups for curve in group.simulated for each in curve.table["runs"]),
         default=0,
     )
     said = []
-    halves = [half for group in groups if (half := _widest(group)) is not None]
+    halves = []  # of 95 % intervals at the highest load that curves share, in parts of 1
+    for group in groups:
+        load = highest_shared(group.simulated)
+        found = [] if load is None else [curve.at(load) for curve in group.simulated]
+        halves += [here[1] / here[0] for here in found if here is not None and here[1] is not None]
     if runs:
         each = f"Each load is {counted(runs, 'run')}"
         each += " with different seeds" if runs > 1 else ""
-        said.append(f"{each}, latencies within ±{percent(max(halves))}." if halves else f"{each}.")
+        within = f", latencies within ±{percent(max(halves), 2)}" if halves else ""
+        said.append(f"{each}{within}.")
     off = [each for group in groups for _, each in group.off]
     if off:
         near = sorted(map(abs, off))[len(off) // 2]
         median, most = (percent(float(f"{each:.2g}")) for each in (near, max(map(abs, off))))
         said.append(f"The model is off by {median} in the median and by {most} at most.")
     return " ".join(said)
-
-
-def _widest(group: CurveGroup) -> float | None:
-    """Return the widest 95 % interval at the highest load that curves share, in parts of 1."""
-    load = common_load(group)
-    found = [] if load is None else [curve.at(load) for curve in group.simulated]
-    halves = [here[1] / here[0] for here in found if here is not None and here[1] is not None]
-    return float(f"{max(halves):.2g}") if halves else None
 
 
 def _seeds(records: Iterable[Recorded]) -> list[str]:
@@ -278,17 +266,13 @@ def _trust(
     records: Sequence[Recorded], groups: Sequence[CurveGroup], notes: Sequence[str]
 ) -> Iterator[str]:
     """Yield under which conditions the answer holds, and what speaks against it."""
-    known = (each.figures.get("topology") for each in records)
-    networks = listed([*dict.fromkeys(str(each) for each in known if each)])
+    named = (each.figures.get("topology") for each in records)
+    networks = listed([*dict.fromkeys(str(each) for each in named if each)])
     where = f" on {networks}" if networks else ""
     said = f"The answer holds for the questions listed under Method{where}"
     yield f"{said}, with {_with_seeds(records)}."
     yield from notes
-    yield from _contradictions(records, groups)
-
-
-def _contradictions(records: Sequence[Recorded], groups: Sequence[CurveGroup]) -> Iterator[str]:
-    """Yield where an analysis allows less than a simulation of the same carries, and its reason."""
+    # where an analysis allows less than a simulation of the same carries, and its reason
     carried = {
         (group.name.partition(" on ")[0], str(curve.about.get("topology"))): curve.kept_up
         for group in groups
@@ -407,10 +391,26 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     stored = (each for each in sources if not isinstance(each, Recorded))
     by_points = {tuple(each.point.key for each in results.answered): results for results in stored}
     found = list(by_points.values())  # what is there several times once
-    asked = [each for results in found for each in _asked(results, several=len(found) > 1)]
+    several, asked, again = len(found) > 1, list[Asked](), list[str]()
+    for results in found:
+        name = quote(results.name)
+        again += [f"netloom run {name}", f"netloom report {name} -o report.html"]
+        for each in results.answered:
+            section = f"{results.name} {each.point.section}" if several else each.point.section
+            place = None
+            with suppress(InputError, OSError):  # drawn if the network's file is where it was
+                place = located(each, results.folder)
+            asked.append(Asked(each.record, each.point.varied, section, place))
     asked += [
         Asked(each, varied, each.verb) for each, varied in zip(live, varied_in(live), strict=True)
     ]
+    names = list(dict.fromkeys(name_of(each) or each.kind.title for each in live))
+    lines = (command_line(each.kind, each.configuration) for each in live[:MOST_QUESTIONS])
+    questions = []  # in full, but what was left open
+    for one in live[:MOST_QUESTIONS]:
+        fields = {name: value for name, value in one.configuration.items() if value is not None}
+        text = json.dumps(fields, indent=1, ensure_ascii=False, default=str)
+        questions.append((f"{one.kind.title}: {name_of(one)}".rstrip(": "), text))
     if not asked:
         raise InputError("report", "no answers", "an experiment that has some: see netloom run")
     pages = [  # those that take long to walk are explored by a command
@@ -418,12 +418,21 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         for results in found
         if any(each.record.verb in AGAIN for each in results.answered)
     ]
-    facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
+    facts = [fact for results in found for fact in _facts(results, several=several)]
+    if live:
+        facts += [
+            ("Answers", counted(len(live), "answer", ",")),
+            ("netloom", listed(sorted({each.answer.provenance.version for each in live}))),
+            ("Seeds", listed(_seeds(live), 12)),
+        ]
+    seconds = sum(each.cpu_seconds for each in found)
+    seconds += sum(each.figures.get("cpu_seconds") or 0.0 for each in live)
+    cost = f" in {_duration(seconds)} of processor time" if seconds else ""
     loads = (each.record.answer.channel_loads() for each in asked)
     with one_scale(filter(None, loads)):
         sections = tuple(sections_of(asked))
     return Page(
-        title=title or _title(live, found),
+        title=title or listed([each.title or each.name for each in found]) or listed(names, 3),
         question=" ".join(results.question for results in found if results.question),
         notices=tuple(
             f"{results.name}: {results.sentence}"
@@ -433,10 +442,10 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
         answer=answer_of(asked, sections),
         sections=sections,
         numbers=tuple(numbers_of(asked)),
-        facts=(*facts, *_facts_of_live(live)),
-        commands=tuple(_commands(live, found)),
-        texts=(*((each.name, each.text) for each in found), *_questions(live)),
-        cost=_cost(len(asked), found, live),
+        facts=tuple(facts),
+        commands=(*again, *dict.fromkeys(line for line in lines if line)),
+        texts=(*((each.name, each.text) for each in found), *questions),
+        cost=f"{counted(len(asked), 'answer', ',')}{cost}.",
         explorers=tuple(explorers_of([*live, *(each.located for each in asked if each.located)])),
         explore=tuple(f"netloom explore {quote(name)} -o {quote(page)}" for name, page in pages),
     )
@@ -446,23 +455,6 @@ def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
     """Yield the figures of sections, from top to bottom."""
     for section in sections:
         yield from section.figures
-
-
-def _asked(results: Results, *, several: bool) -> Iterator[Asked]:
-    for each in results.answered:
-        section = f"{results.name} {each.point.section}" if several else each.point.section
-        place = None
-        with suppress(InputError, OSError):  # the network is drawn if its file is where it was
-            place = located(each, results.folder)
-        yield Asked(each.record, each.point.varied, section, place)
-
-
-def _title(live: Sequence[Recorded], found: Sequence[Results]) -> str:
-    titles = [results.title or results.name for results in found]
-    if titles:
-        return listed(titles)
-    names = list(dict.fromkeys(name_of(each) or each.kind.title for each in live))
-    return listed(names, 3)
 
 
 def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
@@ -476,66 +468,15 @@ def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
         points += f", {number(len(results.refused))} that cannot be asked: {listed(reasons, 3)}"
     facts = [("Experiment", results.name), ("Points", points)]
     if answered:
+        date, _, clock = max(each.finished for each in answered).partition("T")
         facts += [
             ("netloom", listed(sorted({each.version for each in answered}))),
             ("Seeds", listed(_seeds(each.record for each in answered), 12)),
             ("CPU time", _duration(sum(each.cpu_seconds for each in answered))),
-            ("Finished", _time(max(each.finished for each in answered))),
+            ("Finished", f"{date}, {clock[:5]} UTC"),
         ]
     head = f"{results.name}: " if several else ""
     return [(f"{head}{name}" if name != "Experiment" else name, said) for name, said in facts]
-
-
-def _facts_of_live(live: Sequence[Recorded]) -> list[tuple[str, str]]:
-    if not live:
-        return []
-    versions = sorted({each.answer.provenance.version for each in live})
-    return [
-        ("Answers", counted(len(live), "answer", ",")),
-        ("netloom", listed(versions)),
-        ("Seeds", listed(_seeds(live), 12)),
-    ]
-
-
-def _questions(live: Sequence[Recorded]) -> list[tuple[str, str]]:
-    """Return the questions of answers in full, but what was left open."""
-    said = []
-    for each in live[:MOST_QUESTIONS]:
-        asked: dict[str, Any] = {
-            name: value for name, value in each.configuration.items() if value is not None
-        }
-        text = json.dumps(asked, indent=1, ensure_ascii=False, default=str)
-        said.append((f"{each.kind.title}: {name_of(each)}".rstrip(": "), text))
-    return said
-
-
-def _commands(live: Sequence[Recorded], found: Sequence[Results]) -> Iterator[str]:
-    """Yield what repeats the answers: of experiments two commands, else one for each answer."""
-    for results in found:
-        yield f"netloom run {quote(results.name)}"
-        yield f"netloom report {quote(results.name)} -o report.html"
-    lines = (command_line(each.kind, each.configuration) for each in live[:MOST_QUESTIONS])
-    yield from dict.fromkeys(line for line in lines if line)
-
-
-def _cost(answers: int, found: Sequence[Results], live: Sequence[Recorded]) -> str:
-    """Return what the answers took, as far as it is known."""
-    said = counted(answers, "answer", ",")
-    seconds = sum(each.cpu_seconds for each in found)
-    seconds += sum(each.figures.get("cpu_seconds") or 0.0 for each in live)
-    return f"{said} in {_duration(seconds)} of processor time." if seconds else f"{said}."
-
-
-def _time(iso: str) -> str:
-    """Return an ISO date and time, UTC, as people write it.
-
-    Examples
-    --------
-    >>> _time("2026-11-22T04:19:39+00:00")
-    '2026-11-22, 04:19 UTC'
-    """
-    date, _, clock = iso.partition("T")
-    return f"{date}, {clock[:5]} UTC"
 
 
 def _duration(seconds: float) -> str:

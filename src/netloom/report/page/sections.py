@@ -193,15 +193,6 @@ class Section:
         """All of them, from top to bottom."""
         return tuple(figure for row in self.rows for figure in row)
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What its answers come to, in words."""
-        several = len(self.verdicts) > 1
-        return tuple(
-            f"{each.of}: {each.sentence}" if several and each.of else each.sentence
-            for each in self.verdicts
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Asked:
@@ -304,8 +295,13 @@ def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Fig
     The figures of a single answer stand in one row.
     """
     drawn = [(name, figures_by_part(record, len(records))) for name, record in records]
-    if len(drawn) == 1:
-        yield tuple(_stacked(list(drawn[0][1].values())))
+    if len(drawn) == 1:  # beside a high figure the next two stand one over the other
+        figures = list(drawn[0][1].values())
+        halves = [each for each in figures if each.span == 6]
+        high = [each for each in halves if height_of(each.spec) > HIGH]
+        if len(high) == 1 and len(halves) > 2 and halves[0] is high[0]:
+            figures = [replace(each, tall=each is high[0]) for each in figures]
+        yield tuple(figures)
         return
     for part in dict.fromkeys(part for _, figures in drawn for part in figures):
         row = [
@@ -314,15 +310,6 @@ def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Fig
             if part in figures
         ]
         yield tuple(on_one_scale(row))
-
-
-def _stacked(figures: Sequence[Figure]) -> list[Figure]:
-    """Return the figures of one answer: beside a high one the next two stand one over the other."""
-    halves = [each for each in figures if each.span == 6]
-    high = [each for each in halves if height_of(each.spec) > HIGH]
-    if len(high) != 1 or len(halves) < 3 or halves[0] is not high[0]:
-        return list(figures)
-    return [replace(each, tall=each is high[0]) for each in figures]
 
 
 def _named(title: str, name: str, part: str) -> str:

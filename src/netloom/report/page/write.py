@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,7 +21,7 @@ from netloom.drawing.save import (
     make_folder,
     own_file,
 )
-from netloom.experiments.findings import Results
+from netloom.experiments.findings import Results, all_results
 from netloom.explore.file import check_page, inline as framed, shell
 from netloom.questions.answers import MARKS
 from netloom.questions.recorded import Recorded, record
@@ -31,6 +30,8 @@ from netloom.report.page.pages import Page, figures_on, page_of
 
 Source: TypeAlias = Recorded | Results
 
+ROOM = "netloom.report.page"
+"""The package that holds the page's style, script and template."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
@@ -67,7 +68,6 @@ THEMES = {
 }
 """Vega's configuration on white and on near-black."""
 
-
 NAMED_MARKS = {"fine": "Fine", "limited": "Limited", "act": "To be changed", "unknown": "Open"}
 """What marks are called where they are read aloud."""
 
@@ -85,16 +85,20 @@ def render(page: Page) -> str:
     for spec, figure in zip(specs.values(), figures, strict=True):
         if figure.narrow:
             spec["usermeta"] = {"narrow": figure.narrow}
-    style = own_file("page.css") + own_file("tooltip.css") + _file("page.css")
+    explorers = {}
+    if page.explorers:  # what they have in common once, and the data of each
+        data = [[each.title, as_json(each.data)] for each in page.explorers]
+        explorers = {"shell": shell("the title", "the data"), "each": data}
+    style = own_file("page.css") + own_file("tooltip.css") + own_file("page.css", ROOM)
     return html_page(
-        _file("page.html"),
+        own_file("page.html", ROOM),
         title=page.title,
-        inline=Inline(style, charts_shown(_file("page.js"))),
+        inline=Inline(style, charts_shown(own_file("page.js", ROOM))),
         data={
             "themes": THEMES,
             "specs": specs,
             "csv": [{"file": each.file, "text": each.csv} for each in page.numbers],
-            "explorers": _explorers(page),
+            "explorers": explorers,
         },
         frames=[framed()] if page.explorers else [],
         page=page,
@@ -106,17 +110,7 @@ def render(page: Page) -> str:
         rows_said=lambda many: counted(many, "row", ","),
         number=lambda figure: number[id(figure)],
         anchor=lambda section: anchor[id(section)],
-    )
-
-
-def _explorers(page: Page) -> dict[str, Any]:
-    """Return the explorers of a page: what they have in common once, and the data of each."""
-    if not page.explorers:
-        return {}
-    return {
-        "shell": shell("the title", "the data"),
-        "each": [[each.title, as_json(each.data)] for each in page.explorers],
-    }
+    )  # fmt: skip
 
 
 def _is_number(cell: str) -> bool:
@@ -128,10 +122,6 @@ def _is_number(cell: str) -> bool:
     [True, True, True, True, False]
     """
     return bool(re.match(r"(above |below )?[+−-]?[\d.]+([\s,\d.%±–]|to|e-?\d|[kMGTP]$)*$|–$", cell))
-
-
-def _file(name: str) -> str:
-    return files("netloom.report.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def save_pictures(page: Page, folder: Path) -> list[Path]:
@@ -248,8 +238,6 @@ def sources_of(given: Any) -> Iterable[Source]:
     InputError
         If it is none of these.
     """
-    from netloom.experiments.findings import Results, all_results
-
     if isinstance(given, Recorded | Results):
         return [given]
     if isinstance(given, str | Path):
