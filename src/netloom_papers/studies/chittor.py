@@ -43,8 +43,8 @@ from netloom.topology import (
     topology,
 )
 from netloom.workload import ProcessGraph, read
-from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, curve, grid, plot
-from netloom_papers.ledger import Against, Item, Known, Made, published
+from netloom_papers.exhibits import PRINTED, Cell, Plot, curve, grid, plot
+from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, published
 from netloom_papers.models.wiring import (
     Delay,
     Distance,
@@ -60,10 +60,6 @@ from netloom_papers.models.wiring import (
 
 if TYPE_CHECKING:
     import polars as pl
-
-    Drawn: TypeAlias = Iterator[Plot | Grid | str]
-
-    Found: TypeAlias = dict[str, Any]
 
     Estimated: TypeAlias = Mapping[str, tuple[str, Mapping[str, float]]]
 
@@ -101,7 +97,6 @@ ESTIMATES = {
 
 def _table_1_1(_: Known) -> Found:
     """Degree, links, diameter and bisection width. Formulas printed, networks measured."""
-    found = {}
     measures = {
         "degree": degree,
         "links": num_links,
@@ -115,8 +110,7 @@ def _table_1_1(_: Known) -> Found:
             (hypercube(dimension), (dimension, nodes * dimension // 2, dimension, nodes // 2)),
         ):
             for (name, measured), value in zip(measures.items(), values, strict=True):
-                found[f"{name} of {net.name}"] = Against(value, measured(net))
-    return found
+                yield f"{name} of {net.name}", Against(value, measured(net))
 
 
 def _draw_table_1_1(made: Made) -> Drawn:
@@ -141,10 +135,8 @@ def _draw_table_2_1(_: Made) -> Drawn:
 
 def _table_2_2(known: Known) -> Found:
     asked: dict[str, Any] = {each: each.split(" delay, N = ") for each in known["values"]}
-    return {
-        quantity: channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
-        for quantity, (delay, nodes) in asked.items()
-    }
+    for quantity, (delay, nodes) in asked.items():
+        yield quantity, channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
 
 
 def _draw_table_2_2(made: Made) -> Drawn:
@@ -186,12 +178,10 @@ def _draw_table_2_3(made: Made) -> Drawn:
 
 
 def _figure_2_1(_: Known) -> Found:
-    found = {}
     for spec in ("hypercube:3", "mesh:4x2"):
         net = topology(spec)
-        found[f"bisection width of {spec}"] = layout_bisection(net)
-        found[f"peak width of {spec}"] = peak_width(net)
-    return found
+        yield f"bisection width of {spec}", layout_bisection(net)
+        yield f"peak width of {spec}", peak_width(net)
 
 
 def _layout(name: str, curves: Iterable[pl.DataFrame]) -> Plot:
@@ -207,13 +197,11 @@ def _draw_figure_2_1(_: Made) -> Drawn:
 
 def _theorem_1(known: Known) -> Found:
     """The cut width is largest at ⌊N/3⌋: so it is there that theorem 2's peak must be found."""
-    found = {}
     for dimension in known["dimensions"]:
         nodes = 2**dimension
         width = cut_widths(hypercube(dimension))[nodes // 3]
         name = f"cut width of hypercube:{dimension} at ⌊N/3⌋"
-        found[name] = Against(2 * nodes // 3, width)
-    return found
+        yield name, Against(2 * nodes // 3, width)
 
 
 def _theorem_2(known: Known) -> Found:
@@ -228,12 +216,11 @@ def _theorem_3(known: Known) -> Found:
 
 def _peaks(nets: list[tuple[Cube, int]], exact: list[str]) -> Found:
     """Return the peak width of the identity layout, and of some networks the least of all."""
-    found = {f"peak width of {net.name}": Against(peak, peak_width(net)) for net, peak in nets}
-    return found | {
-        f"{net.name}, best of all layouts": Against(peak, minimum_peak_width(net))
-        for net, peak in nets
-        if net.name in exact
-    }
+    for net, peak in nets:
+        yield f"peak width of {net.name}", Against(peak, peak_width(net))
+    for net, peak in nets:
+        if net.name in exact:
+            yield f"{net.name}, best of all layouts", Against(peak, minimum_peak_width(net))
 
 
 def _draw_figure_2_2(_: Made) -> Drawn:
@@ -252,15 +239,13 @@ def _draw_figure_2_2(_: Made) -> Drawn:
 
 def _equation_2_20(known: Known) -> Found:
     """The printed closed forms against eq. 2.20 with path lengths counted on the networks."""
-    found = {}
     distances: tuple[Distance, ...] = ("average", "worst")
     for (nodes, length), distance in product(known["cases"], distances):
         value = speedup(nodes, length, distance=distance, form="chittor-1991")
         (cube,), (flat,) = _counted([nodes], distance)
         computed = 2 * sqrt(nodes) / 3 * (cube + length) / (flat + length)
         name = f"R_e, {distance} case, N = {nodes}, L' = {length}"
-        found[name] = Against(float(value), computed)
-    return found
+        yield name, Against(float(value), computed)
 
 
 def _counted(sizes: Iterable[int], distance: Distance) -> tuple[Floats, Floats]:
@@ -330,7 +315,7 @@ def _tree(known: Known, node_of: Ints) -> Floats:
 
 def _equation_3_11(known: Known) -> Found:
     name = f"θ for λ_p = {known['traffic']}, ν = {known['path_contention']}"
-    return {name: path_slowdown(known["traffic"], known["path_contention"])}
+    yield name, path_slowdown(known["traffic"], known["path_contention"])
 
 
 def _slowdown(name: str, traffic: Floats, level: int) -> pl.DataFrame:
@@ -439,13 +424,15 @@ PATH_SIDES = (4, 8, 16, 32)
 
 
 def _longest_paths(_: Known) -> Found:
-    nets = [mesh(side, side) for side in PATH_SIDES]
-    return {f"D_max on {n.name}": Against(2 * (n.sides[0] - 1), diameter(n)) for n in nets}
+    for side in PATH_SIDES:
+        net = mesh(side, side)
+        yield f"D_max on {net.name}", Against(2 * (side - 1), diameter(net))
 
 
 def _mean_paths(_: Known) -> Found:
-    nets = [mesh(side, side) for side in PATH_SIDES]
-    return {f"D_avg on {n.name}": Against(2 * n.sides[0] / 3, average_distance(n)) for n in nets}
+    for side in PATH_SIDES:
+        net = mesh(side, side)
+        yield f"D_avg on {net.name}", Against(2 * side / 3, average_distance(net))
 
 
 def _sizes(quick: bool) -> tuple[int, list[int]]:
@@ -514,15 +501,13 @@ PATH_CONTENTION: Estimated = {
 
 def _table_3_1(known: Known) -> Found:
     """The estimates against the mean of random mappings."""
-    found = {}
     for nodes in known["nodes"]:
         for kind, graph in process_graphs(nodes).items():
             estimate = estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
             random = random_mappings(kind, nodes, known["mappings"])
             for figure, name in ESTIMATES.items():
                 value = getattr(estimate, figure)
-                found[f"{name}, {kind}, N = {nodes}"] = Against(value, random[figure].mean())
-    return found
+                yield f"{name}, {kind}, N = {nodes}", Against(value, random[figure].mean())
 
 
 def _draw_table_3_1(made: Made) -> Drawn:
@@ -535,14 +520,12 @@ def _draw_table_3_1(made: Made) -> Drawn:
 
 
 def _lemmas_6_and_7(known: Known) -> Found:
-    found = {}
     for nodes, kind in product(known["nodes"], process_graphs(16)):
         random = random_mappings(kind, nodes, known["mappings"])
         root, name = sqrt(nodes), f"{kind}, N = {nodes}"
-        found[f"average node 2/√N, {name}"] = Against(2 / root, random["average node"].mean())
+        yield f"average node 2/√N, {name}", Against(2 / root, random["average node"].mean())
         worst = random["worst node"].mean()
-        found[f"worst node 1/√N (lemma 7), {name}"] = Against(1 / root, worst)
-    return found
+        yield f"worst node 1/√N (lemma 7), {name}", Against(1 / root, worst)
 
 
 def _parts_of_table_3_2(quantity: str) -> tuple[str, str, str]:
@@ -557,15 +540,13 @@ def _table_3_2(known: Known) -> Found:
     The computed value is the mean. The tolerance reaches from it to the farthest random mapping on
     the printed value's side, and half a per cent more, for the printed rounding.
     """
-    found = {}
     for quantity, value in known["values"].items():
         kind, size, who = _parts_of_table_3_2(quantity)
         nodes = int(size.removeprefix("N = "))
         percent = 100 * random_mappings(kind, nodes, known["mappings"][f"{nodes}"])[who]
         mean = float(percent.mean())
         end = percent.max() if value > mean else percent.min()
-        found[quantity] = Against(value, mean, abs(float(end) - mean) + 0.5)
-    return found
+        yield quantity, Against(value, mean, abs(float(end) - mean) + 0.5)
 
 
 def _draw_table_3_2(made: Made) -> Drawn:
@@ -580,13 +561,13 @@ def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), mesh(16, 16)
     limit = _mapped(net, graph, np.arange(256, dtype=np.int32))[1]
-    return {f"saturation of uniform traffic on {net.name} (%)": 100 * limit.lemma_3}
+    yield f"saturation of uniform traffic on {net.name} (%)", 100 * limit.lemma_3
 
 
 def _uniform_capacity(known: Known) -> Found:
-    ((name, percent),) = _uniform(known).items()
+    ((name, percent),) = _uniform(known)
     capacity = float(capacity_fraction(percent, average_distance(mesh(16, 16))))
-    return {name.replace("(%)", "(% of capacity)"): capacity}
+    yield name.replace("(%)", "(% of capacity)"), capacity
 
 
 # -- sections 3.5 to 4.3: careful mappings, and the transpose ------------------------------------
@@ -602,12 +583,9 @@ def _trees(known: Known) -> Iterator[tuple[ProcessGraph, Cube, Any]]:
 
 def _section_3_5_1(known: Known) -> Found:
     """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
-    return {
-        f"χ_max of {graph.name} in tiles on {net.name}": measure_paths(
-            layout.routes, net.num_channels
-        ).channel_load.max()
-        for graph, net, layout in _trees(known)
-    }
+    for graph, net, layout in _trees(known):
+        loads = measure_paths(layout.routes, net.num_channels).channel_load
+        yield f"χ_max of {graph.name} in tiles on {net.name}", loads.max()
 
 
 def _draw_figure_3_11(made: Made) -> Drawn:
@@ -627,7 +605,6 @@ def _draw_figure_3_11(made: Made) -> Drawn:
 
 def _section_3_5_2(known: Known) -> Found:
     """3D meshes by schemes A and B. Less will do: 4 planes lie two in a row, and have χ_max 4."""
-    answer = {}
     for side in known["sides"]:
         root = isqrt(side)
         graph, net = read(f"mesh:{side}x{side}x{side}"), mesh(side * root, side * root)
@@ -635,8 +612,7 @@ def _section_3_5_2(known: Known) -> Found:
             node_of = find_layout(layout, graph, net).node_of
             found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
-            answer[name] = Against(value, found.channel_load.max())
-    return answer
+            yield name, Against(value, found.channel_load.max())
 
 
 def _draw_figure_3_12(made: Made) -> Drawn:
@@ -650,39 +626,32 @@ def _draw_figure_3_12(made: Made) -> Drawn:
 
 
 def _section_3_5_3(known: Known) -> Found:
-    answer = {}
     for dimension in known["dimensions"]:
         side = 2 ** (dimension // 2)
         graph, net = read(f"hypercube:{dimension}"), mesh(side, side)
         found = measure(net, ROW_FIRST, graph.source, graph.target)
         name = f"χ_max of {graph.name} on {net.name}, identity"
-        answer[name] = Against(2 * side // 3, found.channel_load.max())
-    return answer
+        yield name, Against(2 * side // 3, found.channel_load.max())
 
 
 def _section_3_6(known: Known) -> Found:
     """The speed-up left by random mapping, from the saturation that random mappings show."""
-    return {
-        f"R_e left, N = {nodes}": random_mappings("hypercube", nodes, known["mappings"])[
-            "average node"
-        ].mean()
-        * float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
-        for nodes in known["nodes"]
-    }
+    for nodes in known["nodes"]:
+        average = random_mappings("hypercube", nodes, known["mappings"])["average node"].mean()
+        ratio = float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
+        yield f"R_e left, N = {nodes}", average * ratio
 
 
 def _section_4_2_3(known: Known) -> Found:
-    answer = {}
     for side in known["sides"]:
         graph, net = read(f"transpose:{side}"), mesh(side, side)
         found = measure(net, ROW_FIRST, graph.source, graph.target)
         of = f"transpose:{side}"
-        answer[f"ν_max, {of}"] = Against(side - 2, found.path_contention.max())
-        answer[f"χ_max, {of}"] = Against(side - 1, found.channel_load.max())
+        yield f"ν_max, {of}", Against(side - 2, found.path_contention.max())
+        yield f"χ_max, {of}", Against(side - 1, found.channel_load.max())
         longest = found.logical_path_length.max()
-        answer[f"d of the corner nodes, {of}"] = Against(side - 2, longest)
-        answer[f"least ν, {of}"] = Against(0, found.path_contention.min())
-    return answer
+        yield f"d of the corner nodes, {of}", Against(side - 2, longest)
+        yield f"least ν, {of}", Against(0, found.path_contention.min())
 
 
 def _section_4_3(known: Known) -> Found:
@@ -696,11 +665,9 @@ def _section_4_3(known: Known) -> Found:
     graph = read(f"transpose:{side}")
     node_of = np.arange(graph.num_tasks, dtype=np.int32)
     _, limit = _mapped(mesh(side, side), graph, node_of)
-    return {
-        "loop time (µs)": compute_us + 2 * message_us,
-        "λ_a (%)": 100 * offered,
-        f"worst node, transpose:{side} (%)": 100 * limit.worst_node,
-    }
+    yield "loop time (µs)", compute_us + 2 * message_us
+    yield "λ_a (%)", 100 * offered
+    yield f"worst node, transpose:{side} (%)", 100 * limit.worst_node
 
 
 ITEMS = (

@@ -26,7 +26,7 @@ from functools import cache
 from itertools import product
 from math import nan
 from threading import Event
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -39,12 +39,8 @@ from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
-from netloom_papers.ledger import Against, Item, Known, Row
+from netloom_papers.ledger import Against, Found, Item, Known, Row
 from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
-
-Theory: TypeAlias = dict[str, Against]
-
-"""What theory says of each quantity, and what is simulated."""
 
 PAST_SATURATION = (
     "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
@@ -165,35 +161,30 @@ def output_queue_wait(load: float, sources: int) -> float:
     return (sources - 1) / sources * load / (2 * (1 - load))
 
 
-def _single_packets(_: Known) -> Theory:
+def _single_packets(_: Known) -> Found:
     """One packet on an idle network takes what the stages add up to, to the cycle."""
-    compared = {}
     net = topology("mesh:4x4")
     for switching in ("wormhole", "virtual-cut-through", "store-and-forward", "circuit"):
         for preset, (cycles, flits) in product(PRESETS, ((1, 1), (1, 5), (2, 5))):
             model = router(preset, switching=switching, channel_cycles=cycles)
             found = _first_latency(net, "dimension-order", pairs(16, [0], [15]), model, flits)
             name = f"{switching}, {preset}, links of {cycles}, {flits} flits"
-            compared[name] = Against(model.zero_load_cycles(6, flits), found)
-    return compared
+            yield name, Against(model.zero_load_cycles(6, flits), found)
 
 
-def _source_queues(_: Known) -> Theory:
+def _source_queues(_: Known) -> Found:
     """Two nodes that send to each other: nothing but the source's own packets is in the way."""
-    compared = {}
     net = topology("line:2")
     for load, flits in ((0.2, 5), (0.5, 5), (0.5, 8), (0.7, 5)):
         run = _run(net, "dimension-order", parse_traffic("uniform", net), Router(), load, flits)
         delivered = run.advance(2_000_000)
         found = float((delivered.entry - delivered.birth).mean())
         name = f"wait in the source queue, load {load}, {flits} flits"
-        compared[name] = Against(queue_wait(load, flits), found)
-    return compared
+        yield name, Against(queue_wait(load, flits), found)
 
 
-def _lone_packets(_: Known) -> Theory:
+def _lone_packets(_: Known) -> Found:
     """One packet over channels of different lengths and rates takes what its way adds up to."""
-    compared = {}
     for preset in PRESETS:
         for cycles, rates, flits in (
             ((1, 1, 1, 1), (1, 1, 1, 1), 5), ((1, 100, 10, 1), (1, 1, 1, 1), 5),
@@ -207,8 +198,7 @@ def _lone_packets(_: Known) -> Theory:
             found = _first_latency(net, "minimal", traffic, model, flits)
             name = f"{preset}, channels of {cycles} cycles and {rates} flits/cycle, {flits} flits"
             value = lone_cycles(model, way, flits)
-            compared[name] = Against(value, found)
-    return compared
+            yield name, Against(value, found)
 
 
 def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
@@ -227,32 +217,27 @@ def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
     )  # fmt: skip
 
 
-def _host_queues(_: Known) -> Theory:
+def _host_queues(_: Known) -> Found:
     """Two hosts that send to each other over channels of their own."""
-    compared = {}
     for load, flits, cycles in ((0.5, 5, 1), (0.7, 5, 1), (0.25, 5, 2), (0.15, 3, 4)):
         net = _chain((1, 1, 1, 1), (1 / cycles, 1, 1, 1))
         found = _waits(net, "minimal", pairs(2, [0], [1]), load, flits)
         name = f"injection of a flit in {cycles} cycles, load {load}, {flits} flits"
-        compared[name] = Against(queue_wait(load, flits, cycles), found)
-    return compared
+        yield name, Against(queue_wait(load, flits, cycles), found)
 
 
-def _output_queues(_: Known) -> Theory:
+def _output_queues(_: Known) -> Found:
     """Hosts of one router that send single flits to another of its hosts."""
-    compared = {}
     for load, sources in ((0.5, 2), (0.5, 8), (0.8, 2), (0.8, 8)):
         net = topology(f"xgft:{sources + 1}/1")
         traffic = pairs(net.num_hosts, [*range(1, sources + 1)], [0] * sources)
         found = _waits(net, "nca", traffic, load / sources, 1)
         name, value = f"{sources} hosts, load {load}", output_queue_wait(load, sources)
-        compared[name] = Against(value, found)
-    return compared
+        yield name, Against(value, found)
 
 
-def _permutations(_: Known) -> Theory:
+def _permutations(_: Known) -> Found:
     """A full fat tree carries any permutation by adaptive ways upwards."""
-    compared = {}
     net, load = topology("fat-tree:4x3"), 0.7
     model, rng = replace(LARGE, vcs=16), np.random.default_rng(7)
     some = [parse_traffic(name, net) for name in ("bit-complement", "transpose", "shuffle")]
@@ -260,42 +245,35 @@ def _permutations(_: Known) -> Theory:
     for traffic in (*some, drawn):
         for routing in ("nca-adaptive", "nca-adaptive:every"):
             name = f"{traffic.name} on {net.name}, {routing}, offered {load}"
-            compared[name] = Against(load, accepted(net, routing, traffic, model, load))
-    return compared
+            yield name, Against(load, accepted(net, routing, traffic, model, load))
 
 
-def _worst_traffic(_: Known) -> Theory:
+def _worst_traffic(_: Known) -> Found:
     """Traffic that all takes the same channels: 1 / (a p) on dragonflies, 1 / k on HyperX."""
-    return {
-        f"{pattern} on {spec}, {routing}": Against(value, _most(spec, routing, pattern, (FULL,)))
-        for spec, routing, pattern, value in (
-            (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
-            ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
-            ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
-        )
-    }
+    for spec, routing, pattern, value in (
+        (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
+        ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
+        ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
+    ):
+        most = _most(spec, routing, pattern, (FULL,))
+        yield f"{pattern} on {spec}, {routing}", Against(value, most)
 
 
-def _halves(_: Known) -> Theory:
+def _halves(_: Known) -> Found:
     """Valiant carries half of the capacity, whatever the traffic."""
     capacity = _most(DRAGONFLY, "minimal-group", *MINIMAL[0])
-    return {
-        f"{pattern} on {DRAGONFLY}, valiant": Against(
-            0.5, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
-        )
-        for pattern, _ in MINIMAL
-    }
+    for pattern, _ in MINIMAL:
+        share = _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
+        yield f"{pattern} on {DRAGONFLY}, valiant", Against(0.5, share)
 
 
-def _better(_: Known) -> Theory:
+def _better(_: Known) -> Found:
     """UGAL carries about the better of minimal and Valiant."""
-    compared = {}
     for (pattern, loads), tried in zip(MINIMAL, ((0.6, 0.65, 0.7), AROUND_HALF), strict=True):
         minimal = _most(DRAGONFLY, "minimal-group", pattern, loads)
         better = max(minimal, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF))
         share = _most(DRAGONFLY, "ugal-l", pattern, tried) / better
-        compared[f"{pattern} on {DRAGONFLY}, ugal-l"] = Against(1.0, share)
-    return compared
+        yield f"{pattern} on {DRAGONFLY}, ugal-l", Against(1.0, share)
 
 
 @cache

@@ -14,10 +14,10 @@ all of that is recomputed here, the model beside simulations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
-from netloom_papers.exhibits import MODELLED, Cell, Grid, Plot, curve, grid, plot
-from netloom_papers.ledger import Item, Known, Made
+from netloom_papers.exhibits import MODELLED, Cell, curve, grid, plot
+from netloom_papers.ledger import Drawn, Found, Item, Known, Made
 from netloom_papers.models.published_torus import (
     VARIANTS,
     Corrections,
@@ -38,8 +38,6 @@ from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULA
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies.running import run_side_by_side
 from netloom_papers.worms import Worm, WormEngine
-
-Found: TypeAlias = dict[str, Any]
 
 ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}
 """As many channels between a node and its router as the model has queues (eq. 26)."""
@@ -132,21 +130,18 @@ def _simulate(
 
 def _trees(known: Known) -> Found:
     """Copies that each node but the root sends on, and all messages of the tree."""
-    found = {}
     for radix in known["radices"]:
         net = torus(radix, radix)
         tree = branches(net, 0, None, row_first(net))
         copies = np.bincount(tree.source, minlength=net.num_hosts)
         counts = np.bincount(copies[1:], minlength=4)
         for times, count in enumerate(counts):
-            found[f"nodes that replicate {times} times, k = {radix}"] = count
-        found[f"messages of a broadcast, k = {radix}"] = len(tree.source)
-    return found
+            yield f"nodes that replicate {times} times, k = {radix}", count
+        yield f"messages of a broadcast, k = {radix}", len(tree.source)
 
 
 def _idle(known: Known) -> Found:
     """Latency with nothing in the way: of lockstep worms one by one, and of routers."""
-    found = {}
     for radix, flits in known["cases"]:
         net = torus(radix, radix)
         apart = flits + 2 * radix
@@ -160,20 +155,17 @@ def _idle(known: Known) -> Found:
         )  # fmt: skip
         engine.advance(apart * (len(targets) + 1))
         latency = engine.rows["arrived"] - engine.rows["sent"]
-        found[f"M + d, lockstep worms, k = {radix}, M = {flits}"] = latency.mean()
+        yield f"M + d, lockstep worms, k = {radix}, M = {flits}", latency.mean()
         (router,) = simulate_points(
             [(radix, flits, 3, 0.0, known["rate"])], known["cycles"], ON_TORI
         )
-        found[f"M + d, routers, k = {radix}, M = {flits}"] = (
-            # of the hops that the sample happened to have, those of the average pair
-            router["comparable_latency"] - router["hops"] + engine.rows["hops"].mean()
-        )
-    return found
+        # of the hops that the sample happened to have, those of the average pair
+        latency = router["comparable_latency"] - router["hops"] + engine.rows["hops"].mean()
+        yield f"M + d, routers, k = {radix}, M = {flits}", latency
 
 
 def _utilisation(known: Known) -> Found:
     """Flits a cycle on a channel, per message that a node generates in a cycle, over M."""
-    found: dict[str, Any] = {}
     for radix, fraction in product(known["radices"], known["fractions"]):
         runs = [
             partial(_simulate, radix, 32, 3, fraction, known["rate"], known["cycles"], seed)
@@ -181,10 +173,8 @@ def _utilisation(known: Known) -> Found:
         ]
         seen = run_side_by_side(runs)
         for kind in ("unicast", "broadcast"):
-            found[f"{kind}, k = {radix}, β = {fraction}"] = [
-                row[f"{kind}_utilisation"] / (32 * row["rate"]) for row in seen
-            ]
-    return found
+            used = [row[f"{kind}_utilisation"] / (32 * row["rate"]) for row in seen]
+            yield f"{kind}, k = {radix}, β = {fraction}", used
 
 
 def _latencies(known: Known) -> Found:
@@ -195,7 +185,8 @@ def _latencies(known: Known) -> Found:
     seen = simulate_points(
         list(cases.values()), known["cycles"], "against the independent simulation"
     )
-    return {name: row["comparable_latency"] for name, row in zip(cases, seen, strict=True)}
+    for name, row in zip(cases, seen, strict=True):
+        yield name, row["comparable_latency"]
 
 
 def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
@@ -207,24 +198,19 @@ def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
 
 def _traffic(known: Known) -> Found:
     """Broadcast traffic of a channel as printed, over that of a tree of k² − 1 messages."""
-    found = {}
     for radix in known["radices"]:
         printed, tree = (
             answer.broadcast_channel_rate + answer.replica_channel_rate
             for answer in (solved(radix, 32, 3, 0.04, 1e-4, variant) for variant in VARIANTS)
         )
-        found[f"printed over correct broadcast traffic, k = {radix}"] = printed / tree
-    return found
+        yield f"printed over correct broadcast traffic, k = {radix}", printed / tree
 
 
 def _one_by_one(known: Known) -> Found:
     radix, flits, vcs, fraction = known["case"]
-    return {
-        f"saturation rate, corrected: {name}": saturation_rate(
-            radix, flits, vcs, fraction, corrections
-        )
-        for name, corrections in ONE_BY_ONE.items()
-    }
+    for name, corrections in ONE_BY_ONE.items():
+        rate = saturation_rate(radix, flits, vcs, fraction, corrections)
+        yield f"saturation rate, corrected: {name}", rate
 
 
 def _fold(known: Known) -> Found:
@@ -232,29 +218,25 @@ def _fold(known: Known) -> Found:
     rate = known["load"] * saturation_rate(radix, flits, vcs, fraction)
     found = solved(radix, flits, vcs, fraction, rate)
     name = f"λ_c S at {known['load']} of saturation"
-    return {name: found.channel_rate * found.service_time}
+    yield name, found.channel_rate * found.service_time
 
 
 def _saturation(known: Known) -> Found:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
-    return {
-        f"saturation rate, {variant}, {_name(k, m, v, b)}": saturation_rate(k, m, v, b, variant)
-        for (k, m, v, b), variant in product(networks, VARIANTS)
-    }
+    for (k, m, v, b), variant in product(networks, VARIANTS):
+        rate = saturation_rate(k, m, v, b, variant)
+        yield f"saturation rate, {variant}, {_name(k, m, v, b)}", rate
 
 
 def _solved_latencies(known: Known) -> Found:
     """Latencies at the loads of the independent simulation, where there is a solution."""
-    found = {}
     for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
         name = f"latency, {variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
         if name in known["values"]:
-            found[name] = solved(k, m, v, b, rate, variant).latency
-    return found
+            yield name, solved(k, m, v, b, rate, variant).latency
 
 
 def _between(known: Known) -> Found:
-    found: dict[str, Any] = {}
     for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
         answer = solved(k, m, v, b, rate, variant)
         quantities = {
@@ -269,8 +251,8 @@ def _between(known: Known) -> Found:
             "P_V": answer.busy_vcs[-1],
         }
         case = f"{variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
-        found |= {f"{symbol}, {case}": value for symbol, value in quantities.items()}
-    return found
+        for symbol, value in quantities.items():
+            yield f"{symbol}, {case}", value
 
 
 def solved(
@@ -294,7 +276,7 @@ def saturation_rate(
 # -- figure 1 -------------------------------------------------------------------------------------
 
 
-def _draw_figure_1(made: Made) -> Iterator[Plot | Grid]:
+def _draw_figure_1(made: Made) -> Drawn:
     scope = QUICK if made.quick else FULL
     cases = [Case(*each) for each in product(RADICES, FLITS, scope.vcs, FRACTIONS)]
     limits = {case: saturation_rate(*case) for case in cases}
