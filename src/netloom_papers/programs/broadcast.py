@@ -12,15 +12,17 @@ reached. All results are computed from the times of the messages.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, comb
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, places, unseen
+from netloom.contention.busiest import USED
 from netloom.simulation.agenda import ProgramEngine, ProgramRun
+from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import (
     CORRELATED,
@@ -43,6 +45,8 @@ from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.traces import Branches, balanced_orientation, branches, row_first
 from netloom.workload.traffic import Traffic
 from netloom.workload.traffic.stream import Arrivals, Lengths, Packets, PacketStream, parse_lengths
+
+MESSAGES = "messages/node/cycle"
 
 STREAMS = 6
 """Streams of chance that a seed makes. The first three are the packets' own."""
@@ -139,7 +143,7 @@ class BroadcastTraffic:
         self.fraction = fraction
         self._topology = topology
         self._tree = tree
-        self._startup_cycles = startup_cycles
+        self.startup_cycles = startup_cycles
         self._multicast_targets = multicast_targets
         self._stream = PacketStream(
             traffic, rate * law.mean, lengths=law, arrivals=arrivals, seed=seed
@@ -199,7 +203,7 @@ class BroadcastTraffic:
                 num_nodes=self.num_nodes,
                 first=self._num_rows,
                 start=np.repeat(sent.birth, np.diff(sent.offsets)),
-                delay=np.full(len(waits), self._startup_cycles, np.int32),
+                delay=np.full(len(waits), self.startup_cycles, np.int32),
                 run=nothing,
                 source=sent.source,
                 target=sent.target,
@@ -462,9 +466,38 @@ class Latency(NamedTuple):
     precision: float
 
 
-@dataclass(frozen=True, eq=False)
-class BroadcastRun:
+class SeenLatency(Figures):
+    """Latencies of one class of messages, as measured. None past saturation."""
+
+    mean: float | None = figure("mean", CYCLES, lead=True, key=True, half="ci95")
+    ci95: float | None = figure("± 95 %", CYCLES)
+    p50: float | None = figure("median", CYCLES)
+    p99: float | None = figure("99 % up to", CYCLES)
+    max: float | None = figure("largest", CYCLES)
+
+    @classmethod
+    def of(cls, found: Latency, *, stable: bool) -> Self:
+        """Return latencies as they were measured, or unknown past saturation."""
+        values = {each.name: known(getattr(found, each.name)) for each in places(cls)}
+        return cls(**values if stable else dict.fromkeys(values))
+
+
+class Direction(Figures):
+    """Mean use of the channels of a direction: all, of each class, and as expected of each."""
+
+    dimension: int = figure()
+    direction: str = figure()
+    total: float = figure(unit=USED)
+    unicast: float | None = figure(unit=USED)
+    broadcast: float | None = figure(unit=USED)
+    expected_unicast: float | None = figure(unit=USED)
+    expected_broadcast: float | None = figure(unit=USED)
+
+
+class BroadcastRun(Figures):
     """What one run at one rate found, of the messages that were everywhere within its window.
+
+    Broadcasts last until their last target is reached. Start-up is included.
 
     Attributes
     ----------
@@ -472,20 +505,22 @@ class BroadcastRun:
         Messages a cycle of the average sending node, as asked.
     created, accepted
         The same, as generated in the window, and as delivered.
-    unicast, broadcast, target
-        Latencies of unicast messages, of broadcasts (until the last of their nodes is reached), and
-        of all nodes that broadcasts reached. Start-up included.
-    hops, flits
-        Means over the unicast messages.
-    stability
-        Whether the network kept up, and why it is thought so.
-    interrupted, warmed_up, precise
-        Whether the run was stopped from outside, its start-up seen to end, and the precision asked
-        for reached.
-    warmup_cycles, cycles
-        Cycles left out at the start, and those of the window.
+    hops
+        Mean over the unicast messages.
+    cycles, warmup_cycles
+        Those of the window, and those left out at the start.
     flit_hops
         Flits that crossed channels within the window.
+    stable, backlog, reason
+        Whether the network kept up, what piled up, and why it is thought so.
+    precise, warmed_up, interrupted
+        Whether the precision asked for was reached, the start-up seen to end, and the run stopped
+        from outside.
+    directions
+        Of k-ary n-cubes. What is known of a run that was made just now follows.
+    unicast, broadcast, target
+        Latencies, also past saturation, of unicast messages, of broadcasts (until the last of their
+        nodes is reached), and of all nodes that broadcasts reached.
     channel_utilisation
         float64[num_network_channels], flits per cycle on each channel.
     class_utilisation
@@ -495,34 +530,70 @@ class BroadcastRun:
         dimension and direction. None elsewhere, and where copies took more than one hop.
     """
 
-    rate: float
-    created: float
-    accepted: float
-    unicast: Latency
-    broadcast: Latency
-    target: Latency
-    hops: float
-    flits: float
-    stability: Stability
-    interrupted: bool
-    warmed_up: bool
-    precise: bool
-    warmup_cycles: int
-    cycles: int
-    flit_hops: int
-    channel_utilisation: Floats
-    class_utilisation: Floats
-    broadcast_by_direction: Floats | None
+    rate: float = figure(unit=MESSAGES, lead=True, key=True)
+    created: float = figure(unit=MESSAGES)
+    accepted: float = figure(unit=MESSAGES, lead=True, key=True)
+    zero_load_latency: float | None = figure("unicast latency if idle", CYCLES)
+    unicast_latency: SeenLatency = figure(
+        "unicast latency", flat="unicast_latency_", lead=True, key=True
+    )
+    broadcast_latency: SeenLatency = figure(
+        "broadcast latency", flat="broadcast_latency_", lead=True, key=True
+    )
+    target_latency: SeenLatency = figure("latency to each target", flat="target_latency_")
+    unicast_messages: int = figure()
+    broadcast_messages: int = figure()
+    hops: float | None = figure("hops of a unicast")
+    utilisation_mean: float = figure("mean channel", USED, at="utilisation.mean")
+    utilisation_max: float = figure("busiest channel", USED, at="utilisation.max", key=True)
+    utilisation_unicast: float = figure("mean channel, unicasts", USED, at="utilisation.unicast")
+    utilisation_broadcast: float = figure(
+        "mean channel, broadcasts", USED, at="utilisation.broadcast"
+    )
+    cycles: int = figure("measured", CYCLES)
+    warmup_cycles: int = figure("warm-up", CYCLES)
+    flit_hops: int = figure()
+    stable: bool = figure("keeps up", key=True)
+    backlog: Backlog = figure()
+    reason: str = figure()
+    precise: bool = figure()
+    warmed_up: bool = figure()
+    interrupted: bool = figure()
+    note: str | None = figure()
+    directions: tuple[Direction, ...] = figure()
+    unicast: Latency = unseen(default=None)
+    broadcast: Latency = unseen(default=None)
+    target: Latency = unseen(default=None)
+    channel_utilisation: Floats = unseen(default=None)
+    class_utilisation: Floats = unseen(default=None)
+    broadcast_by_direction: Floats | None = unseen(default=None)
+
+    @derived("share of broadcasts in the traffic on links", SHARE, table=False)
+    def broadcast_share(self) -> float | None:
+        """None where there is no traffic."""
+        return self.utilisation_broadcast / self.utilisation_mean if self.utilisation_mean else None
+
+    @derived(lead=True)
+    def state(self) -> str:
+        """What is to be known of it in a word."""
+        return state_of(
+            interrupted=self.interrupted,
+            stable=self.stable,
+            is_known=self.is_known,
+            sure=self.precise and self.warmed_up,
+        )
+
+    @derived("messages that arrived", table=False)
+    def messages(self) -> int:
+        """Of both kinds."""
+        return self.unicast_messages + self.broadcast_messages
 
     @property
-    def stable(self) -> bool:
-        """Whether the network kept up."""
-        return self.stability.stable
-
-    @property
-    def reason(self) -> str:
-        """Why it is thought so."""
-        return self.stability.reason
+    def is_known(self) -> bool:
+        """Whether the run was long enough to tell whether the network carries its rate."""
+        if self.interrupted or not self.messages:
+            return False
+        return not self.stable or self.backlog.growth is not None
 
 
 class _Seen(NamedTuple):
@@ -592,26 +663,54 @@ def run_broadcasts(
         flits = np.where(moved, sent.flits, 0)
         crossed = direction_flits(topology, sent._replace(flits=flits))[1]
         by_direction = topology.per_channel(crossed) / cycles
+    classes, stable, precise = run.latency, run.verdict.stable, run.is_precise
+    hops, flits = (
+        float(column[unicast].mean()) if unicast.any() else np.nan
+        for column in (seen.hops, sent.flits)
+    )
+    shares = class_hops / max(topology.num_channels, 1) / cycles
+    latency = [SeenLatency.of(each, stable=stable) for each in classes]
+    messages = classes[0].messages, classes[1].messages
     return BroadcastRun(
         rate=rate,
         created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,
         accepted=int(np.count_nonzero(inside(seen.end))) / cycles / senders,
-        unicast=run.latency[0],
-        broadcast=run.latency[1],
-        target=run.latency[2],
-        hops=float(seen.hops[unicast].mean()) if unicast.any() else np.nan,
-        flits=float(sent.flits[unicast].mean()) if unicast.any() else np.nan,
-        stability=run.verdict,
-        interrupted=not ended,
-        warmed_up=warmed_up,
-        precise=run.is_precise,
-        warmup_cycles=begin,
+        zero_load_latency=(
+            known(program.startup_cycles + network.zero_load_latency(hops, flits))
+            if stable
+            else None
+        ),
+        unicast_latency=latency[0],
+        broadcast_latency=latency[1],
+        target_latency=latency[2],
+        unicast_messages=messages[0],
+        broadcast_messages=messages[1],
+        hops=known(hops),
+        utilisation_mean=float(shares.sum()),
+        utilisation_max=float(used.max(initial=0)),
+        utilisation_unicast=float(shares[0]),
+        utilisation_broadcast=float(shares[1]),
         cycles=end - begin,
+        warmup_cycles=begin,
         flit_hops=round(float(used.sum()) * cycles),
+        stable=stable,
+        backlog=Backlog.of(run.verdict, topology),
+        reason=run.verdict.reason,
+        precise=precise,
+        warmed_up=warmed_up,
+        interrupted=not ended,
+        note=note_of(
+            run.verdict, sum(messages), "message", interrupted=not ended, warmed_up=warmed_up,
+            precise=precise,
+        ),
+        directions=(),
+        unicast=classes[0],
+        broadcast=classes[1],
+        target=classes[2],
         channel_utilisation=used,
-        class_utilisation=class_hops / max(topology.num_channels, 1) / cycles,
+        class_utilisation=shares,
         broadcast_by_direction=by_direction,
-    )
+    )  # fmt: skip
 
 
 class _BroadcastRun(ProgramRun):
