@@ -39,7 +39,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.progress import counting
 from netloom.mapping import gray
 from netloom.models.messages import (
     FELDMANN_1993,
@@ -62,14 +61,12 @@ from netloom.phases import (
     schedule,
     verify,
 )
-from netloom.phases.execution import execute
+from netloom.phases.execution import completed, execute, side_by_side
 from netloom.phases.plan.partition import sequential
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
-from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, mesh as mesh_network, torus
 from netloom.workload import read
 from netloom.workload.programs.messages import Messages, messages
@@ -86,6 +83,7 @@ PATTERNS = {1: "torus", 2: "butterfly", 3: "all-to-all"}
 
 WORDS = (32, 256, 2048, 16384)
 SERIES = ("ConSet", "message passing")
+MESSAGES = "simulating messages"
 BANDWIDTH = "aggregate bandwidth, MB/s"
 
 OWN_PLAN, OUR_MESHES = "ConSet, netloom's plan", "ConSet, our meshes"
@@ -417,11 +415,7 @@ def iwarp_clocks(
     routing = in_pools(network)
     rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(1).spawn(seeds)]
     tables = [_table(given, network.num_hosts, costs, rng if shuffled else None) for rng in rngs]
-    runs = [partial(_last, network, routing, table) for table in tables]
-    with counting(len(runs), "simulating messages") as tell:
-        ended = [last for last in run_all(runs, tell=tell) if last is not None]
-    if len(ended) < len(runs):
-        raise KeyboardInterrupt
+    ended = side_by_side([partial(_last, network, routing, table) for table in tables], MESSAGES)
     return np.array(ended) * costs.clocks_per_word
 
 
@@ -488,11 +482,8 @@ def _last(
     """Return the cycle in which the last message has been received. None to stop."""
     engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
     engine.append(table)
-    while engine.completed < engine.num_rows:
-        if stopped():
-            return None
-        assert engine.cycle < LAST_CYCLE
-        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    if not completed(engine, MESSAGES, "fewer words", stopped):
+        return None
     return int(engine.rows["complete"].max())
 
 

@@ -185,8 +185,6 @@ def _run(
         seed=seed,
         **ROUTERS[router],
     )
-    if simulated.interrupted:
-        raise KeyboardInterrupt
     return {
         "contexts": contexts,
         "seed": seed,

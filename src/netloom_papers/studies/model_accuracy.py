@@ -83,7 +83,6 @@ from netloom_papers.models.locality import Locality, node_channel_wait, predict_
 from netloom_papers.models.torus_broadcasts import VARIANTS, Variant, torus_broadcast
 from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
-from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies.johnson import (
     CONTEXTS,
@@ -104,7 +103,7 @@ from netloom_papers.studies.johnson import (
     times_of_paper,
 )
 from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all, with_errors
-from netloom_papers.studies.shahrabi import FLITS, RADICES, ROUTER, VCS
+from netloom_papers.studies.shahrabi import FLITS, RADICES, VCS, comparable, simulated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -189,7 +188,7 @@ def _simulate_torus(case: Case, stopped: Stopped) -> dict[str, Any] | None:
             {
                 "load": load,
                 "rate": load * saturation,
-                "latency": run.unicast.mean - ENDS_CYCLES,
+                "latency": comparable(run),
                 "ci95": run.unicast.ci95,
                 "broadcast_latency": run.broadcast.mean if case["broadcast"] else None,
                 "channel_flits": float(run.class_utilisation.sum()),
@@ -223,12 +222,8 @@ def full_rate(case: Case) -> float:
 
 
 def _run(case: Case, rate: float, messages: int) -> BroadcastRun:
-    radix = case["radix"]
-    return simulate_broadcast(
-        f"torus:{radix}x{radix}", rate=rate, broadcast=case["broadcast"],
-        packet_flits=case["flits"], vcs=case["vcs"], cycles=ceil(messages / rate),
-        seed=case["seed"], **ROUTER,
-    ).point  # fmt: skip
+    torus_and_messages = (case[name] for name in NAME)
+    return simulated(*torus_and_messages, rate, ceil(messages / rate), case["seed"])
 
 
 def compare_torus(cases: Sequence[Case], found: Seen) -> pl.DataFrame:

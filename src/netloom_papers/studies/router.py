@@ -18,19 +18,17 @@ the channels' capacity, because allocation is not perfect.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import nan
-from threading import Event
-from typing import Any
 
 import numpy as np
 
-from netloom.base.progress import track
+from netloom.phases.execution import side_by_side
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.idle import channel_kinds, idle_network, lone_cycles
 from netloom.simulation.network.routers import PRESETS, Router, router
@@ -70,6 +68,8 @@ MINIMAL = (("uniform", (0.7, 0.75, 0.8)), ("next-group", (FULL,)))
 def _runs(known: Known) -> Iterator[Row]:
     """Yield every recorded number, or every number of the table that is the ``reference``.
 
+    A reason goes with recorded numbers, and with what differs in kind.
+
     It is a CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
     or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
     ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
@@ -97,37 +97,28 @@ def _runs(known: Known) -> Iterator[Row]:
     reference = known.get("reference")
     cases = recorded if reference is None else read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
-    for case, computed in _measured(cases):
+
+    def measured(case: Case, stopped: Callable[[], bool]) -> dict[str, float] | None:
+        with suppress(CancelledError):
+            return measure(case, stopped)
+        return None
+
+    runs = [partial(measured, case) for case in cases]
+    found = side_by_side(runs, "routers against the reference")
+    for case, computed in zip(cases, found, strict=True):
         for item, value in case.measured.items():
-            same = values.get(case.name, {}).get(item) == value
             about = known["compared"].get(item, known["compared"][AT_80])  # the latter: at any load
-            yield _row(about, case, item, computed.get(item, nan), recorded=same)
-
-
-def _row(about: dict[str, Any], case: Case, item: str, computed: float, *, recorded: bool) -> Row:
-    """Compare one number. A reason goes with recorded ones, and with what differs in kind."""
-    reason = case.difference
-    if recorded and case.name in about.get("outside", ()):
-        reason = about["reason"]
-    elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
-        reason = PAST_SATURATION
-    return Row(
-        "router", item, case.name, case.measured[item], computed, about["tolerance"], reason,
-        cause="one run" if reason and not case.difference else "", kind="implementation",
-    )  # fmt: skip
-
-
-def _measured(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, float]]]:
-    """Yield every configuration with what was measured of it, several at a time."""
-    stop = Event()
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        waiting = [(case, pool.submit(measure, case, stop)) for case in cases]
-        for case, future in track(waiting, "routers against the reference"):
-            yield case, future.result()
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+            recorded = values.get(case.name, {}).get(item) == value
+            reason = case.difference
+            if recorded and case.name in about.get("outside", ()):
+                reason = about["reason"]
+            elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
+                reason = PAST_SATURATION
+            yield Row(
+                "router", item, case.name, value, computed.get(item, nan), about["tolerance"],
+                reason, cause="one run" if reason and not case.difference else "",
+                kind="implementation",
+            )  # fmt: skip
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:

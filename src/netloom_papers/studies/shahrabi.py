@@ -14,7 +14,7 @@ all of that is recomputed here, the model beside simulations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from netloom_papers.models.published_torus import (
     published_saturation,
     published_torus,
 )
+from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies.running import run_side_by_side
@@ -91,41 +92,26 @@ ONE_BY_ONE = {
 # -- counted and simulated ------------------------------------------------------------------------
 
 
-def simulate_points(
-    points: Sequence[tuple[int, int, int, float, float]], cycles: int, what: str
-) -> list[dict[str, Any]]:
-    """Return one row per configuration (k, M, V, β) and rate: mean latencies (cycles), utilization.
-
-    ``comparable_latency`` is the unicast latency less ``ENDS_CYCLES``: the model's is M + d.
-    """
-    return run_side_by_side([partial(_simulate, *point, cycles, 1) for point in points], what)
-
-
-def _simulate(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, cycles: int, seed: int
-) -> dict[str, Any]:
-    simulated = simulate_broadcast(
+def simulated(
+    radix: int, flits: int, vcs: int, fraction: float, rate: float, cycles: int, seed: int = 1
+) -> BroadcastRun:
+    """Return a run of a torus k, messages M, virtual channels V, portion β and rate λ."""
+    return simulate_broadcast(
         f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
         cycles=cycles, seed=seed, **ROUTER,
-    )  # fmt: skip
-    if simulated.interrupted:
-        raise KeyboardInterrupt
-    run = simulated.point
-    return {
-        "radix": radix,
-        "flits": flits,
-        "vcs": vcs,
-        "fraction": fraction,
-        "rate": rate,
-        "stable": run.stable,
-        "unicast_latency": run.unicast.mean,
-        "comparable_latency": run.unicast.mean - ENDS_CYCLES,
-        "latency_ci95": run.unicast.ci95,
-        "broadcast_latency": run.broadcast.mean,
-        "hops": run.hops,
-        "unicast_utilisation": run.class_utilisation[0],
-        "broadcast_utilisation": run.class_utilisation[1],
-    }
+    ).point  # fmt: skip
+
+
+def simulate_points(
+    points: Iterable[tuple[Any, ...]], cycles: int, what: str
+) -> list[BroadcastRun]:
+    """Return a run of each configuration (k, M, V, β) and rate."""
+    return run_side_by_side([partial(simulated, *point, cycles) for point in points], what)
+
+
+def comparable(run: BroadcastRun) -> float:
+    """Return the unicast latency less ``ENDS_CYCLES``: the model's is M + d."""
+    return run.unicast.mean - ENDS_CYCLES
 
 
 def _trees(known: Known) -> Found:
@@ -156,11 +142,10 @@ def _idle(known: Known) -> Found:
         engine.advance(apart * (len(targets) + 1))
         latency = engine.rows["arrived"] - engine.rows["sent"]
         yield f"M + d, lockstep worms, k = {radix}, M = {flits}", latency.mean()
-        (router,) = simulate_points(
-            [(radix, flits, 3, 0.0, known["rate"])], known["cycles"], ON_TORI
-        )
+        point = radix, flits, 3, 0.0, known["rate"]
+        (run,) = simulate_points([point], known["cycles"], ON_TORI)
         # of the hops that the sample happened to have, those of the average pair
-        latency = router["comparable_latency"] - router["hops"] + engine.rows["hops"].mean()
+        latency = comparable(run) - run.hops + engine.rows["hops"].mean()
         yield f"M + d, routers, k = {radix}, M = {flits}", latency
 
 
@@ -168,12 +153,12 @@ def _utilisation(known: Known) -> Found:
     """Flits a cycle on a channel, per message that a node generates in a cycle, over M."""
     for radix, fraction in product(known["radices"], known["fractions"]):
         runs = [
-            partial(_simulate, radix, 32, 3, fraction, known["rate"], known["cycles"], seed)
+            partial(simulated, radix, 32, 3, fraction, known["rate"], known["cycles"], seed)
             for seed in range(1, known["seeds"] + 1)
         ]
         seen = run_side_by_side(runs)
-        for kind in ("unicast", "broadcast"):
-            used = [row[f"{kind}_utilisation"] / (32 * row["rate"]) for row in seen]
+        for at, kind in enumerate(("unicast", "broadcast")):
+            used = [run.class_utilisation[at] / (32 * run.rate) for run in seen]
             yield f"{kind}, k = {radix}, β = {fraction}", used
 
 
@@ -182,11 +167,9 @@ def _latencies(known: Known) -> Found:
         f"latency, {_name(*case)}, λ = {rate:.4g}": (*case, rate) for *case, rate in known["cases"]
     }
     cases = {name: case for name, case in names.items() if name in known["values"]}
-    seen = simulate_points(
-        list(cases.values()), known["cycles"], "against the independent simulation"
-    )
-    for name, row in zip(cases, seen, strict=True):
-        yield name, row["comparable_latency"]
+    seen = simulate_points(cases.values(), known["cycles"], "against the independent simulation")
+    for name, run in zip(cases, seen, strict=True):
+        yield name, comparable(run)
 
 
 def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
@@ -291,17 +274,17 @@ def _draw_figure_1(made: Made) -> Drawn:
             at = CURVE * limits[case]
             model = [float(solved(*case, rate).latency) for rate in at.tolist()]
             curves.append(curve(series, at, model, MODELLED))
-            for row in (seen[case, load] for load in scope.loads):
-                y, half = row["comparable_latency"], row["latency_ci95"]
-                curves.append(curve(series, [row["rate"]], y, low=[y - half], high=[y + half]))
+            for run in (seen[case, load] for load in scope.loads):
+                y, half = comparable(run), run.unicast.ci95
+                curves.append(curve(series, [run.rate], y, low=[y - half], high=[y + half]))
         axes = "λ, messages/node/cycle", "unicast latency, cycles"
         yield plot(f"N = {radix} × {radix}, V = {vcs}, β = {fraction}", axes, curves)
     # how far the model is from simulations: means over all lengths, portions and channels
     cells = {}
     for radix, load in product(RADICES, scope.loads):
         off = [
-            abs(float(solved(*case, load * limits[case]).latency) / row["comparable_latency"] - 1)
-            for (case, at_load), row in seen.items()
+            abs(float(solved(*case, load * limits[case]).latency) / comparable(run) - 1)
+            for (case, at_load), run in seen.items()
             if case.radix == radix and at_load == load
         ]
         cells[f"{radix} × {radix}", f"{100 * load:.0f} %"] = Cell(None, float(100 * np.mean(off)))

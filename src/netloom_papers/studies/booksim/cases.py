@@ -14,14 +14,13 @@ has a scatter of up to 3 % at 80 % of saturation.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import inf, sqrt
 from pathlib import Path
-from threading import Event
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -46,6 +45,9 @@ from netloom_papers.studies.booksim.networks import (
     pattern,
     routing_of,
 )
+
+Stopped: TypeAlias = Callable[[], bool]
+"""Whether to end at once."""
 
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""
@@ -484,35 +486,37 @@ def _case_of_runs(lines: Sequence[_Line]) -> Case:
 # Runs.
 
 
-def measure(case: Case, stop: Event) -> dict[str, float]:
+def measure(case: Case, stopped: Stopped) -> dict[str, float]:
     """Measure one configuration as the reference was measured. Nothing where it is refused.
 
-    ``stop`` ends the runs under way with ``CancelledError``.
+    ``stopped`` ends the runs under way with ``CancelledError``.
     """
     if case.routing is None:
         return {}
     if case.asked:
         return {
-            item: idle_latency(case, stop) if item == IDLE else mean_latency(case, wanted, stop)
+            item: idle_latency(case, stopped)
+            if item == IDLE
+            else mean_latency(case, wanted, stopped)
             for item, wanted in case.asked.items()
         }
-    found = {IDLE: idle_latency(case, stop)}
+    found = {IDLE: idle_latency(case, stopped)}
     for item, share in ((AT_50, 0.5), (AT_80, 0.8)):
         if item in case.measured:
             wanted = Asked(share * case.measured[SATURATION], case.effort.window)
-            found[item] = mean_latency(case, wanted, stop)
-    ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stop) for seed in SEEDS]
+            found[item] = mean_latency(case, wanted, stopped)
+    ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stopped) for seed in SEEDS]
     found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
     return found
 
 
-def mean_latency(case: Case, wanted: Asked, stop: Event) -> float:
+def mean_latency(case: Case, wanted: Asked, stopped: Stopped) -> float:
     """Return the mean packet latency at a load, over all seeds."""
-    runs = (short_run(case.run(wanted.load, seed), wanted.window, stop) for seed in SEEDS)
+    runs = (short_run(case.run(wanted.load, seed), wanted.window, stopped) for seed in SEEDS)
     return float(np.mean([latency for latency, _ in runs]))
 
 
-def idle_latency(case: Case, stop: Event) -> float:
+def idle_latency(case: Case, stopped: Stopped) -> float:
     """Return the mean packet latency at next to no load, over all seeds.
 
     The reference has about 800 packets of it, whose paths may be 2 % longer or shorter than those
@@ -521,7 +525,7 @@ def idle_latency(case: Case, stop: Event) -> float:
     the line fitted to latencies by the number of routers crossed.
     """
     window = case.effort.idle
-    samples = [drained(case.run(ZERO_LOAD, seed), window, stop)[1] for seed in SEEDS]
+    samples = [drained(case.run(ZERO_LOAD, seed), window, stopped)[1] for seed in SEEDS]
     latency, hops = (np.concatenate(column) for column in zip(*samples, strict=True))
     mean = float(latency.mean())
     if case.routers_crossed is None or not hops.var():
@@ -532,7 +536,7 @@ def idle_latency(case: Case, stop: Event) -> float:
     return mean + longer * float(np.cov(latency, hops, bias=True)[0, 1] / hops.var())
 
 
-def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, float]:
+def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[float, float]:
     """Return the load at which latency is ``beyond``, and the highest accepted traffic of all runs.
 
     Every seed closes in for itself: a mean of latencies would be that of the worst seed. The load
@@ -545,7 +549,7 @@ def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, 
     tried: list[tuple[Point, float]] = []
     while high.load - low.load > BRACKET * high.load:
         load = (low.load + high.load) / 2
-        latency, accepted = short_run(case.run(load, seed), window, stop, most=most)
+        latency, accepted = short_run(case.run(load, seed), window, stopped, most=most)
         point = Point(load, latency)
         tried.append((point, accepted))
         if latency > beyond:
@@ -560,7 +564,7 @@ def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, 
         ends = [through_window(case.run(load, seed), window)[1] for load in past]
         return found, max(*ends, *(accepted for _, accepted in tried))
     for load in past:
-        latency, accepted = short_run(case.run(load, seed), window, stop, most=patience)
+        latency, accepted = short_run(case.run(load, seed), window, stopped, most=patience)
         tried.append((Point(load, latency), accepted))
     kept = [got for at, got in tried if at.latency <= patience and at.load <= max(past)]
     return found, max(kept, default=0.0)
@@ -575,21 +579,23 @@ def highest_load(case: Case) -> float:
     return min(1.0, BEYOND * bound.load)
 
 
-def short_run(run: Run, window: Window, stop: Event, *, most: float = inf) -> tuple[float, float]:
+def short_run(
+    run: Run, window: Window, stopped: Stopped, *, most: float = inf
+) -> tuple[float, float]:
     """Return the mean packet latency and the accepted traffic of one run from an empty network.
 
     A run whose mean is sure to be above ``most`` ends there, with a latency that is above it, too.
     One that deadlocks accepts nothing, with an infinite latency.
     """
     try:
-        accepted, sample, mean = drained(run, window, stop, most=most)
+        accepted, sample, mean = drained(run, window, stopped, most=most)
     except DeadlockError:
         return inf, 0.0
     return float(sample.latency.mean()) if mean is None else mean, accepted
 
 
 def drained(
-    run: Run, window: Window, stop: Event, *, most: float = inf
+    run: Run, window: Window, stopped: Stopped, *, most: float = inf
 ) -> tuple[float, Sample, float | None]:
     """Return the accepted traffic and the packets measured, once all have arrived.
 
@@ -599,7 +605,7 @@ def drained(
     parts, accepted = through_window(run, window)
     end, created = run.engine.cycle, int(run.born_packets.sum())
     while missing := created - sum(int((part.birth < end).sum()) for part in parts):
-        if stop.is_set():
+        if stopped():
             raise CancelledError
         sample, waited = _measured(parts, window, end), run.engine.cycle - end
         least = (sample.latency.sum() + missing * waited) / (len(sample.latency) + missing)
