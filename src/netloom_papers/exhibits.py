@@ -115,6 +115,21 @@ class Grid(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
+    def letters(self, column: int) -> tuple[int, int]:
+        """Return the letters of the printed and the computed numbers of a column; 0 where none is.
+
+        Columns of cells are numbered from 0.
+        """
+        cells = [row[column] for _, row in self.rows]
+        there = [(cell, cell.words()) for cell in cells if cell is not None]
+        printed, computed = (
+            max((len(words[half]) for _, words in there), default=0)
+            if any(cell[half] is not None for cell, _ in there)
+            else 0
+            for half in (0, 1)
+        )
+        return printed, computed
+
 
 def curve(
     series: str,
@@ -405,7 +420,11 @@ def plot_chart(
         hollow = printed.mark_bar(filled=False, strokeWidth=1.5, strokeDash=[4, 3])
         layers += [computed.mark_bar().encode(**shift), hollow.encode(**shift)]
     else:
-        shapes, dashes = (_told_apart(whose, at) for at in (0, 1))
+        legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
+        shapes, dashes = (  # alike, so that they share a legend
+            {"title": None, "scale": alt.Scale(domain=list(whose), range=looks), "legend": legend}
+            for looks in ([LOOKS[each][at] for each in whose] for at in (0, 1))
+        )
         if plot.form != "points":
             order: Any = {} if table["x"].dtype.is_numeric() else {"order": "place:Q"}
             line = shown.mark_line(strokeWidth=1.9, **step)
@@ -426,15 +445,6 @@ def plot_chart(
         width=size[0], height=size[1], title=_titled(plot.title, int(size[0] / LETTER))
     )
     return chart
-
-
-def _told_apart(whose: Sequence[str], at: int) -> dict[str, Any]:
-    """Return scale and legend of shapes (0) or dashes (1): alike, so that they share a legend."""
-    import altair as alt
-
-    scale = alt.Scale(domain=list(whose), range=[LOOKS[each][at] for each in whose])
-    legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
-    return {"title": None, "scale": scale, "legend": legend}
 
 
 def _titled(title: str, letters: int) -> alt.TitleParams:
@@ -551,7 +561,10 @@ def grid_chart(grid: Grid) -> alt.LayerChart:
 
     heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
     top = HEAD_LINE * max(map(len, heads)) + 8
-    halves = [_halves(grid, at) for at in range(len(heads) - 1)]
+    halves = []
+    for at in range(len(heads) - 1):
+        first, second = (letters * CELL_LETTER for letters in grid.letters(at))
+        halves.append((first, second + 12 if first and second else second))
     labels = [grid.columns[0], *(label for label, _ in grid.rows)]
     right = [int(max(map(len, labels)) * CELL_LETTER) + 6]
     for lines, both in zip(heads[1:], halves, strict=True):
@@ -601,16 +614,3 @@ def grid_chart(grid: Grid) -> alt.LayerChart:
         title=_titled(grid.title, max(24, int(right[-1] / CELL_LETTER))),
     )
     return chart
-
-
-def _halves(grid: Grid, column: int) -> tuple[float, float]:
-    """Return the widths of the printed and the computed numbers of a column; 0 where none is."""
-    cells = [row[column] for _, row in grid.rows]
-    words = [cell.words() for cell in cells if cell is not None]
-    first, second = (
-        max((len(pair[half]) for pair in words), default=0) * CELL_LETTER
-        if any(cell is not None and cell[half] is not None for cell in cells)
-        else 0.0
-        for half in (0, 1)
-    )
-    return first, second + 12 if first and second else second

@@ -21,24 +21,10 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, places, unseen
 from netloom.contention.busiest import USED
+from netloom.simulation import steady
 from netloom.simulation.agenda import ProgramEngine, ProgramRun
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.simulation.steady import (
-    CORRELATED,
-    MOST_BATCHES,
-    PRECISE_BATCHES,
-    PRECISE_PACKETS,
-    Limits,
-    Stability,
-    autocorrelation,
-    measure_window,
-    merge_correlated,
-    run_interval,
-    stability,
-    warm_up,
-    warmup_packets,
-)
 from netloom.topology import Cube, Topology, average_distance
 from netloom.topology.measures import check_direct
 from netloom.workload.programs.messages import Messages, checked
@@ -621,7 +607,7 @@ def run_broadcasts(
     program: BroadcastTraffic,
     rate: float,
     mean_flits: float,
-    limits: Limits,
+    limits: steady.Limits,
     stopped: Callable[[], bool],
 ) -> BroadcastRun:
     """Warm a network up, measure it until a limit is met, and return what was found.
@@ -633,14 +619,14 @@ def run_broadcasts(
     messages_a_cycle = rate * float(traffic.rate.sum())
     idle = network.zero_load_latency(average_distance(network.topology), mean_flits)
     wanted = max(LEAST_WARM_LATENCIES * idle, LEAST_WARM_MESSAGES / messages_a_cycle)
-    warmed_up = warm_up(
+    warmed_up = steady.warm_up(
         run, least=ceil(wanted), most=limits.most_cycles, step=STEP_CYCLES, stopped=stopped
     )
     run.begin = run.cycle
     channels = run.engine.channel_flits()
     most = limits.most_measured
-    wanted = max(run.begin, LEAST_CYCLES, 2 * PRECISE_PACKETS / messages_a_cycle)
-    ended = measure_window(
+    wanted = max(run.begin, LEAST_CYCLES, 2 * steady.PRECISE_PACKETS / messages_a_cycle)
+    ended = steady.measure_window(
         run, first=most if limits.cycles else ceil(wanted),
         longer=lambda cycles: ceil(GROWTH * cycles), most=most, step=STEP_CYCLES, stopped=stopped,
     )  # fmt: skip
@@ -664,7 +650,7 @@ def run_broadcasts(
         crossed = direction_flits(topology, sent._replace(flits=flits))[1]
         by_direction = topology.per_channel(crossed) / cycles
     classes, stable, precise = run.latency, run.verdict.stable, run.is_precise
-    hops, flits = (
+    hops, length = (
         float(column[unicast].mean()) if unicast.any() else np.nan
         for column in (seen.hops, sent.flits)
     )
@@ -676,7 +662,7 @@ def run_broadcasts(
         created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,
         accepted=int(np.count_nonzero(inside(seen.end))) / cycles / senders,
         zero_load_latency=(
-            known(program.startup_cycles + network.zero_load_latency(hops, flits))
+            known(program.startup_cycles + network.zero_load_latency(hops, length))
             if stable
             else None
         ),
@@ -720,9 +706,11 @@ class _BroadcastRun(ProgramRun):
     begin = 0
     seen: _Seen
     latency: tuple[Latency, Latency, Latency]
-    verdict: Stability
+    verdict: steady.Stability
 
-    def __init__(self, engine: ProgramEngine, source: BroadcastTraffic, limits: Limits) -> None:
+    def __init__(
+        self, engine: ProgramEngine, source: BroadcastTraffic, limits: steady.Limits
+    ) -> None:
         super().__init__(engine, source)
         self.limits = limits
 
@@ -743,7 +731,7 @@ class _BroadcastRun(ProgramRun):
         if not counted.any():
             return False
         arrivals = np.argsort(seen.end[counted], kind="stable")
-        return warmup_packets(seen.latency[counted][arrivals]) is not None
+        return steady.warmup_packets(seen.latency[counted][arrivals]) is not None
 
     def is_hopeless(self) -> bool:
         seen = self.seen
@@ -786,16 +774,16 @@ def _latency(arrival: Ints, latency: Ints, begin: int, end: int) -> Latency:
     latency = latency[inside]
     if not len(latency):
         return Latency(0, *(np.nan,) * (len(Latency._fields) - 1))
-    batch = (arrival[inside] - begin) * MOST_BATCHES // (end - begin)
-    counts = np.bincount(batch, minlength=MOST_BATCHES)
-    sums = np.bincount(batch, latency, MOST_BATCHES)
-    mean, ci95 = run_interval(sums, counts)
-    batches = merge_correlated(sums, counts)
+    batch = (arrival[inside] - begin) * steady.MOST_BATCHES // (end - begin)
+    counts = np.bincount(batch, minlength=steady.MOST_BATCHES)
+    sums = np.bincount(batch, latency, steady.MOST_BATCHES)
+    mean, ci95 = steady.run_interval(sums, counts)
+    batches = steady.merge_correlated(sums, counts)
     middle, high = np.percentile(latency, [50, 99], method="inverted_cdf")
     precise = (
-        np.count_nonzero(batches[1]) >= PRECISE_BATCHES
-        and len(latency) >= PRECISE_PACKETS
-        and autocorrelation(*batches) <= CORRELATED
+        np.count_nonzero(batches[1]) >= steady.PRECISE_BATCHES
+        and len(latency) >= steady.PRECISE_PACKETS
+        and steady.autocorrelation(*batches) <= steady.CORRELATED
     )
     return Latency(
         messages=len(latency),
@@ -808,14 +796,14 @@ def _latency(arrival: Ints, latency: Ints, begin: int, end: int) -> Latency:
     )
 
 
-def _stability(seen: _Seen, begin: int, end: int) -> Stability:
+def _stability(seen: _Seen, begin: int, end: int) -> steady.Stability:
     """Say whether the network kept up: what waits, copies to come included, by node that sends."""
     sent = seen.sent
     born = sent.birth[seen.owner]
     messages = np.count_nonzero((sent.birth >= begin) & (sent.birth < end))
     if messages < LEAST_MESSAGES:
         few = f"{messages} messages are too few to tell whether the network keeps up"
-        return Stability(stable=True, reason=few)
+        return steady.Stability(stable=True, reason=few)
     times = begin + (end - begin) * np.arange(SAMPLES + 1) // SAMPLES
     done = np.where(seen.complete >= 0, seen.complete, np.iinfo(np.int64).max)
     change = np.zeros(SAMPLES + 2)
@@ -827,4 +815,4 @@ def _stability(seen: _Seen, begin: int, end: int) -> Stability:
         for when in times[[0, (SAMPLES + 1) // 2, -1]]
     ]
     rate = np.bincount(sent.source, sent.flits, nodes) / end
-    return stability(times, np.cumsum(change)[:-1], waiting, rate, float(sent.flits.mean()))
+    return steady.stability(times, np.cumsum(change)[:-1], waiting, rate, float(sent.flits.mean()))

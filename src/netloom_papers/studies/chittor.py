@@ -45,18 +45,7 @@ from netloom.topology import (
 from netloom.workload import ProcessGraph, read
 from netloom_papers.exhibits import PRINTED, Cell, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, published
-from netloom_papers.models.wiring import (
-    Delay,
-    Distance,
-    channel_bandwidth_ratio,
-    channel_rate_ratio,
-    channel_width_ratio,
-    cut_widths,
-    layout_bisection,
-    minimum_peak_width,
-    peak_width,
-    speedup,
-)
+from netloom_papers.models import wiring
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +54,7 @@ if TYPE_CHECKING:
 
 ROW_FIRST = DimensionOrder()
 
-DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
+DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 
 SIZES = (16, 64, 256, 1024, 4096)
 """Nodes of figure 2.3. N is a square and a power of two."""
@@ -126,9 +115,9 @@ def _draw_table_2_1(_: Made) -> Drawn:
     nodes = 2 ** np.arange(4, 15)
     curves = []
     for delay in DELAYS:
-        printed = channel_bandwidth_ratio(nodes, delay, form="chittor-1991")
+        printed = wiring.channel_bandwidth_ratio(nodes, delay, form="chittor-1991")
         curves.append(curve(f"{delay} delay", nodes, printed, PRINTED))
-        curves.append(curve(f"{delay} delay", nodes, channel_bandwidth_ratio(nodes, delay)))
+        curves.append(curve(f"{delay} delay", nodes, wiring.channel_bandwidth_ratio(nodes, delay)))
     title, axes = "Channel bandwidth of a mesh over that of a hypercube", ("nodes N", "ratio R_b")
     yield plot(title, axes, curves, log_x=True, log_y=True)
 
@@ -136,7 +125,7 @@ def _draw_table_2_1(_: Made) -> Drawn:
 def _table_2_2(known: Known) -> Found:
     asked: dict[str, Any] = {each: each.split(" delay, N = ") for each in known["values"]}
     for quantity, (delay, nodes) in asked.items():
-        yield quantity, channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
+        yield quantity, wiring.channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
 
 
 def _draw_table_2_2(made: Made) -> Drawn:
@@ -165,8 +154,8 @@ def _draw_table_2_3(made: Made) -> Drawn:
     ratios = known["ratios"]
     one, other = (known["systems"][name] for name in ratios["systems"])
     nodes = ratios["nodes"]
-    width = float(channel_width_ratio(nodes, form="chittor-1991"))
-    rate = float(channel_rate_ratio(nodes, "linear", form="chittor-1991"))
+    width = float(wiring.channel_width_ratio(nodes, form="chittor-1991"))
+    rate = float(wiring.channel_rate_ratio(nodes, "linear", form="chittor-1991"))
     theory = {
         ("channel width", "of the machines"): Cell(one[1] / other[1], None),
         ("channel width", "by theory"): Cell(ratios["width"], width),
@@ -180,8 +169,8 @@ def _draw_table_2_3(made: Made) -> Drawn:
 def _figure_2_1(_: Known) -> Found:
     for spec in ("hypercube:3", "mesh:4x2"):
         net = topology(spec)
-        yield f"bisection width of {spec}", layout_bisection(net)
-        yield f"peak width of {spec}", peak_width(net)
+        yield f"bisection width of {spec}", wiring.layout_bisection(net)
+        yield f"peak width of {spec}", wiring.peak_width(net)
 
 
 def _layout(name: str, curves: Iterable[pl.DataFrame]) -> Plot:
@@ -191,7 +180,7 @@ def _layout(name: str, curves: Iterable[pl.DataFrame]) -> Plot:
 
 def _draw_figure_2_1(_: Made) -> Drawn:
     for spec in ("hypercube:3", "mesh:4x2"):
-        widths = cut_widths(topology(spec))
+        widths = wiring.cut_widths(topology(spec))
         yield _layout(spec, [curve(spec, np.arange(len(widths)), widths)])
 
 
@@ -199,7 +188,7 @@ def _theorem_1(known: Known) -> Found:
     """The cut width is largest at ⌊N/3⌋: so it is there that theorem 2's peak must be found."""
     for dimension in known["dimensions"]:
         nodes = 2**dimension
-        width = cut_widths(hypercube(dimension))[nodes // 3]
+        width = wiring.cut_widths(hypercube(dimension))[nodes // 3]
         name = f"cut width of hypercube:{dimension} at ⌊N/3⌋"
         yield name, Against(2 * nodes // 3, width)
 
@@ -217,10 +206,10 @@ def _theorem_3(known: Known) -> Found:
 def _peaks(nets: list[tuple[Cube, int]], exact: list[str]) -> Found:
     """Return the peak width of the identity layout, and of some networks the least of all."""
     for net, peak in nets:
-        yield f"peak width of {net.name}", Against(peak, peak_width(net))
+        yield f"peak width of {net.name}", Against(peak, wiring.peak_width(net))
     for net, peak in nets:
         if net.name in exact:
-            yield f"{net.name}, best of all layouts", Against(peak, minimum_peak_width(net))
+            yield f"{net.name}, best of all layouts", Against(peak, wiring.minimum_peak_width(net))
 
 
 def _draw_figure_2_2(_: Made) -> Drawn:
@@ -229,7 +218,7 @@ def _draw_figure_2_2(_: Made) -> Drawn:
         position = np.arange(side * side)
         inner = (position + 1) % side != 0
         rising = np.minimum(np.minimum(position + 1, side), side * side - position - 1)
-        widths = cut_widths(mesh(side, side))
+        widths = wiring.cut_widths(mesh(side, side))
         curves = (
             curve("equations 2.13 to 2.15", position, inner + rising, PRINTED),
             curve("counted", np.arange(len(widths)), widths),
@@ -239,16 +228,16 @@ def _draw_figure_2_2(_: Made) -> Drawn:
 
 def _equation_2_20(known: Known) -> Found:
     """The printed closed forms against eq. 2.20 with path lengths counted on the networks."""
-    distances: tuple[Distance, ...] = ("average", "worst")
+    distances: tuple[wiring.Distance, ...] = ("average", "worst")
     for (nodes, length), distance in product(known["cases"], distances):
-        value = speedup(nodes, length, distance=distance, form="chittor-1991")
+        value = wiring.speedup(nodes, length, distance=distance, form="chittor-1991")
         (cube,), (flat,) = _counted([nodes], distance)
         computed = 2 * sqrt(nodes) / 3 * (cube + length) / (flat + length)
         name = f"R_e, {distance} case, N = {nodes}, L' = {length}"
         yield name, Against(float(value), computed)
 
 
-def _counted(sizes: Iterable[int], distance: Distance) -> tuple[Floats, Floats]:
+def _counted(sizes: Iterable[int], distance: wiring.Distance) -> tuple[Floats, Floats]:
     """Return path lengths of hypercubes and of meshes, counted."""
     measured: Any = average_distance if distance == "average" else diameter
     return (
@@ -259,13 +248,13 @@ def _counted(sizes: Iterable[int], distance: Distance) -> tuple[Floats, Floats]:
 
 def _draw_figure_2_3(_: Made) -> Drawn:
     """The speed-up of distant nodes' communication by size and message length."""
-    panels: dict[Distance, str] = {"average": "A. Average case", "worst": "B. Worst case"}
+    panels: dict[wiring.Distance, str] = {"average": "A. Average case", "worst": "B. Worst case"}
     for distance, title in panels.items():
         cubes, meshes = _counted(SIZES, distance)
-        bandwidths = channel_bandwidth_ratio(SIZES, form="chittor-1991")
+        bandwidths = wiring.channel_bandwidth_ratio(SIZES, form="chittor-1991")
         curves = []
         for length in LENGTHS:
-            printed = speedup(SIZES, length, distance=distance, form="chittor-1991")
+            printed = wiring.speedup(SIZES, length, distance=distance, form="chittor-1991")
             computed = bandwidths * (cubes + length) / (meshes + length)
             name = f"L' = {length}"
             curves += [curve(name, SIZES, printed, PRINTED), curve(name, SIZES, computed)]
@@ -638,7 +627,7 @@ def _section_3_6(known: Known) -> Found:
     """The speed-up left by random mapping, from the saturation that random mappings show."""
     for nodes in known["nodes"]:
         average = random_mappings("hypercube", nodes, known["mappings"])["average node"].mean()
-        ratio = float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
+        ratio = float(wiring.channel_bandwidth_ratio(nodes, form="chittor-1991"))
         yield f"R_e left, N = {nodes}", average * ratio
 
 

@@ -108,9 +108,9 @@ def _runs(known: Known) -> Iterator[Row]:
     for case, computed in zip(cases, found, strict=True):
         for item, value in case.measured.items():
             about = known["compared"].get(item, known["compared"][AT_80])  # the latter: at any load
-            recorded = values.get(case.name, {}).get(item) == value
+            same = values.get(case.name, {}).get(item) == value
             reason = case.difference
-            if recorded and case.name in about.get("outside", ()):
+            if same and case.name in about.get("outside", ()):
                 reason = about["reason"]
             elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
                 reason = PAST_SATURATION
@@ -253,7 +253,7 @@ def _worst_traffic(_: Known) -> Found:
 def _halves(_: Known) -> Found:
     """Valiant carries half of the capacity, whatever the traffic."""
     capacity = _most(DRAGONFLY, "minimal-group", *MINIMAL[0])
-    for pattern, _ in MINIMAL:
+    for pattern in dict(MINIMAL):
         share = _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
         yield f"{pattern} on {DRAGONFLY}, valiant", Against(0.5, share)
 

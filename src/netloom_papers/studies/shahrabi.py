@@ -106,7 +106,7 @@ def simulate_points(
     points: Iterable[tuple[Any, ...]], cycles: int, what: str
 ) -> list[BroadcastRun]:
     """Return a run of each configuration (k, M, V, β) and rate."""
-    return run_side_by_side([partial(simulated, *point, cycles) for point in points], what)
+    return run_side_by_side([partial(simulated, *point, cycles=cycles) for point in points], what)
 
 
 def comparable(run: BroadcastRun) -> float:
@@ -145,7 +145,7 @@ def _idle(known: Known) -> Found:
         point = radix, flits, 3, 0.0, known["rate"]
         (run,) = simulate_points([point], known["cycles"], ON_TORI)
         # of the hops that the sample happened to have, those of the average pair
-        latency = comparable(run) - run.hops + engine.rows["hops"].mean()
+        latency = comparable(run) - (run.hops or 0.0) + engine.rows["hops"].mean()
         yield f"M + d, routers, k = {radix}, M = {flits}", latency
 
 
