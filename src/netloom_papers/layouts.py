@@ -163,8 +163,11 @@ def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
     """
     quarters = []
     for corner, turned in zip(_QUARTERS, _TURNED, strict=True):
-        inner = (0, 0) if corner == (0, 0) else (1 - corner[0], 1 - corner[1])
-        quarters.append([_turn(cells, side, inner, corner, turned) for cells in (place, bend)])
+        # the spare cell of the first in its outer corner, of the others in the middle of the whole
+        mirror = (False, False) if corner == (0, 0) else (not corner[0], not corner[1])
+        both = np.stack([place, bend])[:, :, ::-1] if turned else np.stack([place, bend])
+        both = np.where(mirror, side - 1 - both, both) + side * np.array(corner, np.int64)
+        quarters.append(both)
     top = np.zeros((7, 2), np.int64)
     top[:3] = (side - 1, side), (side, side - 1), (side, side)
     if len(place):
@@ -181,19 +184,6 @@ def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
     known = min(7, len(whole))
     whole[:known], whole_bend[:known] = top[:known], top_bend[:known]
     return whole, whole_bend
-
-
-def _turn(
-    cells: Ints,
-    side: int,
-    spare: tuple[int, int],
-    corner: tuple[int, int],
-    turned: bool,  # noqa: FBT001
-) -> Ints:
-    """Put a tile into a quarter, its spare cell into the given corner of that quarter."""
-    cells = cells[:, ::-1] if turned else cells
-    mirrored = [side - 1 - cells[:, axis] if spare[axis] else cells[:, axis] for axis in range(2)]
-    return np.stack(mirrored, axis=1) + side * np.array(corner, np.int64)
 
 
 def _first_of_level(task: Ints) -> Ints:

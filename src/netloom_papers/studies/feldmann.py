@@ -415,7 +415,15 @@ def iwarp_clocks(
     routing = in_pools(network)
     rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(1).spawn(seeds)]
     tables = [_table(given, network.num_hosts, costs, rng if shuffled else None) for rng in rngs]
-    ended = side_by_side([partial(_last, network, routing, table) for table in tables], MESSAGES)
+
+    def last(table: Messages, stopped: Callable[[], bool]) -> int | None:
+        engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
+        engine.append(table)
+        if not completed(engine, MESSAGES, "fewer words", stopped):
+            return None
+        return int(engine.rows["complete"].max())
+
+    ended = side_by_side([partial(last, table) for table in tables], MESSAGES)
     return np.array(ended) * costs.clocks_per_word
 
 
@@ -471,20 +479,6 @@ def _table(
         run=round(costs.send_clocks / costs.clocks_per_word) - (ROUTER.timing().injection - 1),
         after=after,
     )
-
-
-def _last(
-    network: Cube,
-    routing: VirtualChannelRouting,
-    table: Messages,
-    stopped: Callable[[], bool],
-) -> int | None:
-    """Return the cycle in which the last message has been received. None to stop."""
-    engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
-    engine.append(table)
-    if not completed(engine, MESSAGES, "fewer words", stopped):
-        return None
-    return int(engine.rows["complete"].max())
 
 
 # Finite elements.

@@ -166,34 +166,31 @@ def simulated_curves(
     """
     import polars as pl
 
+    def run(contexts: int, seed: int, distance: float) -> dict[str, Any]:
+        simulated = simulate_transactions(
+            "torus:8x8",
+            app="torus:8x8",
+            mapping=f"distance:{distance:g}",
+            contexts=contexts,
+            run_cycles=RUN_CYCLES,
+            fixed_cycles=FIXED_CYCLES,
+            protocol=protocol,
+            seed=seed,
+            **ROUTERS[router],
+        )
+        return {
+            "contexts": contexts,
+            "seed": seed,
+            "distance": simulated.distance,
+            "message_rate": simulated.measured.message_rate,
+            "inter_message_cycles": simulated.inter_message_cycles,
+            "message_latency": simulated.measured.message_latency,
+            "messages_per_transaction": simulated.messages_per_transaction,
+        }
+
     cases = product(CONTEXTS, range(1, seeds + 1), distances)
-    runs = [partial(_run, protocol, router, *case) for case in cases]
+    runs = [partial(run, *case) for case in cases]
     return pl.DataFrame(run_side_by_side(runs, "transactions on torus:8x8"))
-
-
-def _run(
-    protocol: Protocol, router: str, contexts: int, seed: int, distance: float
-) -> dict[str, Any]:
-    simulated = simulate_transactions(
-        "torus:8x8",
-        app="torus:8x8",
-        mapping=f"distance:{distance:g}",
-        contexts=contexts,
-        run_cycles=RUN_CYCLES,
-        fixed_cycles=FIXED_CYCLES,
-        protocol=protocol,
-        seed=seed,
-        **ROUTERS[router],
-    )
-    return {
-        "contexts": contexts,
-        "seed": seed,
-        "distance": simulated.distance,
-        "message_rate": simulated.measured.message_rate,
-        "inter_message_cycles": simulated.inter_message_cycles,
-        "message_latency": simulated.measured.message_latency,
-        "messages_per_transaction": simulated.messages_per_transaction,
-    }
 
 
 def message_curves(table: pl.DataFrame) -> pl.DataFrame:

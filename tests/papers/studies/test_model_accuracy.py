@@ -257,7 +257,7 @@ def test_its_figures(small):
 
 
 def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(model_accuracy, "simulate_all", lambda cases, *_: [None] * len(cases))
+    monkeypatch.setattr(model_accuracy.running, "simulate_all", lambda cases, *_: [None] * len(cases))
     found = run_study("model-accuracy", quick=True, kept=tmp_path / "kept.jsonl")
     assert found.interrupted
     assert (found.goals, found.sections, found.simulated) == ((), (), 0)
