@@ -573,11 +573,6 @@ class Picture:
     remarks: tuple[str, ...] = ()
 
     @property
-    def interrupted(self) -> bool:
-        """Whether it was stopped before its end: never, since what is half done is not shown."""
-        return False
-
-    @property
     def sentence(self) -> str:
         """How the printed and the computed numbers compare, in one line."""
         if self.rows:

@@ -14,7 +14,7 @@ from rich.text import Text
 from netloom.base.words import number, percent
 from netloom.cli.show import console, show_again, show_lines, show_verdict
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
-from netloom_papers.ledger import Picture
+from netloom_papers.ledger import CLASSES, Picture, rates
 
 WIDEST = 300
 """Letters of a line, at most."""
@@ -232,16 +232,8 @@ def show_validation(result: Any) -> None:
     screen.print(table, soft_wrap=True)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
         show_lines([Text.assemble(("! known", "yellow"), f": {reason}")], screen)
-    screen.print("", _rates(result.rows), "", sep="\n", soft_wrap=True)
-    show_again(screen, result.verdict)
-
-
-def _rates(rows: Any) -> Table:
-    """Return reproduced of all distinct numbers by kind, in all and by class of tolerance."""
-    from netloom_papers.ledger import CLASSES, rates
-
-    table = _table(("kind", "rows", "numbers", "reproduced", "rate", *CLASSES), no_wrap=True)
-    for line in rates(rows):
+    shares = _table(("kind", "rows", "numbers", "reproduced", "rate", *CLASSES), no_wrap=True)
+    for line in rates(result.rows):
         cells = [line["kind"], str(line["rows"])]
         if "numbers" in line:
             share = percent(line["reproduced"] / line["numbers"])
@@ -250,5 +242,6 @@ def _rates(rows: Any) -> Table:
                 f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
                 for each in line["by_tolerance"].values()
             ]
-        table.add_row(*cells)
-    return table
+        shares.add_row(*cells)
+    screen.print("", shares, "", sep="\n", soft_wrap=True)
+    show_again(screen, result.verdict)

@@ -30,7 +30,7 @@ from netloom.topology.measures import check_direct
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.traces import Branches, balanced_orientation, branches, row_first
 from netloom.workload.traffic import Traffic
-from netloom.workload.traffic.stream import Arrivals, Lengths, Packets, PacketStream, parse_lengths
+from netloom.workload.traffic.stream import Arrivals, Lengths, PacketStream, parse_lengths
 
 MESSAGES = "messages/node/cycle"
 
@@ -154,9 +154,36 @@ class BroadcastTraffic:
             (message, self._drawn_tree(int(packets.source[message])))
             for message in np.flatnonzero(broadcast).tolist()
         ]
-        sent, waits = _rows(packets, broadcast, trees)
-        table = self._table(sent, waits)
-        self._parts.append(sent)
+        counts = np.ones(len(broadcast), np.int64)  # rows of each message
+        for message, part in trees:
+            counts[message] = len(part.source)
+        offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
+        source, target, flits = (np.repeat(column, counts) for column in packets[1:])
+        asked, waits = np.ones(len(source), bool), np.full(len(source), -1, np.int64)
+        for message, part in trees:
+            rows = slice(offsets[message], offsets[message + 1])
+            source[rows], target[rows], asked[rows] = part.source, part.target, part.asked
+            waits[rows] = np.where(part.after >= 0, part.after + offsets[message], -1)
+        birth = packets.birth.astype(np.int64)
+        waiting, nothing = waits >= 0, np.zeros(len(waits), np.int32)
+        table = checked(
+            Messages(
+                num_nodes=self.num_nodes,
+                first=self._num_rows,
+                start=np.repeat(birth, counts),
+                delay=np.full(len(waits), self.startup_cycles, np.int32),
+                run=nothing,
+                source=source,
+                target=target,
+                flits=flits,
+                hold=nothing,
+                receive=nothing,
+                context=np.full(len(waits), -1, np.int32),
+                after_offsets=np.append(0, np.cumsum(waiting, dtype=np.int64)),
+                after=self._num_rows + waits[waiting],
+            )
+        )
+        self._parts.append(Sent(birth, broadcast, offsets, source, target, flits, asked))
         self._num_rows += len(table)
         return table
 
@@ -179,28 +206,6 @@ class BroadcastTraffic:
             drawn = np.argpartition(keys, self._multicast_targets - 1)[: self._multicast_targets]
             targets = self._nodes[self._nodes != root][drawn]
         return branches(self._topology, root, targets, orientation)
-
-    def _table(self, sent: Sent, waits: Ints) -> Messages:
-        waiting = waits >= 0
-        after_offsets = np.append(0, np.cumsum(waiting, dtype=np.int64))
-        nothing = np.zeros(len(waits), np.int32)
-        return checked(
-            Messages(
-                num_nodes=self.num_nodes,
-                first=self._num_rows,
-                start=np.repeat(sent.birth, np.diff(sent.offsets)),
-                delay=np.full(len(waits), self.startup_cycles, np.int32),
-                run=nothing,
-                source=sent.source,
-                target=sent.target,
-                flits=sent.flits,
-                hold=nothing,
-                receive=nothing,
-                context=np.full(len(waits), -1, np.int32),
-                after_offsets=after_offsets,
-                after=self._num_rows + waits[waiting],
-            )
-        )
 
 
 def latencies(sent: Sent, complete: Ints) -> Ints:
@@ -272,25 +277,6 @@ def direction_flits(cube: Cube, sent: Sent) -> Floats:
         for direction, hops in enumerate((grows, falls)):
             found[:, axis, direction] = np.bincount(broadcast, sent.flits * hops, minlength=2)
     return found
-
-
-def _rows(
-    packets: Packets, broadcast: Bools, trees: list[tuple[int, Branches]]
-) -> tuple[Sent, Ints]:
-    """Rows of messages, and for each the row that it waits for, or −1 for none."""
-    counts = np.ones(len(broadcast), np.int64)
-    for message, part in trees:
-        counts[message] = len(part.source)
-    offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
-    source, target, flits = (np.repeat(column, counts) for column in packets[1:])
-    asked = np.ones(len(source), bool)
-    waits = np.full(len(source), -1, np.int64)
-    for message, part in trees:
-        rows = slice(offsets[message], offsets[message + 1])
-        source[rows], target[rows], asked[rows] = part.source, part.target, part.asked
-        waits[rows] = np.where(part.after >= 0, part.after + offsets[message], -1)
-    birth = packets.birth.astype(np.int64)
-    return Sent(birth, broadcast, offsets, source, target, flits, asked), waits
 
 
 MOST_NODES = 4096

@@ -740,6 +740,11 @@ def _load(
     keep_up = {run.stable for run in runs}
     stable = False if False in keep_up else None if None in keep_up else True
     grows = [run.growth for run in runs if not np.isnan(run.growth)]
+    which = [place for place, run in enumerate(runs) if run.stable is stable]
+    reason, many = runs[which[0]].reason, len(runs)
+    if many > 1:  # of several runs, that of the first which does not keep up
+        count = f"all {many}" if len(which) == many else f"{len(which)} of {many}"
+        reason = f"in {count} replications; with seed {seeds[which[0]]}, {reason}"
     return HotSpotLoad(
         rate=rate,
         stable=stable,
@@ -776,7 +781,7 @@ def _load(
         hot_spots=tuple(_hot_spots(network, runs, seeds)),
         moves=total("moves"),
         cpu_seconds=total("cpu_seconds"),
-        reason=_reason(runs, seeds, stable=stable),
+        reason=reason,
         note=_note(runs, stable=stable),
         runs=tuple(
             OneRun(rate=rate, seed=seed, run=run) for run, seed in zip(runs, seeds, strict=True)
@@ -825,16 +830,6 @@ def _hot_spots(
                 accesses_per_step=accesses / steps,
                 busy=accesses * network.service_steps / steps,
             )
-
-
-def _reason(runs: Sequence[CombiningRun], seeds: Sequence[int], *, stable: bool | None) -> str:
-    """Return why it keeps up, or does not. Of several runs the first that does not."""
-    which = [place for place, run in enumerate(runs) if run.stable is stable]
-    said, many = runs[which[0]].reason, len(runs)
-    if many == 1:
-        return said
-    count = f"all {many}" if len(which) == many else f"{len(which)} of {many}"
-    return f"in {count} replications; with seed {seeds[which[0]]}, {said}"
 
 
 def _note(runs: Sequence[CombiningRun], *, stable: bool | None) -> str | None:

@@ -358,33 +358,32 @@ def run_loops(
     """
     import polars as pl
 
+    def run(case: Mapping[str, Any]) -> dict[str, Any]:
+        options = {name: value for name, value in case.items() if name not in ("graph", "asked")}
+        simulated = simulate_loop(engine="worm", **options)
+        point, limit, flits = simulated.point, simulated.saturation, simulated.message_flits
+        times = point.times
+        assert times is not None, point.note
+        thinking = think_cycles(point.applied, flits)
+        limits = (limit.average_node, limit.worst_node) if limit else (None, None)
+        average, worst = (None if share is None else 100 * share for share in limits)
+        return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
+            "app": simulated.program,
+            "mapping": simulated.mapping,
+            "offered": 100 * flits / (thinking + (point.unhindered_latency or 0.0)),
+            "average_node": 100 * times.average_node,
+            "worst_node": 100 * times.worst_node,
+            "accepted": 100 * times.accepted,
+            "theory_average": average,
+            "theory_worst": worst,
+        }
+
     cases = [
         {**place, **dict(zip(varied, values, strict=True))}
         for place, values in product(places, product(*varied.values()))
     ]
-    found = run_side_by_side([partial(_run_loop, case) for case in cases], what)
+    found = run_side_by_side([partial(run, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
-
-
-def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
-    options = {name: value for name, value in case.items() if name not in ("graph", "asked")}
-    simulated = simulate_loop(engine="worm", **options)
-    point, limit, flits = simulated.point, simulated.saturation, simulated.message_flits
-    times = point.times
-    assert times is not None, point.note
-    thinking = think_cycles(point.applied, flits)
-    limits = (limit.average_node, limit.worst_node) if limit else (None, None)
-    average, worst = (None if share is None else 100 * share for share in limits)
-    return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
-        "app": simulated.program,
-        "mapping": simulated.mapping,
-        "offered": 100 * flits / (thinking + (point.unhindered_latency or 0.0)),
-        "average_node": 100 * times.average_node,
-        "worst_node": 100 * times.worst_node,
-        "accepted": 100 * times.accepted,
-        "theory_average": average,
-        "theory_worst": worst,
-    }
 
 
 def _transposed(

@@ -563,7 +563,20 @@ def _configuration(row: dict[str, Any]) -> str:
 
 def _torus_sections(torus: pl.DataFrame) -> Iterator[running.Section]:
     default = torus.filter(variant=DEFAULT_VARIANT)
-    yield _each_section(default)
+    rows = []
+    for name, of in default.group_by(*NAME, maintain_order=True):
+        *latencies, saturation = of.iter_rows(named=True)
+        cells = [f"{value:g}" for value in name]
+        for row in latencies:
+            cells += [f"{row['simulated']:.1f}", _percent(row["error"])]
+        cells += [f"{saturation['simulated']:.3g}", _percent(saturation["error"])]
+        rows.append(tuple(cells))
+    heads = [part for load in LOADS for part in (f"L at {100 * load:.0f} %", "err %")]
+    yield running.Section(
+        f"Torus broadcast, {DEFAULT_VARIANT}: simulated latencies in cycles, and the model's error",
+        (*SYMBOLS.values(), *heads, "saturation", "err %"),
+        tuple(rows),
+    )
     loads = (*(f"{100 * load:.0f} %" for load in LOADS), "saturation")
     rows = []
     for variant, of in torus.group_by("variant", maintain_order=True):
@@ -595,23 +608,6 @@ def _means(mean: dict[str, Any]) -> str:
         return f"- [{mean['unsolved']}]"
     unsolved = f" [{mean['unsolved']}]" if mean["unsolved"] else ""
     return f"{mean['absolute']:.1f} ({mean['signed']:+.1f}){unsolved}"
-
-
-def _each_section(default: pl.DataFrame) -> running.Section:
-    rows = []
-    for name, of in default.group_by(*NAME, maintain_order=True):
-        *latencies, saturation = of.iter_rows(named=True)
-        cells = [f"{value:g}" for value in name]
-        for row in latencies:
-            cells += [f"{row['simulated']:.1f}", _percent(row["error"])]
-        cells += [f"{saturation['simulated']:.3g}", _percent(saturation["error"])]
-        rows.append(tuple(cells))
-    heads = [part for load in LOADS for part in (f"L at {100 * load:.0f} %", "err %")]
-    return running.Section(
-        f"Torus broadcast, {DEFAULT_VARIANT}: simulated latencies in cycles, and the model's error",
-        (*SYMBOLS.values(), *heads, "saturation", "err %"),
-        tuple(rows),
-    )
 
 
 def _locality_goals(locality: pl.DataFrame) -> Iterator[running.Goal]:

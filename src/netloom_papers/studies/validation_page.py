@@ -81,7 +81,16 @@ def page(found: ledger.Validation) -> str:
         )
         outside = [row for row in rows if not row.within]
         if outside:
-            parts.append(f"### {paper}: what does not agree\n\n{_reasons(outside)}")
+            parts.append(f"### {paper}: what does not agree\n")
+        for reason, some in _grouped((row.reason, row) for row in outside).items():
+            lines = [
+                [_cell(row.item), _cell(row.quantity), row.kind, row.cause,
+                 f"{row.printed:.6g}", f"{row.computed:.4g}"]
+                for row in some
+            ]  # fmt: skip
+            said = reason or "**No reason is known.**"
+            heads = ("item", ":quantity", ":kind", ":cause", "compared with", "computed")
+            parts += [f"{said[0].upper()}{said[1:]}", "", _table(heads, lines)]
     return "\n".join(parts)
 
 
@@ -133,21 +142,6 @@ def _causes(rows: Sequence[ledger.Row]) -> str:
     )
     one_run = any(row.cause == "one run" and row.kind == "printed" for row in rows)
     return text + (f"\n{CHANCE}" if one_run else "")
-
-
-def _reasons(outside: Iterable[ledger.Row]) -> str:
-    """Return a table for each reason, in the order in which they come first."""
-    parts = []
-    for reason, rows in _grouped((row.reason, row) for row in outside).items():
-        lines = [
-            [_cell(row.item), _cell(row.quantity), row.kind, row.cause,
-             f"{row.printed:.6g}", f"{row.computed:.4g}"]
-            for row in rows
-        ]  # fmt: skip
-        said = reason or "**No reason is known.**"
-        heads = ("item", ":quantity", ":kind", ":cause", "compared with", "computed")
-        parts += [f"{said[0].upper()}{said[1:]}", "", _table(heads, lines)]
-    return "\n".join(parts)
 
 
 def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

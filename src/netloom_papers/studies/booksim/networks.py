@@ -599,21 +599,19 @@ def routing_of(
     tables = [_listed(network, each) for each in scheme.ways]
     none = np.zeros(network.num_network_channels, np.int8)
     kind = none if scheme.kind is None else scheme.kind
-    found = hop_tables(network, num_vcs, tables, _automaton(kind, scheme.states), **scheme.more)
+    states = scheme.states
+    column = {name: np.array([getattr(state, name) for state in states]) for name in State._fields}
+    flags: Any = {name: column[name].astype(np.int8) for name in ("table", "to_aux", "decides")}
+    for name in ("keep", "leave", "turn", "none"):
+        after = np.where(column[name] < 0, np.arange(len(states)), column[name])
+        flags[name] = after.astype(np.int16)
+    behind = column["behind"].astype(np.int16)
+    automaton = Automaton(kind, behind, column["vcs"], column["eject"], **flags)
+    found = hop_tables(network, num_vcs, tables, automaton, **scheme.more)
     routing = VirtualChannelRouting(
         function, network, found, uses_credits=scheme.uses_credits, minimal=scheme.minimal
     )
     return routing, scheme.difference
-
-
-def _automaton(kind: NDArray[np.int8], states: Sequence[State]) -> Automaton:
-    column = {name: np.array([getattr(state, name) for state in states]) for name in State._fields}
-    own, after = np.arange(len(states)), ("keep", "leave", "turn", "none")
-    flags: Any = {name: column[name].astype(np.int8) for name in ("table", "to_aux", "decides")}
-    for name in after:
-        flags[name] = np.where(column[name] < 0, own, column[name]).astype(np.int16)
-    behind = column["behind"].astype(np.int16)
-    return Automaton(kind, behind, column["vcs"], column["eject"], **flags)
 
 
 def _listed(network: Topology, steps: Steps) -> NextPorts:
