@@ -421,10 +421,11 @@ def plot_chart(
         layers += [computed.mark_bar().encode(**shift), hollow.encode(**shift)]
     else:
         legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
-        shapes, dashes = (  # alike, so that they share a legend
+        keys: list[dict[str, Any]] = [  # alike, so that they share a legend
             {"title": None, "scale": alt.Scale(domain=list(whose), range=looks), "legend": legend}
             for looks in ([LOOKS[each][at] for each in whose] for at in (0, 1))
-        )
+        ]
+        shapes, dashes = keys
         if plot.form != "points":
             order: Any = {} if table["x"].dtype.is_numeric() else {"order": "place:Q"}
             line = shown.mark_line(strokeWidth=1.9, **step)

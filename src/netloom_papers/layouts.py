@@ -12,14 +12,7 @@ from itertools import permutations
 import numpy as np
 
 from netloom.base.arrays import Ints
-from netloom.mapping.layouts import (
-    Layout,
-    grid_of,
-    is_binary_tree,
-    nodes_at,
-    refusal,
-    require_cube,
-)
+from netloom.mapping import layouts
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
 from netloom.workload import ProcessGraph
@@ -41,7 +34,7 @@ _TOP_EDGES = ((0, 1, True), (0, 2, False), (1, 3, True), (1, 4, False), (2, 5, T
 """Parent, child, and whether the path from the parent starts along its row: the new edges."""
 
 
-def tiles(app: ProcessGraph, topology: Topology) -> Layout:
+def tiles(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a binary tree out on a mesh or torus with one spare node, on routes of its own.
 
     A tree of 4^m − 1 tasks takes 2^m × 2^m nodes. Four tiles of a quarter of the size are turned so
@@ -83,13 +76,13 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
     turned, grid = _fitted("tiles", app, topology, (rows, columns))
     if turned:
         place, bend = place[:, ::-1], bend[:, ::-1]
-    node_of = nodes_at(grid.sides, place[: app.num_tasks].T)
+    node_of = layouts.nodes_at(grid.sides, place[: app.num_tasks].T)
     routes = _routes(app, grid, place, bend)
     promise = 2 if app.num_tasks > 3 else min(1, app.num_edges)
-    return Layout("tiles", node_of, promise, routes, _OF_TREES)
+    return layouts.Layout("tiles", node_of, promise, routes, _OF_TREES)
 
 
-def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
+def h_tree(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a binary tree out without any contention: χ_max 1, no path meets another.
 
     This is the H-tree, on a mesh or torus of two dimensions. The children of a task lie on either
@@ -130,14 +123,16 @@ def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
     turned, grid = _fitted("h-tree", app, topology, (rows, columns))
     if turned:
         place = place[:, ::-1]
-    node_of = nodes_at(grid.sides, place[: app.num_tasks].T)
+    node_of = layouts.nodes_at(grid.sides, place[: app.num_tasks].T)
     promise = min(1, app.num_edges)
-    return Layout("h-tree", node_of, promise, None, _OF_TREES)
+    return layouts.Layout("h-tree", node_of, promise, None, _OF_TREES)
 
 
 def _levels(name: str, app: ProcessGraph) -> int:
-    if not is_binary_tree(app):
-        raise refusal(name, f"the program {app.name}", "a binary tree such as binary-tree:255")
+    if not layouts.is_binary_tree(app):
+        raise layouts.refusal(
+            name, f"the program {app.name}", "a binary tree such as binary-tree:255"
+        )
     return app.num_tasks.bit_length()
 
 
@@ -145,13 +140,13 @@ def _fitted(
     name: str, app: ProcessGraph, topology: Topology, wanted: tuple[int, int]
 ) -> tuple[bool, Cube]:
     """Whether the layout has to be transposed to fit, and the network."""
-    grid = require_cube(name, topology, dimensions=2)
+    grid = layouts.require_cube(name, topology, dimensions=2)
     rows, columns = grid.sides
     for turned, (high, wide) in ((False, wanted), (True, wanted[::-1])):
         if high <= rows and wide <= columns:
             return turned, grid
     found = f"{topology.name} for {app.num_tasks} tasks"
-    raise refusal(name, found, f"at least {wanted[0]} x {wanted[1]} nodes")
+    raise layouts.refusal(name, found, f"at least {wanted[0]} x {wanted[1]} nodes")
 
 
 def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
@@ -211,7 +206,7 @@ def _routes(app: ProcessGraph, grid: Cube, place: Ints, bend: Ints) -> Paths:
     return Paths(offsets, order[rows].astype(np.int32))
 
 
-def planes(app: ProcessGraph, topology: Topology) -> Layout:
+def planes(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a 3D mesh out on a 2D mesh or torus plane by plane: scheme A of Chittor 1991, 3.5.2.
 
     Each plane is a tile, and the tiles follow each other in snake order, so that what leaves a
@@ -237,7 +232,7 @@ def planes(app: ProcessGraph, topology: Topology) -> Layout:
     return _folded("planes", app, topology)
 
 
-def columns(app: ProcessGraph, topology: Topology) -> Layout:
+def columns(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a 3D mesh out on a 2D mesh or torus column by column: scheme B of Chittor 1991, 3.5.2.
 
     Each column is a tile, through which it runs in snake order. The tiles lie as the columns do. A
@@ -260,12 +255,12 @@ def columns(app: ProcessGraph, topology: Topology) -> Layout:
     return _folded("columns", app, topology)
 
 
-def _folded(name: str, app: ProcessGraph, topology: Topology) -> Layout:
+def _folded(name: str, app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Fold one dimension into rows and columns, of planes beside each other or within a tile."""
-    shape = grid_of(app)
+    shape = layouts.grid_of(app)
     if shape is None or len(shape.sides) != 3 or any(map(shape.is_ring, range(3))):
-        raise refusal(name, f"the program {app.name}", "a 3D mesh such as mesh:4x4x4")
-    sides, grid = shape.sides, require_cube(name, topology, dimensions=2)
+        raise layouts.refusal(name, f"the program {app.name}", "a 3D mesh such as mesh:4x4x4")
+    sides, grid = shape.sides, layouts.require_cube(name, topology, dimensions=2)
 
     def load(turn: tuple[int, ...], down: int, across: int) -> int:
         _, high, wide = (sides[axis] for axis in turn)
@@ -283,7 +278,7 @@ def _folded(name: str, app: ProcessGraph, topology: Topology) -> Layout:
         _, _, turn, down, across = min(need)
         room = f"{down * sides[turn[1]]}x{across * sides[turn[2]]}"
         found = f"{topology.name} for the {name} of {app.name}"
-        raise refusal(name, found, f"room to fold one dimension, such as mesh:{room}")
+        raise layouts.refusal(name, found, f"room to fold one dimension, such as mesh:{room}")
     promise, _, turn, down, across = min(
         (load(*each), each[1] * each[2], *each) for each in foldings
     )
@@ -295,7 +290,7 @@ def _folded(name: str, app: ProcessGraph, topology: Topology) -> Layout:
         places = along_row * sides[turn[1]] + row, along_column * sides[turn[2]] + column
     else:
         places = row * down + along_row, column * across + along_column
-    return Layout(name, nodes_at(grid.sides, places), promise, None, _OF_BOXES)
+    return layouts.Layout(name, layouts.nodes_at(grid.sides, places), promise, None, _OF_BOXES)
 
 
 def _foldings(

@@ -12,17 +12,9 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, places
 from netloom.base.words import begun, counted, listed, number, percent
+from netloom.questions import fields
 from netloom.questions.answers import Answer, Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
-from netloom.questions.fields import (
-    EdgeWeight,
-    Network,
-    Nodes,
-    Program,
-    ProgramFile,
-    Seeded,
-    refuse,
-)
 from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
@@ -82,7 +74,7 @@ class TorusSize(Question, panel="Torus"):
     dimensions: int | None = option(
         "Dimensions of the torus.", default=None, ge=1, le=MOST_DIMENSIONS, shown_default="2"
     )
-    on: Network | None = option(
+    on: fields.Network | None = option(
         "Torus instead of its size: torus:8x8, a topology or a machine.", default=None, file=True
     )
     node_channels: Literal[0, 1, 2] = option(
@@ -101,10 +93,10 @@ class TasksOfNodes(Question, panel="Program"):
         le=MOST,
         shown_default="those of a random mapping",
     )
-    app: Program | None = option(
+    app: fields.Program | None = option(
         "Process graph with one task per node, as for analyze.", default=None, file=True
     )
-    mapping: Nodes = option(
+    mapping: fields.Nodes = option(
         "Mapping: identity, random, a layout (gray, tiles, fold ...), "
         "distance:HOPS, a file, or the node of each task.",
         default="identity",
@@ -153,7 +145,9 @@ class Processors(Question, panel="Processors and their transactions (by default 
     )
 
 
-class LocalityQuestion(Seeded, Processors, EdgeWeight, ProgramFile, TasksOfNodes, TorusSize):
+class LocalityQuestion(
+    fields.Seeded, Processors, fields.EdgeWeight, fields.ProgramFile, TasksOfNodes, TorusSize
+):
     """Processors that wait for a torus, and where their tasks run."""
 
 
@@ -601,7 +595,7 @@ def _check_places(question: LocalityQuestion) -> None:
             wanted = f"one of them; mapping distance:{question.distance:g} makes such a mapping"
             raise InputError("distance", f"{question.distance:g} as well as app", wanted)
         return
-    refuse(question, OF_A_PROGRAM, "app, which this says something of")
+    fields.refuse(question, OF_A_PROGRAM, "app, which this says something of")
 
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:

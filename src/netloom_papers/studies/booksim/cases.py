@@ -37,14 +37,8 @@ from netloom.simulation.network.run import Run
 from netloom.simulation.steady import Delivered
 from netloom.topology import Topology, topology
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
-from netloom_papers.studies.booksim.networks import (
-    KINDS,
-    ROUTINGS,
-    Shape,
-    network,
-    pattern,
-    routing_of,
-)
+from netloom_papers.studies.booksim import networks
+from netloom_papers.studies.booksim.networks import network
 
 Stopped: TypeAlias = Callable[[], bool]
 """Whether to end at once."""
@@ -334,13 +328,13 @@ def case_of(
         Where the table is. Its network files are looked for there.
     """
     line = _Line(values, where, folder)
-    kind = line.one_of("topology", [*DIRECT_ROUTINGS, *KINDS])
+    kind = line.one_of("topology", [*DIRECT_ROUTINGS, *networks.KINDS])
     vcs, flits = line.whole("num_vcs"), line.whole("packet_size")
     model = router(
         FAMILIES[line.one_of("family", FAMILIES)],
         vcs=vcs,
         buffer_flits=line.whole("vc_buf_size", 8),
-        channel_cycles=1 if kind in KINDS else line.whole("link_cycles"),
+        channel_cycles=1 if kind in networks.KINDS else line.whole("link_cycles"),
     )
     if line.whole("router_cycles") != model.router_cycles:
         found, wanted = f"'{values['router_cycles']}'", f"{model.router_cycles} of this family"
@@ -367,18 +361,18 @@ def case_of(
     )  # fmt: skip
 
 
-def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, Shape | None]:
+def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, networks.Shape | None]:
     """Return the network of a line, its traffic, and its shape if hosts are not routers."""
-    if kind in KINDS:
-        shape = Shape(
+    if kind in networks.KINDS:
+        shape = networks.Shape(
             kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
             line.whole("xr", 1), by_length=line.whole("use_noc_latency", 1, least=0) != 0,
             file=line.file() if kind == "anynet" else "",
         )  # fmt: skip
-        line.one_of("routing", ROUTINGS[kind], function)
+        line.one_of("routing", networks.ROUTINGS[kind], function)
         try:
             made = network(shape)
-            return made, pattern(line.values["traffic"], shape, made.num_hosts), shape
+            return made, networks.pattern(line.values["traffic"], shape, made.num_hosts), shape
         except InputError as error:
             raise InputError(f"{line.where}, {error.where}", error.found, error.wanted) from None
     line.one_of("routing", DIRECT_ROUTINGS[kind], function)
@@ -392,7 +386,7 @@ def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, Sha
 
 
 def _routed(
-    made: Topology, shape: Shape | None, kind: str, function: str, vcs: int
+    made: Topology, shape: networks.Shape | None, kind: str, function: str, vcs: int
 ) -> tuple[VirtualChannelRouting | None, str, str]:
     """Return a routing, in what it is known to differ, and what else is told of it.
 
@@ -405,7 +399,7 @@ def _routed(
             odd = function in TWO_CLASSES and vcs % 2
             never_set = (kind, function) == ("torus", "valiant")
             return virtual, NEVER_SET if never_set else NETLOOM_PARTS if odd else "", ""
-        virtual, difference = routing_of(shape, made, function, vcs)
+        virtual, difference = networks.routing_of(shape, made, function, vcs)
     except InputError as error:
         return None, f"netloom refuses it: {error}", ""
     try:  # such routings are run unchecked, as in the reference
