@@ -117,6 +117,9 @@ def _grid(grid: Grid) -> Table:
 
 
 def _show_plot(screen: Console, plot: Plot) -> None:
+    """Print all points of few series and places, or the least and the most of each series."""
+    import polars as pl
+
     by = f" by {plot.x}" if plot.x else ""
     screen.print(Text(f"{plot.y}{by}", style="dim"), soft_wrap=True)
     names = plot.table["series"].unique(maintain_order=True).to_list()
@@ -125,8 +128,20 @@ def _show_plot(screen: Console, plot: Plot) -> None:
     few, many = sorted((len(places), len(names)))
     if once and few <= FEW and many <= MANY:
         screen.print(_grid(point_by_point(plot)), soft_wrap=True)
-    else:
-        screen.print(_ranges(plot, names), soft_wrap=True)
+        return
+    kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
+    heads = ("series", *(f"{kind}, least … most" for kind in kinds))
+    table = _table(heads, no_wrap=True, padding=(0, 3, 0, 0))
+    for name in names:
+        cells = []
+        for kind in kinds:
+            some = plot.table.filter(series=name, whose=kind)["y"].cast(pl.Float64).drop_nulls()
+            some = some.filter(some.is_not_nan())
+            least, most = some.min(), some.max()
+            count = f"{len(some)} point{'s' * (len(some) != 1)}"
+            cells.append(f"{number(least)} … {number(most)}  ({count})" if len(some) else "–")
+        table.add_row(Text(name), *cells)
+    screen.print(table, soft_wrap=True)
 
 
 def point_by_point(plot: Plot) -> Grid:
@@ -156,25 +171,6 @@ def _cell(printed: float | None, computed: float | None) -> Cell | None:
     if found is not None and printed is not None and not isnan(printed):
         return Cell(float(f"{printed:.4g}"), computed)  # read off or recalculated: no more digits
     return found
-
-
-def _ranges(plot: Plot, names: Sequence[str]) -> Table:
-    """Return the least and the most of each series."""
-    import polars as pl
-
-    kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
-    heads = ("series", *(f"{kind}, least … most" for kind in kinds))
-    table = _table(heads, no_wrap=True, padding=(0, 3, 0, 0))
-    for name in names:
-        cells = []
-        for kind in kinds:
-            some = plot.table.filter(series=name, whose=kind)["y"].cast(pl.Float64).drop_nulls()
-            some = some.filter(some.is_not_nan())
-            least, most = some.min(), some.max()
-            count = f"{len(some)} point{'s' * (len(some) != 1)}"
-            cells.append(f"{number(least)} … {number(most)}  ({count})" if len(some) else "–")
-        table.add_row(Text(name), *cells)
-    return table
 
 
 def show_study(result: Any) -> None:

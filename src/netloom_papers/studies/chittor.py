@@ -13,21 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom import contention
 from netloom.base.arrays import Floats, Ints
 from netloom.base.progress import track
-from netloom.contention import (
-    Contention,
-    Saturation,
-    accepted_path_traffic,
-    accepted_path_traffic_threshold,
-    capacity_fraction,
-    estimate_mesh,
-    measure,
-    measure_paths,
-    offered_by_program,
-    path_slowdown,
-    saturation,
-)
 from netloom.machines import machine
 from netloom.mapping import find_layout, random_mapping
 from netloom.routing import DimensionOrder
@@ -296,7 +284,7 @@ def _tree(known: Known, node_of: Ints) -> Floats:
     """Return mean and maximum (columns) of D, d, χ and ν of a placement."""
     child = np.arange(1, known["tasks"])
     net = mesh(known["side"], known["side"])
-    found = measure(net, ROW_FIRST, node_of[(child - 1) // 2], node_of[child])
+    found = contention.measure(net, ROW_FIRST, node_of[(child - 1) // 2], node_of[child])
     names = ("path_length", "logical_path_length", "channel_load", "path_contention")
     values = [getattr(found, name) for name in names]
     return np.array([(each.mean(), each.max()) for each in values], np.float64)
@@ -304,11 +292,11 @@ def _tree(known: Known, node_of: Ints) -> Floats:
 
 def _equation_3_11(known: Known) -> Found:
     name = f"θ for λ_p = {known['traffic']}, ν = {known['path_contention']}"
-    yield name, path_slowdown(known["traffic"], known["path_contention"])
+    yield name, contention.path_slowdown(known["traffic"], known["path_contention"])
 
 
 def _slowdown(name: str, traffic: Floats, level: int) -> pl.DataFrame:
-    slowdown = path_slowdown(traffic, level)
+    slowdown = contention.path_slowdown(traffic, level)
     shown = slowdown <= 20
     return curve(name, traffic[shown], slowdown[shown])
 
@@ -335,20 +323,20 @@ def _draw_figure_3_5(_: Made) -> Drawn:
     traffic = np.linspace(0.1, 1 / 3, 71)
     exact, threshold = (
         float(solve(offered, level))
-        for solve in (accepted_path_traffic, accepted_path_traffic_threshold)
+        for solve in (contention.accepted_path_traffic, contention.accepted_path_traffic_threshold)
     )
     crossing = [
         curve("equation 3.4", traffic, 1 + 1 / traffic - 1 / offered),
         _slowdown("equation 3.11", traffic, level),
         curve("threshold, equation 3.13", [traffic[0], 1 / 3, 1 / 3], [1, 1, 20]),
-        curve("exact solution", [exact], path_slowdown([exact], level)),
+        curve("exact solution", [exact], contention.path_slowdown([exact], level)),
         curve("approximate solution", [threshold], [1 + 1 / threshold - 1 / offered]),
     ]
     yield plot("A. Solutions for λ_pa = 0.5", ("path traffic λ_p", "θ"), crossing)
     applied = np.linspace(0, 1, 101)
     actual = [
-        curve("exact", applied, accepted_path_traffic(applied, level)),
-        curve("approximate", applied, accepted_path_traffic_threshold(applied, level)),
+        curve("exact", applied, contention.accepted_path_traffic(applied, level)),
+        curve("approximate", applied, contention.accepted_path_traffic_threshold(applied, level)),
     ]
     axes = "applied path traffic λ_pa", "actual path traffic λ_p"
     yield plot("B. Actual against applied path traffic", axes, actual)
@@ -384,13 +372,13 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     found = []
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
         node_of = random_mapping(graph.num_tasks, nodes, seed)
-        contention, limit = _mapped(net, graph, node_of)
-        loads, levels = contention.channel_load, contention.path_contention
+        routed, limit = _mapped(net, graph, node_of)
+        loads, levels = routed.channel_load, routed.path_contention
         found.append(
             {
-                "path_length_mean": contention.path_length.mean(),
-                "path_length_max": contention.path_length.max(),
-                "logical_path_length_mean": contention.logical_path_length.mean(),
+                "path_length_mean": routed.path_length.mean(),
+                "path_length_max": routed.path_length.max(),
+                "logical_path_length_mean": routed.logical_path_length.mean(),
                 "channel_load_mean": loads.mean(),
                 "channel_load_max": loads.max(),
                 "path_contention_mean": levels.mean(),
@@ -402,10 +390,12 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     return {name: np.array([each[name] for each in found], np.float64) for name in found[0]}
 
 
-def _mapped(net: Any, graph: ProcessGraph, node_of: Ints) -> tuple[Contention, Saturation]:
+def _mapped(
+    net: Any, graph: ProcessGraph, node_of: Ints
+) -> tuple[contention.Contention, contention.Saturation]:
     ends, weights = (node_of[graph.source], node_of[graph.target]), np.ones(graph.num_edges)
-    found = measure(net, ROW_FIRST, *ends, weights)
-    return found, saturation(found, ends[0], weights, net.num_hosts)
+    found = contention.measure(net, ROW_FIRST, *ends, weights)
+    return found, contention.saturation(found, ends[0], weights, net.num_hosts)
 
 
 PATH_SIDES = (4, 8, 16, 32)
@@ -413,15 +403,13 @@ PATH_SIDES = (4, 8, 16, 32)
 
 
 def _longest_paths(_: Known) -> Found:
-    for side in PATH_SIDES:
-        net = mesh(side, side)
-        yield f"D_max on {net.name}", Against(2 * (side - 1), diameter(net))
+    for net in map(mesh, PATH_SIDES, PATH_SIDES):
+        yield f"D_max on {net.name}", Against(2 * (net.sides[0] - 1), diameter(net))
 
 
 def _mean_paths(_: Known) -> Found:
-    for side in PATH_SIDES:
-        net = mesh(side, side)
-        yield f"D_avg on {net.name}", Against(2 * side / 3, average_distance(net))
+    for net in map(mesh, PATH_SIDES, PATH_SIDES):
+        yield f"D_avg on {net.name}", Against(2 * net.sides[0] / 3, average_distance(net))
 
 
 def _sizes(quick: bool) -> tuple[int, list[int]]:
@@ -492,7 +480,7 @@ def _table_3_1(known: Known) -> Found:
     """The estimates against the mean of random mappings."""
     for nodes in known["nodes"]:
         for kind, graph in process_graphs(nodes).items():
-            estimate = estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
+            estimate = contention.estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
             random = random_mappings(kind, nodes, known["mappings"])
             for figure, name in ESTIMATES.items():
                 value = getattr(estimate, figure)
@@ -555,7 +543,7 @@ def _uniform(_: Known) -> Found:
 
 def _uniform_capacity(known: Known) -> Found:
     ((name, percent),) = _uniform(known)
-    capacity = float(capacity_fraction(percent, average_distance(mesh(16, 16))))
+    capacity = float(contention.capacity_fraction(percent, average_distance(mesh(16, 16))))
     yield name.replace("(%)", "(% of capacity)"), capacity
 
 
@@ -573,7 +561,7 @@ def _trees(known: Known) -> Iterator[tuple[ProcessGraph, Cube, Any]]:
 def _section_3_5_1(known: Known) -> Found:
     """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
     for graph, net, layout in _trees(known):
-        loads = measure_paths(layout.routes, net.num_channels).channel_load
+        loads = contention.measure_paths(layout.routes, net.num_channels).channel_load
         yield f"χ_max of {graph.name} in tiles on {net.name}", loads.max()
 
 
@@ -586,7 +574,7 @@ def _draw_figure_3_11(made: Made) -> Drawn:
         cells[label, "χ_max, own routes"] = row.cell
         random = random_mapping(tasks, net.num_hosts, 1)
         for name, node_of in (("dimension order", layout.node_of), ("random mapping", random)):
-            found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+            found = contention.measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             cells[label, f"χ_max, {name}"] = Cell(None, float(found.channel_load.max()))
             cells[label, f"ν_avg, {name}"] = Cell(None, float(found.path_contention.mean()))
     yield grid("Binary trees in tiles", cells)
@@ -599,7 +587,7 @@ def _section_3_5_2(known: Known) -> Found:
         graph, net = read(f"mesh:{side}x{side}x{side}"), mesh(side * root, side * root)
         for scheme, layout, value in (("A", "planes", side + 1), ("B", "columns", root + 1)):
             node_of = find_layout(layout, graph, net).node_of
-            found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+            found = contention.measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
             yield name, Against(value, found.channel_load.max())
 
@@ -618,7 +606,7 @@ def _section_3_5_3(known: Known) -> Found:
     for dimension in known["dimensions"]:
         side = 2 ** (dimension // 2)
         graph, net = read(f"hypercube:{dimension}"), mesh(side, side)
-        found = measure(net, ROW_FIRST, graph.source, graph.target)
+        found = contention.measure(net, ROW_FIRST, graph.source, graph.target)
         name = f"χ_max of {graph.name} on {net.name}, identity"
         yield name, Against(2 * side // 3, found.channel_load.max())
 
@@ -634,7 +622,7 @@ def _section_3_6(known: Known) -> Found:
 def _section_4_2_3(known: Known) -> Found:
     for side in known["sides"]:
         graph, net = read(f"transpose:{side}"), mesh(side, side)
-        found = measure(net, ROW_FIRST, graph.source, graph.target)
+        found = contention.measure(net, ROW_FIRST, graph.source, graph.target)
         of = f"transpose:{side}"
         yield f"ν_max, {of}", Against(side - 2, found.path_contention.max())
         yield f"χ_max, {of}", Against(side - 1, found.channel_load.max())
@@ -647,7 +635,7 @@ def _section_4_3(known: Known) -> Found:
     symult = machine(known["machine"])
     size, compute_us = known["message_bytes"], known["compute_us"]
     message_us = float(symult.message_time_us(size))
-    offered = offered_by_program(
+    offered = contention.offered_by_program(
         size, compute_us, message_us, symult.bandwidth_bytes_per_us, messages_waited_for=2
     )
     side = known["side"]

@@ -65,6 +65,9 @@ OF_THE_NETWORK = (
 )  # fmt: skip
 """Fields of a configuration that are also those of a question."""
 
+FIELDS = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
+"""Those that a table of errors shows."""
+
 SHARE = 0.9
 """Of the errors, how many are within a band."""
 
@@ -260,39 +263,30 @@ def compare(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for number, (case, seen) in enumerate(zip(cases, found, strict=True)):
-        if seen is not None:
-            rows += _compared(number, case, seen)
-    return running.with_errors(rows)
-
-
-def _compared(number: int, case: running.Case, seen: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    network = predicted_network(**asked(case))
-    traffic = case["traffic"]
-    said = traffic.get("name", "") + (" mapped at random" if traffic.get("mapping") else "")
-    fields = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
-    name = {
-        "drawn": case["part"], "number": number, **{field: case[field] for field in fields},
-        "traffic": said or traffic["kind"],
-        "kind": router_kind(network.prepared.router, case["packet_flits"]),
-        "limit": network.limit.what, "flags": len(network.flags),
-        "few_targets": any(" others on average" in flag for flag in network.flags),
-        "one_vc_a_class": any("of each class" in flag for flag in network.flags),
-    }  # fmt: skip
-
-    def row(figure: str, simulated: float, predicted: float, **more: float) -> dict[str, Any]:
-        none = {"part": None, "own": None, "ci95": None}
-        figures = {"figure": figure, "simulated": simulated, "predicted": predicted}
-        return name | none | figures | more
-
-    yield row("saturation", seen["saturation"], network.saturation)
-    idle = predict_channels(network.prepared, 0.0).latency
-    yield row("idle", seen["idle"], idle)
-    for point in seen["points"]:
-        if point["latency"] is not None:
+        if seen is None:
+            continue
+        network, traffic = predicted_network(**asked(case)), case["traffic"]
+        said = traffic.get("name", "") + (" mapped at random" if traffic.get("mapping") else "")
+        name = {
+            "drawn": case["part"], "number": number, **{field: case[field] for field in FIELDS},
+            "traffic": said or traffic["kind"],
+            "kind": router_kind(network.prepared.router, case["packet_flits"]),
+            "limit": network.limit.what, "flags": len(network.flags),
+            "few_targets": any(" others on average" in flag for flag in network.flags),
+            "one_vc_a_class": any("of each class" in flag for flag in network.flags),
+        }  # fmt: skip
+        idle = predict_channels(network.prepared, 0.0).latency
+        errors: list[tuple[Any, ...]] = [
+            (None, None, None, "saturation", seen["saturation"], network.saturation),
+            (None, None, None, "idle", seen["idle"], idle),
+        ]
+        for point in (each for each in seen["points"] if each["latency"] is not None):
             latency = predict_channels(network.prepared, point["load"], crowded=True).latency
-            of_own = point["load"] / network.saturation
-            yield row("latency", point["latency"], latency, part=point["part"], own=of_own,
-                      ci95=point["ci95"])  # fmt: skip
+            own = point["load"] / network.saturation
+            errors.append((point["part"], own, point["ci95"], "latency", point["latency"], latency))
+        columns = ("part", "own", "ci95", "figure", "simulated", "predicted")
+        rows += [name | dict(zip(columns, each, strict=True)) for each in errors]
+    return running.with_errors(rows)
 
 
 def band_of(errors: Iterable[float | None]) -> Band:

@@ -426,33 +426,27 @@ def compare_sizes(cases: Sequence[running.Case], found: running.Seen) -> pl.Data
             continue
         machine = _regressed(protocol, contexts, [each for each in nine if each is not None])
         said = _predict(machine, [each], "own")
+        (_, cost, network), flits = machine, johnson.MEAN_FLITS
+        critical = cost.critical_messages.item()
         for source, rate, latency in (
             ("simulated", each["message_rate"], each["message_latency"]),
             ("model", float(said.message_rate[0]), float(said.message_latency[0])),
         ):
+            ratio = cost.squared_length_ratio
+            wait = node_channel_wait(rate, flits, network.node_channels, ratio)
             rows.append(
                 {"nodes": side * side, "mapping": kind, "contexts": contexts, "source": source}
                 | {"distance": each["distance"], "message_rate": rate, "message_latency": latency}
-                | _parts(machine, each["distance"], rate, latency)
+                | {
+                    "per_hop_latency": (latency - flits - float(wait)) / each["distance"],
+                    "inter_transaction_cycles": cost.messages.item() / rate,
+                    "variable_message_cycles": critical * (latency - flits) / contexts,
+                    "fixed_message_cycles": critical * flits / contexts,
+                    "fixed_transaction_cycles": cost.fixed_processor_cycles.item() / contexts,
+                    "work_cycles": johnson.RUN_CYCLES / contexts,
+                }
             )
     return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _parts(
-    machine: johnson.Machine, distance: float, rate: float, latency: float
-) -> dict[str, float]:
-    application, cost, network = machine
-    ratio = cost.squared_length_ratio
-    wait = node_channel_wait(rate, johnson.MEAN_FLITS, network.node_channels, ratio)
-    contexts, critical = application.contexts.item(), cost.critical_messages.item()
-    return {
-        "per_hop_latency": (latency - johnson.MEAN_FLITS - float(wait)) / distance,
-        "inter_transaction_cycles": cost.messages.item() / rate,
-        "variable_message_cycles": critical * (latency - johnson.MEAN_FLITS) / contexts,
-        "fixed_message_cycles": critical * johnson.MEAN_FLITS / contexts,
-        "fixed_transaction_cycles": cost.fixed_processor_cycles.item() / contexts,
-        "work_cycles": johnson.RUN_CYCLES / contexts,
-    }
 
 
 Group: TypeAlias = list[tuple[running.Case, "dict[str, Any] | None"]]

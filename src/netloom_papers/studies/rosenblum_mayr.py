@@ -318,41 +318,36 @@ def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
     # elements that have a hot spot; any number of them if there are many
     elements = [round(line[REQUESTS] * per_request) if pes == 16 else None for line in lines]
     likes = [(line[MEAN_STEPS], some) for line, some in zip(lines, elements, strict=True)]
+
+    def look(seed: int, wanted: Sequence[tuple[float, int | None]]) -> list[bool]:
+        """Whether a placement is like each of several: mean steps, and who has hot spots."""
+        traffic = system.traffic(seed)
+        having = int(np.count_nonzero(traffic.assigned[:, 0] >= 0))
+        alike_to = np.array([elements in (None, having) for _, elements in wanted])
+        steps = np.array([steps for steps, _ in wanted])
+
+        def distance(request_seeds: Sequence[int], length: int) -> Floats:
+            runs = [system.run(traffic, each, steps=length).steps_mean for each in request_seeds]
+            return np.abs(float(np.mean(runs)) - steps)
+
+        first = rule["first_look"]
+        if alike_to.any():
+            alike_to &= distance([first["seed"]], first["steps"]) <= first["within"]
+        if alike_to.any():
+            alike_to &= distance(rule["request_seeds"], STEPS) <= rule["within"]
+        return [bool(each) for each in alike_to]
+
     found: list[list[int]] = [[] for _ in likes]
     seeds = count(1)
     while open_ := [at for at, some in enumerate(found) if len(some) < wanted[at]]:
         batch = list(islice(seeds, BATCH))
         assert batch[-1] <= rule["most_seeds"], f"no placements like those of {name}"
-        looks = [partial(_look, system, seed, [likes[at] for at in open_], rule) for seed in batch]
+        looks = [partial(look, seed, [likes[at] for at in open_]) for seed in batch]
         for seed, alike_to in zip(batch, run_side_by_side(looks), strict=True):
             for at, is_alike in zip(open_, alike_to, strict=True):
                 if is_alike and len(found[at]) < wanted[at]:
                     found[at].append(seed)
     return found
-
-
-def _look(
-    system: System,
-    seed: int,
-    likes: Sequence[tuple[float, int | None]],
-    rule: Known,
-) -> list[bool]:
-    """Whether a placement is like each of several: mean steps, and elements that have hot spots."""
-    traffic = system.traffic(seed)
-    having = int(np.count_nonzero(traffic.assigned[:, 0] >= 0))
-    alike_to = np.array([elements in (None, having) for _, elements in likes])
-    steps = np.array([steps for steps, _ in likes])
-
-    def distance(request_seeds: Sequence[int], length: int) -> Floats:
-        runs = [system.run(traffic, each, steps=length).steps_mean for each in request_seeds]
-        return np.abs(float(np.mean(runs)) - steps)
-
-    first = rule["first_look"]
-    if alike_to.any():
-        alike_to &= distance([first["seed"]], first["steps"]) <= first["within"]
-    if alike_to.any():
-        alike_to &= distance(rule["request_seeds"], STEPS) <= rule["within"]
-    return [bool(each) for each in alike_to]
 
 
 def _simulate(cases: Sequence[Case], what: str) -> Floats:
