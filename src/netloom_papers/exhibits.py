@@ -386,8 +386,14 @@ def plot_chart(
     few = named or len(names) <= MOST_TOLD
     hues: Any = {"range": [COLOURS[at % len(COLOURS)] for at in range(len(names))]}
     where: Any = {"orient": "bottom", "columns": 2} if below else {}
+    # words, or numbers below bars, in their order
+    places = table["x"].unique(maintain_order=True).to_list()
+    long = sum(len(f"{value}") for value in places) * LETTER > SMALL[0]
+    number: Any = {"format": "~g"} if table["x"].dtype.is_numeric() else {}
+    labels = alt.Axis(labelAngle=-35 if long else 0, **number)
+    across = alt.X("x:O", title=plot.x, sort=None, axis=labels)
     shown = alt.Chart(table).encode(
-        x=_words(plot, table) if along is None else along.encoding(alt.X),
+        x=across if along is None else along.encoding(alt.X),
         y=up.encoding(alt.Y),
         color=alt.Color(
             "series:N",
@@ -501,17 +507,6 @@ def _axes(plot: Plot, table: pl.DataFrame) -> tuple[Axis | None, Axis]:
     if plot.log_x and 0 < len(ticks) <= MOST_TICKS and apart:
         along = replace(along, marks=tuple(ticks))
     return along, up
-
-
-def _words(plot: Plot, table: pl.DataFrame) -> alt.X:
-    """Return the horizontal axis of words, or of numbers below bars, in their order."""
-    import altair as alt
-
-    order = table["x"].unique(maintain_order=True).to_list()
-    long = sum(len(f"{value}") for value in order) * LETTER > SMALL[0]
-    number: Any = {"format": "~g"} if table["x"].dtype.is_numeric() else {}
-    labels = alt.Axis(labelAngle=-35 if long else 0, **number)
-    return alt.X("x:O", title=plot.x, sort=None, axis=labels)
 
 
 def _side_by_side(table: pl.DataFrame) -> dict[str, Any]:

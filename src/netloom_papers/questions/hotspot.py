@@ -27,7 +27,7 @@ from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import batch_interval, interval_over_runs, percentiles
 from netloom_papers.combining import CombiningNetwork
-from netloom_papers.combining.hot_spots import HotSpotTraffic
+from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.network import MOST_STEPS
 from netloom_papers.combining.runs import (
     THROUGHPUT,
@@ -179,8 +179,6 @@ def seeds_of(question: HotSpotSystem) -> range:
 
 def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> CombiningNetwork:
     """Return its network, with queues and wait buffers of these sizes."""
-    from netloom_papers.combining import CombiningNetwork
-
     own = (*Rules.model_fields, "switch_size", "digits")
     fields = {name: getattr(question, name) for name in own}
     return CombiningNetwork(question.pes, queue=queue, wait_buffer=pool, **fields)
@@ -188,8 +186,6 @@ def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> 
 
 def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
     """Return the hot spots of a replication, and who asks for which of them how often."""
-    from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
-
     per_pe = min(2, question.hot_spots) if question.per_pe is None else question.per_pe
     places = place_hot_spots(
         question.pes,

@@ -346,14 +346,10 @@ def model_curves(distances: Sequence[float] = DISTANCES) -> pl.DataFrame:
     parts = []
     for contexts in CONTEXTS:
         found = predict_locality(*alewife(contexts, node_channels=1), distances)
-        columns = {
-            "contexts": [contexts] * len(distances),
-            "distance": found.distance,
-            "message_rate": found.message_rate,
-            "inter_message_cycles": 1 / found.message_rate,
-            "message_latency": found.message_latency,
-        }
-        parts.append(pl.DataFrame(columns))
+        names = ("distance", "message_rate", "message_latency")
+        table = pl.DataFrame({name: getattr(found, name) for name in names})
+        between = 1 / pl.col("message_rate")
+        parts.append(table.with_columns(contexts=contexts, inter_message_cycles=between))
     return pl.concat(parts)
 
 

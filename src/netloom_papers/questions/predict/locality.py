@@ -20,7 +20,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
 from netloom.questions.register import asks
 from netloom.questions.terminal import order_named, short_name
-from netloom.topology import Cube
+from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
 from netloom_papers.models.locality import Locality
@@ -485,9 +485,6 @@ class MappedTorus(NamedTuple):
 
 def prepare(question: LocalityQuestion) -> MappedTorus:
     """Build the torus, and map the program to it if there is one."""
-    from netloom.topology import average_distance
-    from netloom_papers.models import locality as model
-
     _check_places(question)
     topology, graph = None, None
     if question.on is None:
@@ -546,8 +543,6 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
     [2.1, 41.2]
     """
-    from netloom_papers.models import locality as model
-
     nearest = model.MappedMessages.even(np.ones(len(on.nodes)))
     work = question.network_speed * float(on.models[0].run_processor_cycles)
     found = [
@@ -600,8 +595,6 @@ def _check_places(question: LocalityQuestion) -> None:
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
     """Return Alewife's models, with what the question says otherwise."""
-    from netloom_papers.models import locality as model
-
     own = question.critical_messages is not None and question.fixed_processor_cycles is not None
     if question.contexts > 4 and not own:
         wanted = "at most the 4 of Alewife's processor, or critical_messages and "
@@ -638,7 +631,6 @@ def _mapped(
 ) -> tuple[ProcessGraph, model.MappedMessages, model.MappedMessages]:
     """Return the program, and where its messages go: under its mapping, and under random ones."""
     from netloom.mapping.allocation import place_program
-    from netloom_papers.models import locality as model
 
     assert question.app is not None
     graph = read_program(question.app, messages=question.messages, parts=question.parts)

@@ -11,7 +11,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
-from netloom.drawing.axes import Axis
+from netloom.drawing.axes import Axis, End, axis, panel, shades
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
@@ -20,7 +20,7 @@ from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict import shared
 from netloom.questions.register import asks
-from netloom.topology import Cube
+from netloom.topology import Cube, torus
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 
 if TYPE_CHECKING:
@@ -296,7 +296,6 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
 
     def parts(self) -> dict[str, Any]:
         """Return the latency, and how often 0, 1 … V VCs are held, by rate or at one."""
-        from netloom.drawing.axes import axis
         from netloom.drawing.bars import Bar, bars
         from netloom.drawing.frame import THIS
         from netloom.drawing.load_curves import latency_curve, made_of
@@ -322,8 +321,6 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
     def _held_by_rate(self, along: Axis) -> alt.LayerChart:
         """Return how often 0, 1 … V VCs are held by rate, as areas above each other."""
         import polars as pl
-
-        from netloom.drawing.axes import End, axis, panel, shades
 
         held = self.held_vcs()
         most = max([1, *held["held"].to_list()])
@@ -404,7 +401,6 @@ def predict_torus_broadcast(
     >>> curve["latency"].is_sorted()
     True
     """
-    from netloom.topology import torus
     from netloom_papers.models.torus_broadcasts import torus_broadcast
 
     sides, named = ready

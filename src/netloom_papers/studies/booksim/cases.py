@@ -256,10 +256,6 @@ class Case:
             lengths=parse_lengths(str(self.flits)), arrivals=parse_arrivals("bernoulli"), seed=seed,
         )  # fmt: skip
 
-    def patience(self, idle: float) -> float:
-        """Return the mean latency above which the reference does not count a run."""
-        return max(LEAST_PATIENCE, PATIENCE * idle) if self.effort.gives_up else inf
-
 
 class _Line(NamedTuple):
     """One line of a table, what messages call it, and the folder of the table."""
@@ -553,7 +549,8 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
     share = (1 / low.latency - 1 / beyond) / (1 / low.latency - 1 / high.latency)
     found = low.load + share * (high.load - low.load)
     past = [min(1.0, times * found) for times in case.effort.past]
-    patience = case.patience(idle)
+    # the mean latency above which the reference does not count a run
+    patience = max(LEAST_PATIENCE, PATIENCE * idle) if case.effort.gives_up else inf
     if patience == inf:
         ends = [through_window(case.run(load, seed), window)[1] for load in past]
         return found, max(*ends, *(accepted for _, accepted in tried))
