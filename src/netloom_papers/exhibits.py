@@ -379,6 +379,7 @@ def plot_chart(
         Whether the legend is below.
     """
     import altair as alt
+    import polars as pl
 
     table = _drawable(plot)
     along, up = _axes(plot, table)
@@ -445,9 +446,14 @@ def plot_chart(
             for points, area in ((computed, room), (printed, 3 * room))
         ]
     if named:
-        layers += _ends(
-            table, names, Panel(along or Axis("x", "", 0, table["place"].n_unique()), up, *size)
-        )
+        at = pl.col("x") if table["x"].dtype.is_numeric() else pl.col("place") + 0.5
+        ends, placed = [], table.with_columns(at=at).sort("at", maintain_order=True)
+        for hue, name in enumerate(names):
+            if (mine := placed.filter(series=name)).height:
+                last = mine.row(-1, named=True)
+                ends.append(End(name, last["at"], last["y"], COLOURS[hue % len(COLOURS)]))
+        x = along or Axis("x", "", 0, table["place"].n_unique())
+        layers += Panel(x, up, *size).ends(ends)
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=size[0], height=size[1], title=_titled(plot.title, int(size[0] / LETTER))
     )
@@ -528,21 +534,6 @@ def _names_width(plot: Plot, height: int) -> float:
     if plot.form not in ("lines", "steps") or not 1 < len(names) <= height / NAME_LINE:
         return 0.0
     return BEFORE_NAME + max(width_of(name, bold=True) for name in names)
-
-
-def _ends(table: pl.DataFrame, names: Sequence[str], panel: Panel) -> list[alt.Chart]:
-    """Return the names of lines at their right ends."""
-    import polars as pl
-
-    numeric = table["x"].dtype.is_numeric()
-    places = table.with_columns(at=pl.col("x") if numeric else pl.col("place") + 0.5)
-    ends = []
-    for at, name in enumerate(names):
-        mine = places.filter(series=name)
-        if mine.height:
-            last = mine.sort("at", maintain_order=True).row(-1, named=True)
-            ends.append(End(name, last["at"], last["y"], COLOURS[at % len(COLOURS)]))
-    return panel.ends(ends)
 
 
 def grid_chart(grid: Grid) -> alt.LayerChart:

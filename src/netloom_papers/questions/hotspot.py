@@ -774,7 +774,23 @@ def _load(
             )
             for stage in range(stages)
         ),
-        hot_spots=tuple(_hot_spots(network, runs, seeds)),
+        hot_spots=tuple(
+            HotSpot(
+                seed=seed,
+                module=int(module),
+                elements=int(elements),
+                requests=int(requests),
+                accesses=int(accesses),
+                requests_per_step=requests / steps,
+                accesses_per_step=accesses / steps,
+                busy=accesses * network.service_steps / steps,
+            )
+            for run, seed in zip(runs, seeds, strict=True)
+            for steps in (max(run.steps + run.finalisation_steps, 1),)
+            for module, elements, requests, accesses in zip(
+                run.modules, run.elements, run.requests_to, run.accesses_of, strict=True
+            )
+        ),
         moves=total("moves"),
         cpu_seconds=total("cpu_seconds"),
         reason=reason,
@@ -806,26 +822,6 @@ def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
     median, rare = percentiles(counts, (50, 99)).tolist()
     first, last = int(seen[0]), int(seen[-1])
     return Steps(mean=mean, ci95=known(half), min=first, p50=median, p99=rare, max=last)
-
-
-def _hot_spots(
-    network: CombiningNetwork, runs: Sequence[CombiningRun], seeds: Sequence[int]
-) -> Iterator[HotSpot]:
-    """Yield the hot spots of each run, in the order drawn."""
-    for run, seed in zip(runs, seeds, strict=True):
-        steps = max(run.steps + run.finalisation_steps, 1)
-        columns = (run.modules, run.elements, run.requests_to, run.accesses_of)
-        for module, elements, requests, accesses in zip(*map(list, columns), strict=True):
-            yield HotSpot(
-                seed=seed,
-                module=int(module),
-                elements=int(elements),
-                requests=int(requests),
-                accesses=int(accesses),
-                requests_per_step=requests / steps,
-                accesses_per_step=accesses / steps,
-                busy=accesses * network.service_steps / steps,
-            )
 
 
 def _note(runs: Sequence[CombiningRun], *, stable: bool | None) -> str | None:
