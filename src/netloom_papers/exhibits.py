@@ -1,10 +1,7 @@
 """Tables and figures of the papers beside what netloom computes.
 
-Figures and tables as data: what is shown, and nothing of how it is drawn.
-
-Studies make them of curves and cells, reports draw them. Neither knows the other.
-
-The picture of a paper's table or figure: printed and computed side by side.
+Studies make them as data, of curves and cells: what is shown, and nothing of how it is drawn.
+``exhibit_chart`` draws them, printed and computed side by side.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# -- figures ---------------------------------------------------------------------------------------
+# -- tables and figures as data --------------------------------------------------------------------
 
 
 PRINTED, COMPUTED, MODELLED = "printed", "computed", "model"
@@ -224,7 +221,7 @@ def grid(
     return Grid(title, (head, *columns), tuple(rows))
 
 
-# -- exhibit ---------------------------------------------------------------------------------------
+# -- their picture ---------------------------------------------------------------------------------
 
 
 MOST_TOLD = len(COLOURS)

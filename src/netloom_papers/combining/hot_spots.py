@@ -1,17 +1,12 @@
-"""Hot spots in a network that combines, measured and by the paper.
-
-Gain of combining at a hot spot, in closed form.
-
-In one case everything is known: there is one hot spot, every processing element requests it with
-the same probability, and switches combine all requests that meet. The other case is without
-combining, where only the module counts (Pfister & Norton, "'Hot spot' contention and combining in
-multistage interconnection networks", IEEE Trans. Computers C-34, 1985).
-
-Hot spots: memory modules that many processing elements ask for, and which of them each does.
+"""Hot spots: memory modules that many processing elements ask for, and which of them each does.
 
 The inputs are those of Rosenblum & Mayr, *Simulation of an Ultracomputer with several hot spots*,
 STAN-CS-86-1119 (1986), section 2.1. The uniform background is that of Pfister & Norton, *"Hot spot"
 contention and combining in multistage interconnection networks*, IEEE Trans. Computers 34 (1985).
+
+Two cases have a closed form. In one there is one hot spot, every processing element requests it
+with the same probability, and switches combine all requests that meet. The other is without
+combining, where only the module counts (Pfister & Norton).
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 
-# -- combining -------------------------------------------------------------------------------------
+# -- closed forms ----------------------------------------------------------------------------------
 
 
 MOST_STAGES = 1000

@@ -616,7 +616,7 @@ def alewife(
       is taken for all.
     * E[B²] / E[B]² = 1, messages of one length: so one node channel adds 1.9 to 4.5 cycles at the
       paper's distances and contexts, "two to five" (section 2.4). Lengths of 8 and 24 flits, which
-      g and B imply (``workload.programs.protocols.coherence``), have 4/3, for 2.6 to 5.9 cycles.
+      g and B imply (``workload.programs.node_costs.coherence``), have 4/3, for 2.6 to 5.9 cycles.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class Transactions(Rounds):
     fixed_cycles
         T_f, the part of a transaction's latency that is none of its messages'.
     protocol
-        The messages of the transactions. ``protocols.coherence()`` by default.
+        The messages of the transactions. ``node_costs.coherence()`` by default.
     seed
         The same seed makes the same program. Each thread begins at a time of its own, drawn from
         0 to 2 (T_r + T_f), lest all do the same at the same time.

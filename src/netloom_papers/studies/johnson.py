@@ -1,11 +1,11 @@
 """Johnson 1992: Alewife's block-multithreaded processors, simulated and by the paper's model.
 
 Everything is in network cycles. Measured curves are simulated. The transactions are
-``protocols.coherence`` and ``protocols.request_reply``. T_f is a plain delay. The instruction-level
-behavior of Alewife, its caches and its LimitLESS directory are not simulated.
+``node_costs.coherence`` and ``node_costs.request_reply``. T_f is a plain delay. The
+instruction-level behavior of Alewife, its caches and its LimitLESS directory are not simulated.
 
 Predicted curves are the model's. The paper leaves out most parameters of its program.
-``models.alewife`` has them as they were inferred, with their sources. For one context, c and T_r +
+``locality.alewife`` has them as they were inferred, with their sources. For one context, c and T_r +
 T_f come from table 1. For two and for four, T_r + T_f comes from one statement each, and c from
 printed numbers. T_f comes from a share in figure 8. Rows whose numbers were used for this are
 marked, and prove only that the model can produce them together. Two parameters give all eight gains

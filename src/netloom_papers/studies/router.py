@@ -2,8 +2,8 @@
 
 The reference is a table of that simulator's measurements, with one configuration per row. It has
 meshes, tori, and networks whose hosts are not routers (fat trees, flattened butterflies,
-concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks`` and ``routings`` build
-each as that simulator does, and ``booksim.cases`` measures it in the same way.
+concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks`` builds each as that
+simulator does, and ``booksim.cases`` measures it in the same way.
 
 What is read from the reference besides the number to compare with is the configuration, and, for
 the latencies at 50 % and 80 % of *its* saturation load, that load.
