@@ -5,7 +5,7 @@ Everything is in network cycles. Measured curves are simulated. The transactions
 instruction-level behavior of Alewife, its caches and its LimitLESS directory are not simulated.
 
 Predicted curves are the model's. The paper leaves out most parameters of its program.
-``locality.alewife`` has them as they were inferred, with their sources. For one context, c and T_r +
+``alewife`` has them as they were inferred, with their sources. For one context, c and T_r +
 T_f come from table 1. For two and for four, T_r + T_f comes from one statement each, and c from
 printed numbers. T_f comes from a share in figure 8. Rows whose numbers were used for this are
 marked, and prove only that the model can produce them together. Two parameters give all eight gains

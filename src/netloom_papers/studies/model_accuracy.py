@@ -701,7 +701,7 @@ def figures(result: running.StudyResult) -> Iterator[Figure]:
 
     Shahrabi, Ould-Khaoua & Mackenzie's figure 1, and Johnson's figures 3 to 8: simulated points and
     the models' curves. The latter three show machines that are too large to simulate: beside the
-    paper's, as ``locality.alewife`` has them, are those that were simulated, and the model of these.
+    paper's, as ``alewife`` has them, are those that were simulated, and the model of these.
     """
     for name, draw in (
         ("torus-broadcast", _figure_1),
