@@ -200,8 +200,8 @@ def full_rate(case: running.Case) -> float:
 
 
 def _run(case: running.Case, rate: float, messages: int) -> BroadcastRun:
-    torus: Any = [case[name] for name in NAME]
-    return simulated(*torus, rate=rate, cycles=ceil(messages / rate), seed=case["seed"])
+    point = [*(case[name] for name in NAME), rate]
+    return simulated(point, ceil(messages / rate), case["seed"])
 
 
 def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
@@ -558,9 +558,9 @@ def _configuration(row: dict[str, Any]) -> str:
 def _torus_sections(torus: pl.DataFrame) -> Iterator[running.Section]:
     default = torus.filter(variant=DEFAULT_VARIANT)
     rows = []
-    for name, of in default.group_by(*NAME, maintain_order=True):
+    for values, of in default.group_by(*NAME, maintain_order=True):
         *latencies, saturation = of.iter_rows(named=True)
-        cells = [f"{value:g}" for value in name]
+        cells = [f"{value:g}" for value in values]
         for row in latencies:
             cells += [f"{row['simulated']:.1f}", _percent(row["error"])]
         cells += [f"{saturation['simulated']:.3g}", _percent(saturation["error"])]

@@ -14,7 +14,7 @@ all of that is recomputed here, the model beside simulations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -92,21 +92,18 @@ ONE_BY_ONE = {
 # -- counted and simulated ------------------------------------------------------------------------
 
 
-def simulated(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, cycles: int, seed: int = 1
-) -> BroadcastRun:
-    """Return a run of a torus k, messages M, virtual channels V, portion β and rate λ."""
+def simulated(point: Sequence[Any], cycles: int, seed: int = 1) -> BroadcastRun:
+    """Return a run at a point: a torus k, messages M, virtual channels V, portion β and rate λ."""
+    radix, flits, vcs, fraction, rate = point
     return simulate_broadcast(
         f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
         cycles=cycles, seed=seed, **ROUTER,
     ).point  # fmt: skip
 
 
-def simulate_points(
-    points: Iterable[tuple[Any, ...]], cycles: int, what: str
-) -> list[BroadcastRun]:
-    """Return a run of each configuration (k, M, V, β) and rate."""
-    return run_side_by_side([partial(simulated, *point, cycles=cycles) for point in points], what)
+def simulate_points(points: Iterable[Sequence[Any]], cycles: int, what: str) -> list[BroadcastRun]:
+    """Return a run at each point."""
+    return run_side_by_side([partial(simulated, point, cycles) for point in points], what)
 
 
 def comparable(run: BroadcastRun) -> float:
@@ -153,7 +150,7 @@ def _utilisation(known: Known) -> Found:
     """Flits a cycle on a channel, per message that a node generates in a cycle, over M."""
     for radix, fraction in product(known["radices"], known["fractions"]):
         runs = [
-            partial(simulated, radix, 32, 3, fraction, known["rate"], known["cycles"], seed)
+            partial(simulated, (radix, 32, 3, fraction, known["rate"]), known["cycles"], seed)
             for seed in range(1, known["seeds"] + 1)
         ]
         seen = run_side_by_side(runs)
