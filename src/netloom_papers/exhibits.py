@@ -1,10 +1,7 @@
 """Tables and figures of the papers beside what netloom computes.
 
-Figures and tables as data: what is shown, and nothing of how it is drawn.
-
-Studies make them of curves and cells, reports draw them. Neither knows the other.
-
-The picture of a paper's table or figure: printed and computed side by side.
+Studies make them as data, of curves and cells: what is shown, and nothing of how it is drawn.
+``exhibit_chart`` draws them, printed and computed side by side.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# -- figures ---------------------------------------------------------------------------------------
+# -- tables and figures as data --------------------------------------------------------------------
 
 
 PRINTED, COMPUTED, MODELLED = "printed", "computed", "model"
@@ -115,6 +112,21 @@ class Grid(NamedTuple):
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+    def letters(self, column: int) -> tuple[int, int]:
+        """Return the letters of the printed and the computed numbers of a column; 0 where none is.
+
+        Columns of cells are numbered from 0.
+        """
+        cells = [row[column] for _, row in self.rows]
+        there = [(cell, cell.words()) for cell in cells if cell is not None]
+        printed, computed = (
+            max((len(words[half]) for _, words in there), default=0)
+            if any(cell[half] is not None for cell, _ in there)
+            else 0
+            for half in (0, 1)
+        )
+        return printed, computed
 
 
 def curve(
@@ -210,7 +222,7 @@ def grid(
     return Grid(title, (head, *columns), tuple(rows))
 
 
-# -- exhibit ---------------------------------------------------------------------------------------
+# -- their picture ---------------------------------------------------------------------------------
 
 
 MOST_TOLD = len(COLOURS)
@@ -365,6 +377,7 @@ def plot_chart(
         Whether the legend is below.
     """
     import altair as alt
+    import polars as pl
 
     table = _drawable(plot)
     along, up = _axes(plot, table)
@@ -372,8 +385,14 @@ def plot_chart(
     few = named or len(names) <= MOST_TOLD
     hues: Any = {"range": [COLOURS[at % len(COLOURS)] for at in range(len(names))]}
     where: Any = {"orient": "bottom", "columns": 2} if below else {}
+    # words, or numbers below bars, in their order
+    places = table["x"].unique(maintain_order=True).to_list()
+    long = sum(len(f"{value}") for value in places) * LETTER > SMALL[0]
+    number: Any = {"format": "~g"} if table["x"].dtype.is_numeric() else {}
+    labels = alt.Axis(labelAngle=-35 if long else 0, **number)
+    across = alt.X("x:O", title=plot.x, sort=None, axis=labels)
     shown = alt.Chart(table).encode(
-        x=_words(plot, table) if along is None else along.encoding(alt.X),
+        x=across if along is None else along.encoding(alt.X),
         y=up.encoding(alt.Y),
         color=alt.Color(
             "series:N",
@@ -406,7 +425,12 @@ def plot_chart(
         hollow = printed.mark_bar(filled=False, strokeWidth=1.5, strokeDash=[4, 3])
         layers += [computed.mark_bar().encode(**shift), hollow.encode(**shift)]
     else:
-        shapes, dashes = (_told_apart(whose, at) for at in (0, 1))
+        legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
+        keys: list[dict[str, Any]] = [  # alike, so that they share a legend
+            {"title": None, "scale": alt.Scale(domain=list(whose), range=looks), "legend": legend}
+            for looks in ([LOOKS[each][at] for each in whose] for at in (0, 1))
+        ]
+        shapes, dashes = keys
         if plot.form != "points":
             order: Any = {} if table["x"].dtype.is_numeric() else {"order": "place:Q"}
             line = shown.mark_line(strokeWidth=1.9, **step)
@@ -420,22 +444,18 @@ def plot_chart(
             for points, area in ((computed, room), (printed, 3 * room))
         ]
     if named:
-        layers += _ends(
-            table, names, Panel(along or Axis("x", "", 0, table["place"].n_unique()), up, *size)
-        )
+        at = pl.col("x") if table["x"].dtype.is_numeric() else pl.col("place") + 0.5
+        ends, placed = [], table.with_columns(at=at).sort("at", maintain_order=True)
+        for hue, name in enumerate(names):
+            if (mine := placed.filter(series=name)).height:
+                last = mine.row(-1, named=True)
+                ends.append(End(name, last["at"], last["y"], COLOURS[hue % len(COLOURS)]))
+        x = along or Axis("x", "", 0, table["place"].n_unique())
+        layers += Panel(x, up, *size).ends(ends)
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=size[0], height=size[1], title=_titled(plot.title, int(size[0] / LETTER))
     )
     return chart
-
-
-def _told_apart(whose: Sequence[str], at: int) -> dict[str, Any]:
-    """Return scale and legend of shapes (0) or dashes (1): alike, so that they share a legend."""
-    import altair as alt
-
-    scale = alt.Scale(domain=list(whose), range=[LOOKS[each][at] for each in whose])
-    legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
-    return {"title": None, "scale": scale, "legend": legend}
 
 
 def _titled(title: str, letters: int) -> alt.TitleParams:
@@ -493,17 +513,6 @@ def _axes(plot: Plot, table: pl.DataFrame) -> tuple[Axis | None, Axis]:
     return along, up
 
 
-def _words(plot: Plot, table: pl.DataFrame) -> alt.X:
-    """Return the horizontal axis of words, or of numbers below bars, in their order."""
-    import altair as alt
-
-    order = table["x"].unique(maintain_order=True).to_list()
-    long = sum(len(f"{value}") for value in order) * LETTER > SMALL[0]
-    number: Any = {"format": "~g"} if table["x"].dtype.is_numeric() else {}
-    labels = alt.Axis(labelAngle=-35 if long else 0, **number)
-    return alt.X("x:O", title=plot.x, sort=None, axis=labels)
-
-
 def _side_by_side(table: pl.DataFrame) -> dict[str, Any]:
     """Return where bars are beside each other: by series, and of each first the printed one."""
     import altair as alt
@@ -525,21 +534,6 @@ def _names_width(plot: Plot, height: int) -> float:
     return BEFORE_NAME + max(width_of(name, bold=True) for name in names)
 
 
-def _ends(table: pl.DataFrame, names: Sequence[str], panel: Panel) -> list[alt.Chart]:
-    """Return the names of lines at their right ends."""
-    import polars as pl
-
-    numeric = table["x"].dtype.is_numeric()
-    places = table.with_columns(at=pl.col("x") if numeric else pl.col("place") + 0.5)
-    ends = []
-    for at, name in enumerate(names):
-        mine = places.filter(series=name)
-        if mine.height:
-            last = mine.sort("at", maintain_order=True).row(-1, named=True)
-            ends.append(End(name, last["at"], last["y"], COLOURS[at % len(COLOURS)]))
-    return panel.ends(ends)
-
-
 def grid_chart(grid: Grid) -> alt.LayerChart:
     """Return the picture of a table.
 
@@ -552,7 +546,10 @@ def grid_chart(grid: Grid) -> alt.LayerChart:
 
     heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
     top = HEAD_LINE * max(map(len, heads)) + 8
-    halves = [_halves(grid, at) for at in range(len(heads) - 1)]
+    halves = []
+    for at in range(len(heads) - 1):
+        first, second = (letters * CELL_LETTER for letters in grid.letters(at))
+        halves.append((first, second + 12 if first and second else second))
     labels = [grid.columns[0], *(label for label, _ in grid.rows)]
     right = [int(max(map(len, labels)) * CELL_LETTER) + 6]
     for lines, both in zip(heads[1:], halves, strict=True):
@@ -602,19 +599,6 @@ def grid_chart(grid: Grid) -> alt.LayerChart:
         title=_titled(grid.title, max(24, int(right[-1] / CELL_LETTER))),
     )
     return chart
-
-
-def _halves(grid: Grid, column: int) -> tuple[float, float]:
-    """Return the widths of the printed and the computed numbers of a column; 0 where none is."""
-    cells = [row[column] for _, row in grid.rows]
-    words = [cell.words() for cell in cells if cell is not None]
-    first, second = (
-        max((len(pair[half]) for pair in words), default=0) * CELL_LETTER
-        if any(cell is not None and cell[half] is not None for cell in cells)
-        else 0.0
-        for half in (0, 1)
-    )
-    return first, second + 12 if first and second else second
 
 
 # -- curves by size -------------------------------------------------------------------------------

@@ -12,14 +12,7 @@ from itertools import permutations
 import numpy as np
 
 from netloom.base.arrays import Ints
-from netloom.mapping.layouts import (
-    Layout,
-    grid_of,
-    nodes_at,
-    refusal,
-    require_cube,
-    same_edges,
-)
+from netloom.mapping import layouts
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
 from netloom.workload import ProcessGraph
@@ -42,7 +35,7 @@ _TOP_EDGES = ((0, 1, True), (0, 2, False), (1, 3, True), (1, 4, False), (2, 5, T
 """Parent, child, and whether the path from the parent starts along its row: the new edges."""
 
 
-def tiles(app: ProcessGraph, topology: Topology) -> Layout:
+def tiles(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a binary tree out on a mesh or torus with one spare node, on routes of its own.
 
     A tree of 4^m − 1 tasks takes 2^m × 2^m nodes. Four tiles of a quarter of the size are turned so
@@ -84,13 +77,13 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
     turned, grid = _fitted("tiles", app, topology, (rows, columns))
     if turned:
         place, bend = place[:, ::-1], bend[:, ::-1]
-    node_of = nodes_at(grid.sides, place[: app.num_tasks].T)
+    node_of = layouts.nodes_at(grid.sides, place[: app.num_tasks].T)
     routes = _routes(app, grid, place, bend)
     promise = 2 if app.num_tasks > 3 else min(1, app.num_edges)
-    return Layout("tiles", node_of, promise, routes, _OF_TREES)
+    return layouts.Layout("tiles", node_of, promise, routes, _OF_TREES)
 
 
-def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
+def h_tree(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a binary tree out without any contention: χ_max 1, no path meets another.
 
     This is the H-tree, on a mesh or torus of two dimensions. The children of a task lie on either
@@ -131,14 +124,16 @@ def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
     turned, grid = _fitted("h-tree", app, topology, (rows, columns))
     if turned:
         place = place[:, ::-1]
-    node_of = nodes_at(grid.sides, place[: app.num_tasks].T)
+    node_of = layouts.nodes_at(grid.sides, place[: app.num_tasks].T)
     promise = min(1, app.num_edges)
-    return Layout("h-tree", node_of, promise, None, _OF_TREES)
+    return layouts.Layout("h-tree", node_of, promise, None, _OF_TREES)
 
 
 def _levels(name: str, app: ProcessGraph) -> int:
-    if not same_edges(app, generators.binary_tree(app.num_tasks)):
-        raise refusal(name, f"the program {app.name}", "a binary tree such as binary-tree:255")
+    if not layouts.same_edges(app, generators.binary_tree(app.num_tasks)):
+        raise layouts.refusal(
+            name, f"the program {app.name}", "a binary tree such as binary-tree:255"
+        )
     return app.num_tasks.bit_length()
 
 
@@ -146,13 +141,13 @@ def _fitted(
     name: str, app: ProcessGraph, topology: Topology, wanted: tuple[int, int]
 ) -> tuple[bool, Cube]:
     """Whether the layout has to be transposed to fit, and the network."""
-    grid = require_cube(name, topology, dimensions=2)
+    grid = layouts.require_cube(name, topology, dimensions=2)
     rows, columns = grid.sides
     for turned, (high, wide) in ((False, wanted), (True, wanted[::-1])):
         if high <= rows and wide <= columns:
             return turned, grid
     found = f"{topology.name} for {app.num_tasks} tasks"
-    raise refusal(name, found, f"at least {wanted[0]} x {wanted[1]} nodes")
+    raise layouts.refusal(name, found, f"at least {wanted[0]} x {wanted[1]} nodes")
 
 
 def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
@@ -164,8 +159,11 @@ def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
     """
     quarters = []
     for corner, turned in zip(_QUARTERS, _TURNED, strict=True):
-        inner = (0, 0) if corner == (0, 0) else (1 - corner[0], 1 - corner[1])
-        quarters.append([_turn(cells, side, inner, corner, turned) for cells in (place, bend)])
+        # the spare cell of the first in its outer corner, of the others in the middle of the whole
+        mirror = (False, False) if corner == (0, 0) else (not corner[0], not corner[1])
+        both = np.stack([place, bend])[:, :, ::-1] if turned else np.stack([place, bend])
+        both = np.where(mirror, side - 1 - both, both) + side * np.array(corner, np.int64)
+        quarters.append(both)
     top = np.zeros((7, 2), np.int64)
     top[:3] = (side - 1, side), (side, side - 1), (side, side)
     if len(place):
@@ -182,19 +180,6 @@ def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
     known = min(7, len(whole))
     whole[:known], whole_bend[:known] = top[:known], top_bend[:known]
     return whole, whole_bend
-
-
-def _turn(
-    cells: Ints,
-    side: int,
-    spare: tuple[int, int],
-    corner: tuple[int, int],
-    turned: bool,  # noqa: FBT001
-) -> Ints:
-    """Put a tile into a quarter, its spare cell into the given corner of that quarter."""
-    cells = cells[:, ::-1] if turned else cells
-    mirrored = [side - 1 - cells[:, axis] if spare[axis] else cells[:, axis] for axis in range(2)]
-    return np.stack(mirrored, axis=1) + side * np.array(corner, np.int64)
 
 
 def _first_of_level(task: Ints) -> Ints:
@@ -222,7 +207,7 @@ def _routes(app: ProcessGraph, grid: Cube, place: Ints, bend: Ints) -> Paths:
     return Paths(offsets, order[rows].astype(np.int32))
 
 
-def planes(app: ProcessGraph, topology: Topology) -> Layout:
+def planes(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a 3D mesh out on a 2D mesh or torus plane by plane: scheme A of Chittor 1991, 3.5.2.
 
     Each plane is a tile, and the tiles follow each other in snake order, so that what leaves a
@@ -248,7 +233,7 @@ def planes(app: ProcessGraph, topology: Topology) -> Layout:
     return _folded("planes", app, topology)
 
 
-def columns(app: ProcessGraph, topology: Topology) -> Layout:
+def columns(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Lay a 3D mesh out on a 2D mesh or torus column by column: scheme B of Chittor 1991, 3.5.2.
 
     Each column is a tile, through which it runs in snake order. The tiles lie as the columns do. A
@@ -271,12 +256,12 @@ def columns(app: ProcessGraph, topology: Topology) -> Layout:
     return _folded("columns", app, topology)
 
 
-def _folded(name: str, app: ProcessGraph, topology: Topology) -> Layout:
+def _folded(name: str, app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """Fold one dimension into rows and columns, of planes beside each other or within a tile."""
-    shape = grid_of(app)
+    shape = layouts.grid_of(app)
     if shape is None or len(shape.sides) != 3 or any(map(shape.is_ring, range(3))):
-        raise refusal(name, f"the program {app.name}", "a 3D mesh such as mesh:4x4x4")
-    sides, grid = shape.sides, require_cube(name, topology, dimensions=2)
+        raise layouts.refusal(name, f"the program {app.name}", "a 3D mesh such as mesh:4x4x4")
+    sides, grid = shape.sides, layouts.require_cube(name, topology, dimensions=2)
 
     def load(turn: tuple[int, ...], down: int, across: int) -> int:
         _, high, wide = (sides[axis] for axis in turn)
@@ -294,7 +279,7 @@ def _folded(name: str, app: ProcessGraph, topology: Topology) -> Layout:
         _, _, turn, down, across = min(need)
         room = f"{down * sides[turn[1]]}x{across * sides[turn[2]]}"
         found = f"{topology.name} for the {name} of {app.name}"
-        raise refusal(name, found, f"room to fold one dimension, such as mesh:{room}")
+        raise layouts.refusal(name, found, f"room to fold one dimension, such as mesh:{room}")
     promise, _, turn, down, across = min(
         (load(*each), each[1] * each[2], *each) for each in foldings
     )
@@ -306,7 +291,7 @@ def _folded(name: str, app: ProcessGraph, topology: Topology) -> Layout:
         places = along_row * sides[turn[1]] + row, along_column * sides[turn[2]] + column
     else:
         places = row * down + along_row, column * across + along_column
-    return Layout(name, nodes_at(grid.sides, places), promise, None, _OF_BOXES)
+    return layouts.Layout(name, layouts.nodes_at(grid.sides, places), promise, None, _OF_BOXES)
 
 
 def _foldings(

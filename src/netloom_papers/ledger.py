@@ -310,6 +310,12 @@ class Validation:
 Known: TypeAlias = Mapping[str, Any]
 """What the data file says of an item. See ``published``."""
 
+Found: TypeAlias = Iterable[tuple[str, Any]]
+"""What netloom finds of each quantity: one or more samples, or ``Against``."""
+
+Drawn: TypeAlias = Iterable[Plot | Grid | str]
+"""The panels of a picture, in the paper's order, and remarks on what was found."""
+
 
 class Against(NamedTuple):
     """Something found, where the data file does not have all that it is compared with.
@@ -356,19 +362,18 @@ class Item:
     id
         Its name in the data file, such as ``figure 5.12``.
     recompute
-        Takes what the data file says of it, and returns what netloom finds: one or more samples of
-        each quantity that has a printed value there, or ``Against``. It may return rows that it
-        made. None if there is nothing to compare.
+        Takes what the data file says of it, and yields what netloom finds of each quantity that has
+        a printed value there. None if there is nothing to compare.
     draw
-        Yields the panels of the picture, in the paper's order, and remarks, as text, on what was
-        found. None if there is no picture.
+        Yields the picture. None if there is none.
     takes_table
-        Whether it recomputes a table of the user's as well, ``reference`` of what is known.
+        Whether it recomputes a table of the user's as well, ``reference`` of what is known. Then it
+        yields rows that it made.
     """
 
     id: str
-    recompute: Callable[[Known], Mapping[str, Any] | Iterable[Row]] | None = None
-    draw: Callable[[Made], Iterable[Plot | Grid | str]] | None = None
+    recompute: Callable[[Known], Found | Iterable[Row]] | None = None
+    draw: Callable[[Made], Drawn] | None = None
     takes_table: bool = False
 
     @property
@@ -427,9 +432,10 @@ def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
     known = {**published(paper)["items"].get(item.id, {}), **changes}
     if item.recompute is None:
         return ()
-    found = item.recompute(known)
-    if not isinstance(found, Mapping):
-        return tuple(found)
+    recomputed: Any = item.recompute(known)
+    if item.takes_table:
+        return tuple(recomputed)
+    found: dict[str, Any] = dict(recomputed)
     values = known.get("values", {})
     assert changes or values.keys() <= found.keys(), f"{item.id}: {values.keys() - found.keys()}"
     outside = {quantity: part for part in known.get("outside", ()) for quantity in part["rows"]}
@@ -565,11 +571,6 @@ class Picture:
     panels: tuple[Plot | Grid, ...]
     rows: tuple[Row, ...] = ()
     remarks: tuple[str, ...] = ()
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether it was stopped before its end: never, since what is half done is not shown."""
-        return False
 
     @property
     def sentence(self) -> str:

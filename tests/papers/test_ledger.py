@@ -284,7 +284,6 @@ def test_without_rows_nothing_is_said_to_be_reproduced():
     assert result.verdict.mark == curves.verdict.mark == "unknown"
     both = PLOT._replace(table=POINTS.with_columns(whose=pl.lit(PRINTED)))
     assert "printed stands beside" in Picture("p/fig-1", "Curves", False, (both,)).sentence
-    assert not curves.interrupted
 
 
 @pytest.mark.parametrize(

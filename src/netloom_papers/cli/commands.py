@@ -1,6 +1,7 @@
 """``netloom validate`` and ``netloom study``: papers recomputed, and what models can be trusted."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -83,15 +84,22 @@ def validate(
             writers.append(partial(_write_page, result, markdown))
         if figures is not None:
             writers.append(partial(_write_figures, paper, figures))
-        with files_written(writers, quiet=as_json):
-            if as_json:
-                print_json(result.to_dict())
-            else:
-                from netloom_papers.cli.show_study import show_validation
+        from netloom_papers.cli.show_study import show_validation
 
-                show_validation(result)
+        _tell(result, show_validation, writers, as_json=as_json)
     if result.failures:
         raise typer.Exit(1)
+
+
+def _tell(
+    result: Any, show: Callable[[Any], None], writers: list[Writer], *, as_json: bool, **more: str
+) -> None:
+    """Show a result, or print its JSON with ``more``, and write its files."""
+    with files_written(writers, quiet=as_json):
+        if as_json:
+            print_json(result.to_dict() | more)
+        else:
+            show(result)
 
 
 def _write_page(result: Any, path: Path) -> str:
@@ -223,11 +231,7 @@ def _run_picture(
             raise typer.Exit(INTERRUPTED) from None
     writers: list[Writer] = [] if csv is None else [_table_writer(result, csv)]
     writers.append(lambda: f"Picture: {_draw_picture(result, picture)}")
-    with files_written(writers, quiet=as_json):
-        if as_json:
-            print_json(result.to_dict() | {"picture": str(picture)})
-        else:
-            show_picture(result)
+    _tell(result, show_picture, writers, as_json=as_json, picture=str(picture))
 
 
 def _run_study(
@@ -249,11 +253,7 @@ def _run_study(
         writers.append(_table_writer(result, csv))
     if plot is not None:
         writers.append(partial(_write_study_figures, result, plot))
-    with files_written(writers, quiet=as_json):
-        if as_json:
-            print_json(result.to_dict())
-        else:
-            show_study(result)
+    _tell(result, show_study, writers, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from netloom.base.words import number, percent
 from netloom.cli.show import console, show_again, show_lines, show_verdict
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
-from netloom_papers.ledger import Picture, Row
+from netloom_papers.ledger import CLASSES, Picture, rates
 
 WIDEST = 300
 """Letters of a line, at most."""
@@ -59,7 +59,6 @@ def show_picture(result: Picture) -> None:
     screen = console()
     show_verdict(screen, result.verdict)
     screen.width = max(screen.width, WIDEST)  # so that no number is cut off
-    outside = [row for row in result.rows if not row.within]
     if result.rows:
         told = "[dim]Printed[/], then computed. [red]✗[/]: outside its tolerance."
         screen.print(told, soft_wrap=True)
@@ -71,33 +70,39 @@ def show_picture(result: Picture) -> None:
         else:
             _show_plot(screen, panel)
     screen.print()
-    _show_outside(screen, outside)
+    outside = [row for row in result.rows if not row.within]
+    for reason in dict.fromkeys(row.reason for row in outside):
+        some = [row for row in outside if row.reason == reason]
+        style, sign = ("yellow", "!") if reason else ("red", "✗")
+        kind = "misprint" if all(row.misprint for row in some) else "outside"
+        said = f"{sign} {kind}: {reason or 'no known reason'}"
+        screen.print(Text(said, style=style), soft_wrap=True)
+        for row in some:
+            screen.print(
+                Text(
+                    f"  {row.item}, {row.quantity}: {number(row.printed)} ({row.kind}), "
+                    f"{number(row.computed)} computed ({percent(row.deviation)} off, "
+                    f"{percent(row.tolerance)} allowed)"
+                ),
+                soft_wrap=True,
+            )
     for remark in result.remarks:
         screen.print(Text(f"• {remark}", style="dim"), soft_wrap=True)
     show_again(screen, result.verdict)
 
 
 def _grid(grid: Grid) -> Table:
+    """Return a table: both halves of cells right-aligned, one that a column has not left out."""
     table = _table(grid.columns, no_wrap=True, padding=(0, 3, 0, 0))
-    columns = [_cells([row[at] for _, row in grid.rows]) for at in range(len(grid.columns) - 1)]
-    for place, (label, _) in enumerate(grid.rows):
-        table.add_row(label, *(column[place] for column in columns))
-    return table
-
-
-def _cells(cells: Sequence[Cell | None]) -> list[Text]:
-    """Return a column: both halves right-aligned, and one that has no numbers at all left out."""
-    there = [cell for cell in cells if cell is not None]
-    first, second = (
-        max(len(cell.words()[half]) for cell in there)
-        if any(cell[half] is not None for cell in there)
-        else 0
-        for half in (0, 1)
-    )
-    column, marked = [], any(cell.within is False for cell in there)
-    for cell in cells:
-        text = Text()
-        if cell is not None:
+    halves = [grid.letters(at) for at in range(len(grid.columns) - 1)]
+    marked = {
+        at for _, row in grid.rows for at, cell in enumerate(row) if cell and cell.within is False
+    }
+    for label, row in grid.rows:
+        texts = [Text() for _ in row]
+        for at, (text, cell, (first, second)) in enumerate(zip(texts, row, halves, strict=True)):
+            if cell is None:
+                continue
             printed, computed = cell.words()
             if first:
                 text.append(f"{printed:>{first}}", style="dim")
@@ -106,12 +111,15 @@ def _cells(cells: Sequence[Cell | None]) -> list[Text]:
             if second:
                 bad = cell.within is False
                 text.append(f"{computed:>{second}}", style="red" if bad else "")
-                text.append(" ✗" if bad else "  " * marked, style="red")
-        column.append(text)
-    return column
+                text.append(" ✗" if bad else "  " * (at in marked), style="red")
+        table.add_row(label, *texts)
+    return table
 
 
 def _show_plot(screen: Console, plot: Plot) -> None:
+    """Print all points of few series and places, or the least and the most of each series."""
+    import polars as pl
+
     by = f" by {plot.x}" if plot.x else ""
     screen.print(Text(f"{plot.y}{by}", style="dim"), soft_wrap=True)
     names = plot.table["series"].unique(maintain_order=True).to_list()
@@ -120,8 +128,20 @@ def _show_plot(screen: Console, plot: Plot) -> None:
     few, many = sorted((len(places), len(names)))
     if once and few <= FEW and many <= MANY:
         screen.print(_grid(point_by_point(plot)), soft_wrap=True)
-    else:
-        screen.print(_ranges(plot, names), soft_wrap=True)
+        return
+    kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
+    heads = ("series", *(f"{kind}, least … most" for kind in kinds))
+    table = _table(heads, no_wrap=True, padding=(0, 3, 0, 0))
+    for name in names:
+        cells = []
+        for kind in kinds:
+            some = plot.table.filter(series=name, whose=kind)["y"].cast(pl.Float64).drop_nulls()
+            some = some.filter(some.is_not_nan())
+            least, most = some.min(), some.max()
+            count = f"{len(some)} point{'s' * (len(some) != 1)}"
+            cells.append(f"{number(least)} … {number(most)}  ({count})" if len(some) else "–")
+        table.add_row(Text(name), *cells)
+    screen.print(table, soft_wrap=True)
 
 
 def point_by_point(plot: Plot) -> Grid:
@@ -151,45 +171,6 @@ def _cell(printed: float | None, computed: float | None) -> Cell | None:
     if found is not None and printed is not None and not isnan(printed):
         return Cell(float(f"{printed:.4g}"), computed)  # read off or recalculated: no more digits
     return found
-
-
-def _ranges(plot: Plot, names: Sequence[str]) -> Table:
-    """Return the least and the most of each series."""
-    import polars as pl
-
-    kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
-    heads = ("series", *(f"{kind}, least … most" for kind in kinds))
-    table = _table(heads, no_wrap=True, padding=(0, 3, 0, 0))
-    for name in names:
-        cells = []
-        for kind in kinds:
-            some = plot.table.filter(series=name, whose=kind)["y"].cast(pl.Float64).drop_nulls()
-            some = some.filter(some.is_not_nan())
-            least, most = some.min(), some.max()
-            count = f"{len(some)} point{'s' * (len(some) != 1)}"
-            cells.append(f"{number(least)} … {number(most)}  ({count})" if len(some) else "–")
-        table.add_row(Text(name), *cells)
-    return table
-
-
-def _show_outside(screen: Console, outside: Sequence[Row]) -> None:
-    """Print the rows outside, those of the same reason together."""
-    for reason in dict.fromkeys(row.reason for row in outside):
-        some = [row for row in outside if row.reason == reason]
-        style, sign = ("yellow", "!") if reason else ("red", "✗")
-        kind = "misprint" if all(row.misprint for row in some) else "outside"
-        screen.print(
-            Text(f"{sign} {kind}: {reason or 'no known reason'}", style=style), soft_wrap=True
-        )
-        for row in some:
-            screen.print(
-                Text(
-                    f"  {row.item}, {row.quantity}: {number(row.printed)} ({row.kind}), "
-                    f"{number(row.computed)} computed ({percent(row.deviation)} off, "
-                    f"{percent(row.tolerance)} allowed)"
-                ),
-                soft_wrap=True,
-            )
 
 
 def show_study(result: Any) -> None:
@@ -247,16 +228,8 @@ def show_validation(result: Any) -> None:
     screen.print(table, soft_wrap=True)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
         show_lines([Text.assemble(("! known", "yellow"), f": {reason}")], screen)
-    screen.print("", _rates(result.rows), "", sep="\n", soft_wrap=True)
-    show_again(screen, result.verdict)
-
-
-def _rates(rows: Any) -> Table:
-    """Return reproduced of all distinct numbers by kind, in all and by class of tolerance."""
-    from netloom_papers.ledger import CLASSES, rates
-
-    table = _table(("kind", "rows", "numbers", "reproduced", "rate", *CLASSES), no_wrap=True)
-    for line in rates(rows):
+    shares = _table(("kind", "rows", "numbers", "reproduced", "rate", *CLASSES), no_wrap=True)
+    for line in rates(result.rows):
         cells = [line["kind"], str(line["rows"])]
         if "numbers" in line:
             share = percent(line["reproduced"] / line["numbers"])
@@ -265,5 +238,6 @@ def _rates(rows: Any) -> Table:
                 f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
                 for each in line["by_tolerance"].values()
             ]
-        table.add_row(*cells)
-    return table
+        shares.add_row(*cells)
+    screen.print("", shares, "", sep="\n", soft_wrap=True)
+    show_again(screen, result.verdict)

@@ -1,17 +1,12 @@
-"""Hot spots in a network that combines, measured and by the paper.
-
-Gain of combining at a hot spot, in closed form.
-
-In one case everything is known: there is one hot spot, every processing element requests it with
-the same probability, and switches combine all requests that meet. The other case is without
-combining, where only the module counts (Pfister & Norton, "'Hot spot' contention and combining in
-multistage interconnection networks", IEEE Trans. Computers C-34, 1985).
-
-Hot spots: memory modules that many processing elements ask for, and which of them each does.
+"""Hot spots: memory modules that many processing elements ask for, and which of them each does.
 
 The inputs are those of Rosenblum & Mayr, *Simulation of an Ultracomputer with several hot spots*,
 STAN-CS-86-1119 (1986), section 2.1. The uniform background is that of Pfister & Norton, *"Hot spot"
 contention and combining in multistage interconnection networks*, IEEE Trans. Computers 34 (1985).
+
+Two cases have a closed form. In one there is one hot spot, every processing element requests it
+with the same probability, and switches combine all requests that meet. The other is without
+combining, where only the module counts (Pfister & Norton).
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 
-# -- combining -------------------------------------------------------------------------------------
+# -- closed forms ----------------------------------------------------------------------------------
 
 
 MOST_STAGES = 1000
@@ -187,8 +182,17 @@ class HotSpotTraffic:
             assert given.dtype.kind in "iu", f"{name} of {given.dtype}"
             object.__setattr__(self, name, np.ascontiguousarray(given, np.int32))
         assert self.per_pe >= 1, "no place for a hot spot"
-        _check_hot_spots(self.hot_spots, self.pes)
-        _check_assigned(self.assigned, self.hot_spots)
+        hot_spots, pes = self.hot_spots, self.pes
+        outside = (hot_spots < 0) | (hot_spots >= pes)
+        if outside.any():
+            found = f"module {hot_spots[np.argmax(outside)]}"
+            raise InputError("hot_spots", found, f"0 to {pes - 1}")
+        if not len(hot_spots):
+            raise InputError("hot_spots", "none", f"1 to {pes}, the modules")
+        module, times = np.unique(hot_spots, return_counts=True)
+        if times.max() > 1:
+            raise InputError("hot_spots", f"module {module[np.argmax(times)]} twice", "each once")
+        _check_assigned(self.assigned, hot_spots)
 
     @property
     def pes(self) -> int:
@@ -258,7 +262,14 @@ def place_hot_spots(
         if deviation != 0:
             raise InputError("deviation", f"{deviation} without a spacing", "a spacing as well")
         return rng.choice(modules, count, replace=False).astype(np.int32)
-    _check_spacing(modules, count, spacing, deviation)
+    if spacing < 1:
+        raise InputError("spacing", str(spacing), "at least 1 module")
+    if not 0 <= deviation <= spacing:
+        raise InputError("deviation", str(deviation), f"0 to {spacing}, the spacing")
+    needed = count * (spacing + deviation)
+    if needed > modules:
+        found = f"{count} hot spots * ({spacing} + {deviation}) modules = {needed}"
+        raise InputError("spacing", found, f"at most {modules}, the modules")
     first = rng.integers(modules)
     # increments of 0 are drawn again: those that are left are as likely as one another
     increments = rng.integers(
@@ -354,29 +365,6 @@ def _check_pes(pes: int) -> None:
 def _check_probability(name: str, value: float) -> None:
     if not 0 <= value <= 1:  # NaN is neither
         raise InputError(name, f"{value:g}", "a probability from 0 to 1")
-
-
-def _check_spacing(modules: int, count: int, spacing: int, deviation: int) -> None:
-    if spacing < 1:
-        raise InputError("spacing", str(spacing), "at least 1 module")
-    if not 0 <= deviation <= spacing:
-        raise InputError("deviation", str(deviation), f"0 to {spacing}, the spacing")
-    needed = count * (spacing + deviation)
-    if needed > modules:
-        found = f"{count} hot spots * ({spacing} + {deviation}) modules = {needed}"
-        raise InputError("spacing", found, f"at most {modules}, the modules")
-
-
-def _check_hot_spots(hot_spots: Ints, pes: int) -> None:
-    outside = (hot_spots < 0) | (hot_spots >= pes)
-    if outside.any():
-        found = f"module {hot_spots[np.argmax(outside)]}"
-        raise InputError("hot_spots", found, f"0 to {pes - 1}")
-    if not len(hot_spots):
-        raise InputError("hot_spots", "none", f"1 to {pes}, the modules")
-    module, times = np.unique(hot_spots, return_counts=True)
-    if times.max() > 1:
-        raise InputError("hot_spots", f"module {module[np.argmax(times)]} twice", "each once")
 
 
 def _check_assigned(assigned: Ints, hot_spots: Ints) -> None:

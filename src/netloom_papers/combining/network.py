@@ -180,7 +180,28 @@ class CombiningEngine:
         self._line_of = network.lines_of(np.arange(network.pes))
         self._hot_spots = HotSpotList(traffic, seed)
         self._drained = False
-        self._setup = _setup(network, traffic, keep=keep_requests)
+        quiet = {0.0: 0.0, 1.0: -np.inf}.get(traffic.rate)
+        switches = network.pes // network.switch_size
+        self._setup = layout.Setup(
+            lines=network.pes,
+            stages=network.stages,
+            radix=network.switch_size,
+            radix_bits=network.digit_bits,
+            line_bits=network.pes.bit_length() - 1,
+            queue=network.queue or layout.UNBOUNDED,
+            pool=network.wait_buffer or layout.UNBOUNDED,
+            rule=layout.RULES.index(network.combining),
+            unlimited=network.unlimited,
+            forward=network.order == "forward",
+            service_steps=network.service_steps,
+            operation=layout.OPERATIONS.index(network.operation),
+            wait=traffic.wait,
+            places=traffic.per_pe,
+            hot_fraction=float(traffic.hot_fraction),
+            log_quiet=float(np.log1p(-traffic.rate)) if quiet is None else quiet,
+            words=-(-switches // 8),
+            keep=keep_requests,
+        )
         self._state = _state(self._setup, seed)
         self._give_hot_spots()
 
@@ -368,31 +389,6 @@ class CombiningEngine:
         lines = np.where(assigned >= 0, self._line_of[assigned], -1)
         self._state.assigned[:] = lines.ravel()
         self._state.num_assigned[:] = (assigned >= 0).sum(axis=1)
-
-
-def _setup(network: CombiningNetwork, traffic: HotSpotTraffic, *, keep: bool) -> layout.Setup:
-    quiet = {0.0: 0.0, 1.0: -np.inf}.get(traffic.rate)
-    switches = network.pes // network.switch_size
-    return layout.Setup(
-        lines=network.pes,
-        stages=network.stages,
-        radix=network.switch_size,
-        radix_bits=network.digit_bits,
-        line_bits=network.pes.bit_length() - 1,
-        queue=network.queue or layout.UNBOUNDED,
-        pool=network.wait_buffer or layout.UNBOUNDED,
-        rule=layout.RULES.index(network.combining),
-        unlimited=network.unlimited,
-        forward=network.order == "forward",
-        service_steps=network.service_steps,
-        operation=layout.OPERATIONS.index(network.operation),
-        wait=traffic.wait,
-        places=traffic.per_pe,
-        hot_fraction=float(traffic.hot_fraction),
-        log_quiet=float(np.log1p(-traffic.rate)) if quiet is None else quiet,
-        words=-(-switches // 8),
-        keep=keep,
-    )
 
 
 def _state(setup: layout.Setup, seed: int) -> layout.State:

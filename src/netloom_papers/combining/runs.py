@@ -18,16 +18,8 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.simulation import steady
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.steady import (
-    BATCH,
-    BEHIND,
-    STRAIGHT,
-    fitted_line,
-    mser5,
-    percentiles,
-    run_interval,
-)
 from netloom_papers.combining.hot_spots import HotSpotTraffic
 from netloom_papers.combining.network import MOST_STEPS, CombiningEngine, CombiningNetwork
 
@@ -192,7 +184,7 @@ def run_combining(
     arrived = engine.arrived
     took, kept_up = _latency(engine), _kept_up(engine, made)
     refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
-    piles_up = kept_up["stable"] is False and refused <= BEHIND
+    piles_up = kept_up["stable"] is False and refused <= steady.BEHIND
     if piles_up:
         took["steps_ci95"] = np.nan
     return CombiningRun(
@@ -227,8 +219,8 @@ def _latency(engine: CombiningEngine) -> dict[str, Any]:
         return dict.fromkeys(names, np.nan)
     _, completed, steps = _batches(engine.per_step)
     mean = float(steps.sum() / completed.sum())
-    _, half = run_interval(steps, completed)
-    middle, high = percentiles(engine.latency_counts, (50, 99)).tolist()
+    _, half = steady.run_interval(steps, completed)
+    middle, high = steady.percentiles(engine.latency_counts, (50, 99)).tolist()
     seen = np.flatnonzero(engine.latency_counts)
     figures = (mean, half, float(seen[0]), middle, high, float(seen[-1]))
     return dict(zip(names, figures, strict=True))
@@ -252,26 +244,26 @@ def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     """Return what was completed per element and step, and whether that is what was asked for."""
     per_step = engine.per_step[:made].astype(np.float64)
     pes = engine.network.pes
-    whole = made // BATCH * BATCH
-    starts = mser5(per_step[:whole, 1].reshape(-1, BATCH).mean(axis=1))
-    begin = made // 2 if starts is None else BATCH * starts
+    whole = made // steady.BATCH * steady.BATCH
+    starts = steady.mser5(per_step[:whole, 1].reshape(-1, steady.BATCH).mean(axis=1))
+    begin = made // 2 if starts is None else steady.BATCH * starts
     if made - begin < BATCHES:
         reason = f"too short to tell: {made} steps"
         too_short = {"stable": None, "growth": np.nan, "reason": reason}
         return {"throughput": np.nan, "throughput_ci95": np.nan, **too_short}
     _, completed, _ = _batches(per_step[begin:])
     spans = np.diff(_edges(made - begin)) * float(pes)
-    throughput, half = run_interval(completed, spans)
+    throughput, half = steady.run_interval(completed, spans)
     backlog = np.cumsum(per_step[:, 0] - per_step[:, 1])[begin + _edges(made - begin)[1:] - 1]
-    slope, straight = fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
+    slope, straight = steady.fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
     refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
     asked = float(per_step[begin:, 0].mean())
     growth = slope / asked if asked else 0.0
     said = f"{100 * growth:.2g} % of the requests made (R² = {straight:.2f})"
     stable, reason = False, f"requests in flight grow by {slope:.3g} a step, {said}"
-    if refused > BEHIND:
+    if refused > steady.BEHIND:
         reason = f"{100 * refused:.3g} % of the requests find the queue of their PE full"
-    elif not (growth > BEHIND and straight > STRAIGHT):
+    elif not (growth > steady.BEHIND and straight > steady.STRAIGHT):
         stable = True
         reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
     verdict = {"stable": stable, "growth": growth, "reason": reason}

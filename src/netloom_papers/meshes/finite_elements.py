@@ -137,7 +137,20 @@ def read_mesh(path: str | Path) -> ElementMesh:
     >>> read_mesh(file)
     <...kite.off: 2-D, 2 elements, 4 nodes>
     """
-    blocks = _cells(Path(path))
+    path = Path(path)
+    check_file(path, wanted=MESH_FILE)
+    meshio, printed = optional_package("meshio"), StringIO()
+    try:
+        check_size(path.stat().st_size, where=str(path), what="bytes")
+        with redirect_stdout(printed), redirect_stderr(StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of meshio's own making
+            blocks = list(meshio.read(path).cells)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # meshio exits where formats fail
+        said = printed.getvalue() if isinstance(error, SystemExit) else str(error)
+        reason = " ".join(said.split()).rstrip(".") or f"not {path.suffix} as meshio knows it"
+        raise InputError(str(path), f"an unreadable mesh ({reason})", MESH_FILE) from None
     dimension = max((block.dim for block in blocks if len(block)), default=0)
     if dimension < 2:
         found = "no cells of two or three dimensions"
@@ -174,23 +187,6 @@ def optional_package(name: str) -> Any:
         found = f"{name} that does not load ({' '.join(str(error).split())})"
         wanted = "that library, for example from apt install libglu1-mesa libxft2 libxcursor1"
         raise InputError("finite elements", found, wanted) from None
-
-
-def _cells(path: Path) -> list[Any]:
-    """Return meshio's blocks of cells. What meshio prints goes into the error, if any."""
-    check_file(path, wanted=MESH_FILE)
-    meshio, printed = optional_package("meshio"), StringIO()
-    try:
-        check_size(path.stat().st_size, where=str(path), what="bytes")
-        with redirect_stdout(printed), redirect_stderr(StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of meshio's own making
-            return list(meshio.read(path).cells)
-    except InputError:
-        raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # meshio exits where formats fail
-        said = printed.getvalue() if isinstance(error, SystemExit) else str(error)
-        reason = " ".join(said.split()).rstrip(".") or f"not {path.suffix} as meshio knows it"
-        raise InputError(str(path), f"an unreadable mesh ({reason})", MESH_FILE) from None
 
 
 def generate_mesh(name: str) -> ElementMesh:

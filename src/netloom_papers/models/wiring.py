@@ -58,12 +58,19 @@ def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> Ints:
     >>> cut_widths(hypercube(3))
     array([3, 4, 5, 4, 5, 4, 3, 0])
     """
-    place = _positions(layout, topology.num_hosts)
+    nodes = topology.num_hosts
+    place = np.asarray(np.arange(nodes) if layout is None else layout)
+    wanted = f"each position from 0 to {nodes - 1} once"
+    if place.shape != (nodes,):
+        raise InputError("layout", f"shape {place.shape}", wanted)
+    if not np.array_equal(np.sort(place), np.arange(nodes)):
+        raise InputError("layout", "positions that are no permutation", wanted)
+    place = place.astype(np.int64)
     one, other = _links(topology)
     left = np.minimum(place[one], place[other])
     right = np.maximum(place[one], place[other])
-    opened = np.bincount(left, minlength=topology.num_hosts)
-    closed = np.bincount(right, minlength=topology.num_hosts)
+    opened = np.bincount(left, minlength=nodes)
+    closed = np.bincount(right, minlength=nodes)
     return np.cumsum(opened - closed, dtype=np.int64)
 
 
@@ -339,18 +346,6 @@ def speedup(
         on_mesh = 2 * root / 3
     ratio = channel_bandwidth_ratio(nodes, delay, form=form)
     return ratio * (on_cube + length) / (on_mesh + length)
-
-
-def _positions(layout: ArrayLike | None, num_nodes: int) -> Ints:
-    if layout is None:
-        return np.arange(num_nodes)
-    place = np.asarray(layout)
-    wanted = f"each position from 0 to {num_nodes - 1} once"
-    if place.shape != (num_nodes,):
-        raise InputError("layout", f"shape {place.shape}", wanted)
-    if not np.array_equal(np.sort(place), np.arange(num_nodes)):
-        raise InputError("layout", "positions that are no permutation", wanted)
-    return place.astype(np.int64)
 
 
 def _links(topology: Topology) -> tuple[Ints, Ints]:

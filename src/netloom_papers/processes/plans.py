@@ -77,8 +77,16 @@ def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
     >>> run_plan(file, workers=1).to_dict()["words"]
     64
     """
-    held = verified_phases(path).file
-    programs = _programs(path, held)
+    held, where = verified_phases(path).file, f"{path}: programs"
+    if held.programs is None:
+        programs = node_programs(held.plan, held.timetable, held.costs)
+    elif not isinstance(held.programs, list):
+        raise InputError(where, type(held.programs).__name__, "a list, one program a node")
+    else:
+        try:
+            programs = [node_program(each) for each in held.programs]
+        except InputError as error:
+            raise InputError(where, error.found, error.wanted) from None
     begin = perf_counter()
     with patience("Running the programs of all nodes"):
         delivery = run_programs(programs, held.plan, workers=workers)
@@ -92,18 +100,6 @@ def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
         seconds=perf_counter() - begin,
         file=held,
     )
-
-
-def _programs(path: str | Path, held: PlanFile) -> list[NodeProgram]:
-    if held.programs is None:
-        return node_programs(held.plan, held.timetable, held.costs)
-    where = f"{path}: programs"
-    if not isinstance(held.programs, list):
-        raise InputError(where, type(held.programs).__name__, "a list, one program a node")
-    try:
-        return [node_program(each) for each in held.programs]
-    except InputError as error:
-        raise InputError(where, error.found, error.wanted) from None
 
 
 def node_program(data: dict[str, Any]) -> NodeProgram:

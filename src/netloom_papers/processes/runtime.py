@@ -490,9 +490,22 @@ def _network(
         raise InputError("programs", found, f"one for each of {given.num_nodes} nodes")
     if not timeout_seconds > 0:
         raise InputError("timeout_seconds", f"{timeout_seconds}", "above 0")
-    carried = None
+    carried: dict[int, NDArray[Any]] | None = None
     if data is not None:
-        carried = _checked(data, plan)
+        try:
+            pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
+            carried = {int(number): np.asarray(words) for number, words in pairs}
+        except (TypeError, ValueError):
+            wanted = "an array of words for each connection"
+            raise InputError("data", repr(data)[:60], wanted) from None
+        for number, words in enumerate(given.words.tolist()):
+            shape = carried[number].shape if number in carried else "nothing"
+            if shape != (words,):
+                where = f"data of connection {number} ({given.describe(number)})"
+                raise InputError(where, f"{shape}", f"{(words,)}")
+        if unknown := sorted(set(carried) - set(range(len(given)))):
+            said = f"words of connection {unknown[0]}"
+            raise InputError("data", said, f"those of connections 0 to {len(given) - 1}")
     return Network(
         source=given.source.tolist(),
         target=given.target.tolist(),
@@ -502,26 +515,6 @@ def _network(
         timeout_seconds=timeout_seconds,
         data=carried,
     )
-
-
-def _checked(
-    data: Mapping[int, ArrayLike] | Sequence[ArrayLike], plan: Plan
-) -> dict[int, NDArray[Any]]:
-    """Return the words of each connection by its number."""
-    try:
-        pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
-        found = {int(number): np.asarray(words) for number, words in pairs}
-    except (TypeError, ValueError):
-        raise InputError("data", repr(data)[:60], "an array of words for each connection") from None
-    for number, words in enumerate(plan.connections.words.tolist()):
-        shape = found[number].shape if number in found else "nothing"
-        if shape != (words,):
-            name = plan.connections.describe(number)
-            raise InputError(f"data of connection {number} ({name})", f"{shape}", f"{(words,)}")
-    if strange := sorted(set(found) - set(range(len(plan.connections)))):
-        said = f"words of connection {strange[0]}"
-        raise InputError("data", said, f"those of connections 0 to {len(plan.connections) - 1}")
-    return found
 
 
 def _parts(programs: Iterable[NodeProgram], num_workers: int) -> list[list[NodeProgram]]:
@@ -608,7 +601,19 @@ def run_in_processes(
                 member.pipe.send_bytes(pickle.dumps((network, parts[member.number], member.number)))
             except OSError:
                 raise member.lost("before it began") from None
-        return _relay(crew)
+        reports: dict[int, Report] = {}
+        working: dict[Any, _Member] = {member.pipe: member for member in crew}
+        while working:  # pass on what workers tell each other until all have reported
+            for pipe in pipes.wait([*working]):
+                member = working[pipe]
+                to, data = _receive(member, "while it ran")
+                if to == DONE:
+                    reports[member.number] = pickle.loads(data)  # noqa: S301 (our own process)
+                    del working[member.pipe]
+                    continue
+                with suppress(OSError):  # that it has ended will be heard, if it should not have
+                    crew[to].pipe.send_bytes(data)
+        return [reports[number] for number in range(len(crew))]
     finally:
         for member in crew:
             member.pipe.close()
@@ -628,23 +633,6 @@ def _start(crew: list[_Member], seconds: float) -> None:
             raise WorkerLostError(f"worker {late} has not started within {seconds:g} s")
         for pipe in heard:
             _receive(waiting.pop(pipe), "while it started")
-
-
-def _relay(crew: list[_Member]) -> list[Report]:
-    """Pass on what workers tell each other until all have reported."""
-    reports: dict[int, Report] = {}
-    working: dict[Any, _Member] = {member.pipe: member for member in crew}
-    while working:
-        for pipe in pipes.wait([*working]):
-            member = working[pipe]
-            to, data = _receive(member, "while it ran")
-            if to == DONE:
-                reports[member.number] = pickle.loads(data)  # noqa: S301 (our own process)
-                del working[member.pipe]
-            else:
-                with suppress(OSError):  # that it has ended will be heard, if it should not have
-                    crew[to].pipe.send_bytes(data)
-    return [reports[number] for number in range(len(crew))]
 
 
 def _receive(member: _Member, when: str) -> tuple[int, bytes]:

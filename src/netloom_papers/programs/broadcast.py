@@ -12,37 +12,27 @@ reached. All results are computed from the times of the messages.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, comb
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, places, unseen
+from netloom.contention.busiest import USED
+from netloom.simulation import steady
 from netloom.simulation.agenda import ProgramEngine, ProgramRun
+from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.simulation.steady import (
-    CORRELATED,
-    MOST_BATCHES,
-    PRECISE_BATCHES,
-    PRECISE_PACKETS,
-    Limits,
-    Stability,
-    autocorrelation,
-    measure_window,
-    merge_correlated,
-    run_interval,
-    stability,
-    warm_up,
-    warmup_packets,
-)
 from netloom.topology import Cube, Topology, average_distance
 from netloom.topology.measures import check_direct
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.traces import Branches, Orientation, branches, row_first
 from netloom.workload.traffic import Traffic
-from netloom.workload.traffic.stream import Arrivals, Lengths, Packets, PacketStream, parse_lengths
+from netloom.workload.traffic.stream import Arrivals, Lengths, PacketStream, parse_lengths
+
+MESSAGES = "messages/node/cycle"
 
 STREAMS = 6
 """Streams of chance that a seed makes. The first three are the packets' own."""
@@ -139,7 +129,7 @@ class BroadcastTraffic:
         self.fraction = fraction
         self._topology = topology
         self._tree = tree
-        self._startup_cycles = startup_cycles
+        self.startup_cycles = startup_cycles
         self._multicast_targets = multicast_targets
         self._stream = PacketStream(
             traffic, rate * law.mean, lengths=law, arrivals=arrivals, seed=seed
@@ -164,9 +154,36 @@ class BroadcastTraffic:
             (message, self._drawn_tree(int(packets.source[message])))
             for message in np.flatnonzero(broadcast).tolist()
         ]
-        sent, waits = _rows(packets, broadcast, trees)
-        table = self._table(sent, waits)
-        self._parts.append(sent)
+        counts = np.ones(len(broadcast), np.int64)  # rows of each message
+        for message, part in trees:
+            counts[message] = len(part.source)
+        offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
+        source, target, flits = (np.repeat(column, counts) for column in packets[1:])
+        asked, waits = np.ones(len(source), bool), np.full(len(source), -1, np.int64)
+        for message, part in trees:
+            rows = slice(offsets[message], offsets[message + 1])
+            source[rows], target[rows], asked[rows] = part.source, part.target, part.asked
+            waits[rows] = np.where(part.after >= 0, part.after + offsets[message], -1)
+        birth = packets.birth.astype(np.int64)
+        waiting, nothing = waits >= 0, np.zeros(len(waits), np.int32)
+        table = checked(
+            Messages(
+                num_nodes=self.num_nodes,
+                first=self._num_rows,
+                start=np.repeat(birth, counts),
+                delay=np.full(len(waits), self.startup_cycles, np.int32),
+                run=nothing,
+                source=source,
+                target=target,
+                flits=flits,
+                hold=nothing,
+                receive=nothing,
+                context=np.full(len(waits), -1, np.int32),
+                after_offsets=np.append(0, np.cumsum(waiting, dtype=np.int64)),
+                after=self._num_rows + waits[waiting],
+            )
+        )
+        self._parts.append(Sent(birth, broadcast, offsets, source, target, flits, asked))
         self._num_rows += len(table)
         return table
 
@@ -189,28 +206,6 @@ class BroadcastTraffic:
             drawn = np.argpartition(keys, self._multicast_targets - 1)[: self._multicast_targets]
             targets = self._nodes[self._nodes != root][drawn]
         return branches(self._topology, root, targets, orientation)
-
-    def _table(self, sent: Sent, waits: Ints) -> Messages:
-        waiting = waits >= 0
-        after_offsets = np.append(0, np.cumsum(waiting, dtype=np.int64))
-        nothing = np.zeros(len(waits), np.int32)
-        return checked(
-            Messages(
-                num_nodes=self.num_nodes,
-                first=self._num_rows,
-                start=np.repeat(sent.birth, np.diff(sent.offsets)),
-                delay=np.full(len(waits), self._startup_cycles, np.int32),
-                run=nothing,
-                source=sent.source,
-                target=sent.target,
-                flits=sent.flits,
-                hold=nothing,
-                receive=nothing,
-                context=np.full(len(waits), -1, np.int32),
-                after_offsets=after_offsets,
-                after=self._num_rows + waits[waiting],
-            )
-        )
 
 
 def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:
@@ -305,25 +300,6 @@ def direction_flits(cube: Cube, sent: Sent) -> Floats:
 def per_channel(cube: Cube, flits: Floats) -> Floats:
     """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""
     return flits / np.maximum(cube.direction_channels, 1)[:, np.newaxis]
-
-
-def _rows(
-    packets: Packets, broadcast: Bools, trees: list[tuple[int, Branches]]
-) -> tuple[Sent, Ints]:
-    """Rows of messages, and for each the row that it waits for, or −1 for none."""
-    counts = np.ones(len(broadcast), np.int64)
-    for message, part in trees:
-        counts[message] = len(part.source)
-    offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
-    source, target, flits = (np.repeat(column, counts) for column in packets[1:])
-    asked = np.ones(len(source), bool)
-    waits = np.full(len(source), -1, np.int64)
-    for message, part in trees:
-        rows = slice(offsets[message], offsets[message + 1])
-        source[rows], target[rows], asked[rows] = part.source, part.target, part.asked
-        waits[rows] = np.where(part.after >= 0, part.after + offsets[message], -1)
-    birth = packets.birth.astype(np.int64)
-    return Sent(birth, broadcast, offsets, source, target, flits, asked), waits
 
 
 MOST_NODES = 4096
@@ -485,9 +461,38 @@ class Latency(NamedTuple):
     precision: float
 
 
-@dataclass(frozen=True, eq=False)
-class BroadcastRun:
+class SeenLatency(Figures):
+    """Latencies of one class of messages, as measured. None past saturation."""
+
+    mean: float | None = figure("mean", CYCLES, lead=True, key=True, half="ci95")
+    ci95: float | None = figure("± 95 %", CYCLES)
+    p50: float | None = figure("median", CYCLES)
+    p99: float | None = figure("99 % up to", CYCLES)
+    max: float | None = figure("largest", CYCLES)
+
+    @classmethod
+    def of(cls, found: Latency, *, stable: bool) -> Self:
+        """Return latencies as they were measured, or unknown past saturation."""
+        values = {each.name: known(getattr(found, each.name)) for each in places(cls)}
+        return cls(**values if stable else dict.fromkeys(values))
+
+
+class Direction(Figures):
+    """Mean use of the channels of a direction: all, of each class, and as expected of each."""
+
+    dimension: int = figure()
+    direction: str = figure()
+    total: float = figure(unit=USED)
+    unicast: float | None = figure(unit=USED)
+    broadcast: float | None = figure(unit=USED)
+    expected_unicast: float | None = figure(unit=USED)
+    expected_broadcast: float | None = figure(unit=USED)
+
+
+class BroadcastRun(Figures):
     """What one run at one rate found, of the messages that were everywhere within its window.
+
+    Broadcasts last until their last target is reached. Start-up is included.
 
     Attributes
     ----------
@@ -495,20 +500,22 @@ class BroadcastRun:
         Messages a cycle of the average sending node, as asked.
     created, accepted
         The same, as generated in the window, and as delivered.
-    unicast, broadcast, target
-        Latencies of unicast messages, of broadcasts (until the last of their nodes is reached), and
-        of all nodes that broadcasts reached. Start-up included.
-    hops, flits
-        Means over the unicast messages.
-    stability
-        Whether the network kept up, and why it is thought so.
-    interrupted, warmed_up, precise
-        Whether the run was stopped from outside, its start-up seen to end, and the precision asked
-        for reached.
-    warmup_cycles, cycles
-        Cycles left out at the start, and those of the window.
+    hops
+        Mean over the unicast messages.
+    cycles, warmup_cycles
+        Those of the window, and those left out at the start.
     flit_hops
         Flits that crossed channels within the window.
+    stable, backlog, reason
+        Whether the network kept up, what piled up, and why it is thought so.
+    precise, warmed_up, interrupted
+        Whether the precision asked for was reached, the start-up seen to end, and the run stopped
+        from outside.
+    directions
+        Of k-ary n-cubes. What is known of a run that was made just now follows.
+    unicast, broadcast, target
+        Latencies, also past saturation, of unicast messages, of broadcasts (until the last of their
+        nodes is reached), and of all nodes that broadcasts reached.
     channel_utilisation
         float64[num_network_channels], flits per cycle on each channel.
     class_utilisation
@@ -518,34 +525,70 @@ class BroadcastRun:
         dimension and direction. None elsewhere, and where copies took more than one hop.
     """
 
-    rate: float
-    created: float
-    accepted: float
-    unicast: Latency
-    broadcast: Latency
-    target: Latency
-    hops: float
-    flits: float
-    stability: Stability
-    interrupted: bool
-    warmed_up: bool
-    precise: bool
-    warmup_cycles: int
-    cycles: int
-    flit_hops: int
-    channel_utilisation: Floats
-    class_utilisation: Floats
-    broadcast_by_direction: Floats | None
+    rate: float = figure(unit=MESSAGES, lead=True, key=True)
+    created: float = figure(unit=MESSAGES)
+    accepted: float = figure(unit=MESSAGES, lead=True, key=True)
+    zero_load_latency: float | None = figure("unicast latency if idle", CYCLES)
+    unicast_latency: SeenLatency = figure(
+        "unicast latency", flat="unicast_latency_", lead=True, key=True
+    )
+    broadcast_latency: SeenLatency = figure(
+        "broadcast latency", flat="broadcast_latency_", lead=True, key=True
+    )
+    target_latency: SeenLatency = figure("latency to each target", flat="target_latency_")
+    unicast_messages: int = figure()
+    broadcast_messages: int = figure()
+    hops: float | None = figure("hops of a unicast")
+    utilisation_mean: float = figure("mean channel", USED, at="utilisation.mean")
+    utilisation_max: float = figure("busiest channel", USED, at="utilisation.max", key=True)
+    utilisation_unicast: float = figure("mean channel, unicasts", USED, at="utilisation.unicast")
+    utilisation_broadcast: float = figure(
+        "mean channel, broadcasts", USED, at="utilisation.broadcast"
+    )
+    cycles: int = figure("measured", CYCLES)
+    warmup_cycles: int = figure("warm-up", CYCLES)
+    flit_hops: int = figure()
+    stable: bool = figure("keeps up", key=True)
+    backlog: Backlog = figure()
+    reason: str = figure()
+    precise: bool = figure()
+    warmed_up: bool = figure()
+    interrupted: bool = figure()
+    note: str | None = figure()
+    directions: tuple[Direction, ...] = figure()
+    unicast: Latency = unseen(default=None)
+    broadcast: Latency = unseen(default=None)
+    target: Latency = unseen(default=None)
+    channel_utilisation: Floats = unseen(default=None)
+    class_utilisation: Floats = unseen(default=None)
+    broadcast_by_direction: Floats | None = unseen(default=None)
+
+    @derived("share of broadcasts in the traffic on links", SHARE, table=False)
+    def broadcast_share(self) -> float | None:
+        """None where there is no traffic."""
+        return self.utilisation_broadcast / self.utilisation_mean if self.utilisation_mean else None
+
+    @derived(lead=True)
+    def state(self) -> str:
+        """What is to be known of it in a word."""
+        return state_of(
+            interrupted=self.interrupted,
+            stable=self.stable,
+            is_known=self.is_known,
+            sure=self.precise and self.warmed_up,
+        )
+
+    @derived("messages that arrived", table=False)
+    def messages(self) -> int:
+        """Of both kinds."""
+        return self.unicast_messages + self.broadcast_messages
 
     @property
-    def stable(self) -> bool:
-        """Whether the network kept up."""
-        return self.stability.stable
-
-    @property
-    def reason(self) -> str:
-        """Why it is thought so."""
-        return self.stability.reason
+    def is_known(self) -> bool:
+        """Whether the run was long enough to tell whether the network carries its rate."""
+        if self.interrupted or not self.messages:
+            return False
+        return not self.stable or self.backlog.growth is not None
 
 
 class _Seen(NamedTuple):
@@ -573,7 +616,7 @@ def run_broadcasts(
     program: BroadcastTraffic,
     rate: float,
     mean_flits: float,
-    limits: Limits,
+    limits: steady.Limits,
     stopped: Callable[[], bool],
 ) -> BroadcastRun:
     """Warm a network up, measure it until a limit is met, and return what was found.
@@ -585,14 +628,14 @@ def run_broadcasts(
     messages_a_cycle = rate * float(traffic.rate.sum())
     idle = network.zero_load_latency(average_distance(network.topology), mean_flits)
     wanted = max(LEAST_WARM_LATENCIES * idle, LEAST_WARM_MESSAGES / messages_a_cycle)
-    warmed_up = warm_up(
+    warmed_up = steady.warm_up(
         run, least=ceil(wanted), most=limits.most_cycles, step=STEP_CYCLES, stopped=stopped
     )
     run.begin = run.cycle
     channels = run.engine.channel_flits()
     most = limits.most_measured
-    wanted = max(run.begin, LEAST_CYCLES, 2 * PRECISE_PACKETS / messages_a_cycle)
-    ended = measure_window(
+    wanted = max(run.begin, LEAST_CYCLES, 2 * steady.PRECISE_PACKETS / messages_a_cycle)
+    ended = steady.measure_window(
         run, first=most if limits.cycles else ceil(wanted),
         longer=lambda cycles: ceil(GROWTH * cycles), most=most, step=STEP_CYCLES, stopped=stopped,
     )  # fmt: skip
@@ -615,26 +658,54 @@ def run_broadcasts(
         flits = np.where(moved, sent.flits, 0)
         crossed = direction_flits(topology, sent._replace(flits=flits))[1]
         by_direction = per_channel(topology, crossed) / cycles
+    classes, stable, precise = run.latency, run.verdict.stable, run.is_precise
+    hops, length = (
+        float(column[unicast].mean()) if unicast.any() else np.nan
+        for column in (seen.hops, sent.flits)
+    )
+    shares = class_hops / max(topology.num_channels, 1) / cycles
+    latency = [SeenLatency.of(each, stable=stable) for each in classes]
+    messages = classes[0].messages, classes[1].messages
     return BroadcastRun(
         rate=rate,
         created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,
         accepted=int(np.count_nonzero(inside(seen.end))) / cycles / senders,
-        unicast=run.latency[0],
-        broadcast=run.latency[1],
-        target=run.latency[2],
-        hops=float(seen.hops[unicast].mean()) if unicast.any() else np.nan,
-        flits=float(sent.flits[unicast].mean()) if unicast.any() else np.nan,
-        stability=run.verdict,
-        interrupted=not ended,
-        warmed_up=warmed_up,
-        precise=run.is_precise,
-        warmup_cycles=begin,
+        zero_load_latency=(
+            known(program.startup_cycles + network.zero_load_latency(hops, length))
+            if stable
+            else None
+        ),
+        unicast_latency=latency[0],
+        broadcast_latency=latency[1],
+        target_latency=latency[2],
+        unicast_messages=messages[0],
+        broadcast_messages=messages[1],
+        hops=known(hops),
+        utilisation_mean=float(shares.sum()),
+        utilisation_max=float(used.max(initial=0)),
+        utilisation_unicast=float(shares[0]),
+        utilisation_broadcast=float(shares[1]),
         cycles=end - begin,
+        warmup_cycles=begin,
         flit_hops=round(float(used.sum()) * cycles),
+        stable=stable,
+        backlog=Backlog.of(run.verdict, topology),
+        reason=run.verdict.reason,
+        precise=precise,
+        warmed_up=warmed_up,
+        interrupted=not ended,
+        note=note_of(
+            run.verdict, sum(messages), "message", interrupted=not ended, warmed_up=warmed_up,
+            precise=precise,
+        ),
+        directions=(),
+        unicast=classes[0],
+        broadcast=classes[1],
+        target=classes[2],
         channel_utilisation=used,
-        class_utilisation=class_hops / max(topology.num_channels, 1) / cycles,
+        class_utilisation=shares,
         broadcast_by_direction=by_direction,
-    )
+    )  # fmt: skip
 
 
 class _BroadcastRun(ProgramRun):
@@ -644,9 +715,11 @@ class _BroadcastRun(ProgramRun):
     begin = 0
     seen: _Seen
     latency: tuple[Latency, Latency, Latency]
-    verdict: Stability
+    verdict: steady.Stability
 
-    def __init__(self, engine: ProgramEngine, source: BroadcastTraffic, limits: Limits) -> None:
+    def __init__(
+        self, engine: ProgramEngine, source: BroadcastTraffic, limits: steady.Limits
+    ) -> None:
         super().__init__(engine, source)
         self.limits = limits
 
@@ -667,7 +740,7 @@ class _BroadcastRun(ProgramRun):
         if not counted.any():
             return False
         arrivals = np.argsort(seen.end[counted], kind="stable")
-        return warmup_packets(seen.latency[counted][arrivals]) is not None
+        return steady.warmup_packets(seen.latency[counted][arrivals]) is not None
 
     def is_hopeless(self) -> bool:
         seen = self.seen
@@ -710,16 +783,16 @@ def _latency(arrival: Ints, latency: Ints, begin: int, end: int) -> Latency:
     latency = latency[inside]
     if not len(latency):
         return Latency(0, *(np.nan,) * (len(Latency._fields) - 1))
-    batch = (arrival[inside] - begin) * MOST_BATCHES // (end - begin)
-    counts = np.bincount(batch, minlength=MOST_BATCHES)
-    sums = np.bincount(batch, latency, MOST_BATCHES)
-    mean, ci95 = run_interval(sums, counts)
-    batches = merge_correlated(sums, counts)
+    batch = (arrival[inside] - begin) * steady.MOST_BATCHES // (end - begin)
+    counts = np.bincount(batch, minlength=steady.MOST_BATCHES)
+    sums = np.bincount(batch, latency, steady.MOST_BATCHES)
+    mean, ci95 = steady.run_interval(sums, counts)
+    batches = steady.merge_correlated(sums, counts)
     middle, high = np.percentile(latency, [50, 99], method="inverted_cdf")
     precise = (
-        np.count_nonzero(batches[1]) >= PRECISE_BATCHES
-        and len(latency) >= PRECISE_PACKETS
-        and autocorrelation(*batches) <= CORRELATED
+        np.count_nonzero(batches[1]) >= steady.PRECISE_BATCHES
+        and len(latency) >= steady.PRECISE_PACKETS
+        and steady.autocorrelation(*batches) <= steady.CORRELATED
     )
     return Latency(
         messages=len(latency),
@@ -732,14 +805,14 @@ def _latency(arrival: Ints, latency: Ints, begin: int, end: int) -> Latency:
     )
 
 
-def _stability(seen: _Seen, begin: int, end: int) -> Stability:
+def _stability(seen: _Seen, begin: int, end: int) -> steady.Stability:
     """Say whether the network kept up: what waits, copies to come included, by node that sends."""
     sent = seen.sent
     born = sent.birth[seen.owner]
     messages = np.count_nonzero((sent.birth >= begin) & (sent.birth < end))
     if messages < LEAST_MESSAGES:
         few = f"{messages} messages are too few to tell whether the network keeps up"
-        return Stability(stable=True, reason=few)
+        return steady.Stability(stable=True, reason=few)
     times = begin + (end - begin) * np.arange(SAMPLES + 1) // SAMPLES
     done = np.where(seen.complete >= 0, seen.complete, np.iinfo(np.int64).max)
     change = np.zeros(SAMPLES + 2)
@@ -751,4 +824,4 @@ def _stability(seen: _Seen, begin: int, end: int) -> Stability:
         for when in times[[0, (SAMPLES + 1) // 2, -1]]
     ]
     rate = np.bincount(sent.source, sent.flits, nodes) / end
-    return stability(times, np.cumsum(change)[:-1], waiting, rate, float(sent.flits.mean()))
+    return steady.stability(times, np.cumsum(change)[:-1], waiting, rate, float(sent.flits.mean()))

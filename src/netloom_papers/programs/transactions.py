@@ -403,7 +403,11 @@ def _one_pass(
         after_offsets=offsets,
         after=after,
     )
-    return checked(table), _runs(np.flatnonzero(is_run), thread)
+    row = np.flatnonzero(is_run)
+    _, first, runs = np.unique(thread[row], return_index=True, return_counts=True)
+    at = np.arange(len(row)) - first[thread[row]]
+    before = np.where(at > 0, np.arange(len(row)) - 1, (first + runs - 1)[thread[row]])
+    return checked(table), _Runs(row, thread[row], at, before)
 
 
 def _rows_of_pass(protocol: Protocol, degree: int, fixed_cycles: int) -> list[_Row]:
@@ -441,14 +445,6 @@ def _add_messages(
         rows.append(_Row(*ends, step.flits, step.delay_cycles, waits))
     answered = {step.after for step in transaction.steps}
     return [row for kind, row in made.items() if kind not in answered]
-
-
-def _runs(row: Ints, thread_of_row: Ints) -> _Runs:
-    thread = thread_of_row[row]
-    _, first, count = np.unique(thread, return_index=True, return_counts=True)
-    place = np.arange(len(row)) - first[thread]
-    before = np.where(place > 0, np.arange(len(row)) - 1, (first + count - 1)[thread])
-    return _Runs(row, thread, place, before)
 
 
 WARM_BATCHES, BATCHES = 5, 20

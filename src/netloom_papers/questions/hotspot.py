@@ -27,7 +27,7 @@ from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import batch_interval, interval_over_runs, percentiles
 from netloom_papers.combining import CombiningNetwork
-from netloom_papers.combining.hot_spots import HotSpotTraffic
+from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.network import MOST_STEPS
 from netloom_papers.combining.runs import (
     THROUGHPUT,
@@ -179,8 +179,6 @@ def seeds_of(question: HotSpotSystem) -> range:
 
 def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> CombiningNetwork:
     """Return its network, with queues and wait buffers of these sizes."""
-    from netloom_papers.combining import CombiningNetwork
-
     own = (*Rules.model_fields, "switch_size", "digits")
     fields = {name: getattr(question, name) for name in own}
     return CombiningNetwork(question.pes, queue=queue, wait_buffer=pool, **fields)
@@ -188,8 +186,6 @@ def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> 
 
 def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
     """Return the hot spots of a replication, and who asks for which of them how often."""
-    from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
-
     per_pe = min(2, question.hot_spots) if question.per_pe is None else question.per_pe
     places = place_hot_spots(
         question.pes,
@@ -740,6 +736,11 @@ def _load(
     keep_up = {run.stable for run in runs}
     stable = False if False in keep_up else None if None in keep_up else True
     grows = [run.growth for run in runs if not np.isnan(run.growth)]
+    which = [place for place, run in enumerate(runs) if run.stable is stable]
+    reason, many = runs[which[0]].reason, len(runs)
+    if many > 1:  # of several runs, that of the first which does not keep up
+        count = f"all {many}" if len(which) == many else f"{len(which)} of {many}"
+        reason = f"in {count} replications; with seed {seeds[which[0]]}, {reason}"
     return HotSpotLoad(
         rate=rate,
         stable=stable,
@@ -773,10 +774,26 @@ def _load(
             )
             for stage in range(stages)
         ),
-        hot_spots=tuple(_hot_spots(network, runs, seeds)),
+        hot_spots=tuple(
+            HotSpot(
+                seed=seed,
+                module=int(module),
+                elements=int(elements),
+                requests=int(requests),
+                accesses=int(accesses),
+                requests_per_step=requests / steps,
+                accesses_per_step=accesses / steps,
+                busy=accesses * network.service_steps / steps,
+            )
+            for run, seed in zip(runs, seeds, strict=True)
+            for steps in (max(run.steps + run.finalisation_steps, 1),)
+            for module, elements, requests, accesses in zip(
+                run.modules, run.elements, run.requests_to, run.accesses_of, strict=True
+            )
+        ),
         moves=total("moves"),
         cpu_seconds=total("cpu_seconds"),
-        reason=_reason(runs, seeds, stable=stable),
+        reason=reason,
         note=_note(runs, stable=stable),
         runs=tuple(
             OneRun(rate=rate, seed=seed, run=run) for run, seed in zip(runs, seeds, strict=True)
@@ -805,36 +822,6 @@ def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
     median, rare = percentiles(counts, (50, 99)).tolist()
     first, last = int(seen[0]), int(seen[-1])
     return Steps(mean=mean, ci95=known(half), min=first, p50=median, p99=rare, max=last)
-
-
-def _hot_spots(
-    network: CombiningNetwork, runs: Sequence[CombiningRun], seeds: Sequence[int]
-) -> Iterator[HotSpot]:
-    """Yield the hot spots of each run, in the order drawn."""
-    for run, seed in zip(runs, seeds, strict=True):
-        steps = max(run.steps + run.finalisation_steps, 1)
-        columns = (run.modules, run.elements, run.requests_to, run.accesses_of)
-        for module, elements, requests, accesses in zip(*map(list, columns), strict=True):
-            yield HotSpot(
-                seed=seed,
-                module=int(module),
-                elements=int(elements),
-                requests=int(requests),
-                accesses=int(accesses),
-                requests_per_step=requests / steps,
-                accesses_per_step=accesses / steps,
-                busy=accesses * network.service_steps / steps,
-            )
-
-
-def _reason(runs: Sequence[CombiningRun], seeds: Sequence[int], *, stable: bool | None) -> str:
-    """Return why it keeps up, or does not. Of several runs the first that does not."""
-    which = [place for place, run in enumerate(runs) if run.stable is stable]
-    said, many = runs[which[0]].reason, len(runs)
-    if many == 1:
-        return said
-    count = f"all {many}" if len(which) == many else f"{len(which)} of {many}"
-    return f"in {count} replications; with seed {seeds[which[0]]}, {said}"
 
 
 def _note(runs: Sequence[CombiningRun], *, stable: bool | None) -> str | None:

@@ -14,20 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netloom import contention
 from netloom.base.arrays import Floats, Ints
 from netloom.base.progress import track
-from netloom.contention import (
-    Contention,
-    Saturation,
-    accepted_path_traffic,
-    capacity_fraction,
-    estimate_mesh,
-    measure,
-    measure_paths,
-    offered_by_program,
-    path_slowdown,
-    saturation,
-)
 from netloom.machines import machine
 from netloom.mapping import find_layout, random_mapping
 from netloom.routing import DimensionOrder
@@ -43,33 +32,18 @@ from netloom.topology import (
     topology,
 )
 from netloom.workload import ProcessGraph, read
-from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, curve, grid, plot
-from netloom_papers.ledger import Against, Item, Known, Made, published
-from netloom_papers.models.wiring import (
-    Delay,
-    Distance,
-    channel_bandwidth_ratio,
-    channel_rate_ratio,
-    channel_width_ratio,
-    cut_widths,
-    layout_bisection,
-    minimum_peak_width,
-    peak_width,
-    speedup,
-)
+from netloom_papers.exhibits import PRINTED, Cell, Plot, curve, grid, plot
+from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, published
+from netloom_papers.models import wiring
 
 if TYPE_CHECKING:
     import polars as pl
-
-    Drawn: TypeAlias = Iterator[Plot | Grid | str]
-
-    Found: TypeAlias = dict[str, Any]
 
     Estimated: TypeAlias = Mapping[str, tuple[str, Mapping[str, float]]]
 
 ROW_FIRST = DimensionOrder()
 
-DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
+DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 
 SIZES = (16, 64, 256, 1024, 4096)
 """Nodes of figure 2.3. N is a square and a power of two."""
@@ -101,7 +75,6 @@ ESTIMATES = {
 
 def _table_1_1(_: Known) -> Found:
     """Degree, links, diameter and bisection width. Formulas printed, networks measured."""
-    found = {}
     measures = {
         "degree": degree,
         "links": num_links,
@@ -115,8 +88,7 @@ def _table_1_1(_: Known) -> Found:
             (hypercube(dimension), (dimension, nodes * dimension // 2, dimension, nodes // 2)),
         ):
             for (name, measured), value in zip(measures.items(), values, strict=True):
-                found[f"{name} of {net.name}"] = Against(value, measured(net))
-    return found
+                yield f"{name} of {net.name}", Against(value, measured(net))
 
 
 def _draw_table_1_1(made: Made) -> Drawn:
@@ -132,19 +104,17 @@ def _draw_table_2_1(_: Made) -> Drawn:
     nodes = 2 ** np.arange(4, 15)
     curves = []
     for delay in DELAYS:
-        printed = channel_bandwidth_ratio(nodes, delay, form="chittor-1991")
+        printed = wiring.channel_bandwidth_ratio(nodes, delay, form="chittor-1991")
         curves.append(curve(f"{delay} delay", nodes, printed, PRINTED))
-        curves.append(curve(f"{delay} delay", nodes, channel_bandwidth_ratio(nodes, delay)))
+        curves.append(curve(f"{delay} delay", nodes, wiring.channel_bandwidth_ratio(nodes, delay)))
     title, axes = "Channel bandwidth of a mesh over that of a hypercube", ("nodes N", "ratio R_b")
     yield plot(title, axes, curves, log_x=True, log_y=True)
 
 
 def _table_2_2(known: Known) -> Found:
     asked: dict[str, Any] = {each: each.split(" delay, N = ") for each in known["values"]}
-    return {
-        quantity: channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
-        for quantity, (delay, nodes) in asked.items()
-    }
+    for quantity, (delay, nodes) in asked.items():
+        yield quantity, wiring.channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
 
 
 def _draw_table_2_2(made: Made) -> Drawn:
@@ -173,8 +143,8 @@ def _draw_table_2_3(made: Made) -> Drawn:
     ratios = known["ratios"]
     one, other = (known["systems"][name] for name in ratios["systems"])
     nodes = ratios["nodes"]
-    width = float(channel_width_ratio(nodes, form="chittor-1991"))
-    rate = float(channel_rate_ratio(nodes, "linear", form="chittor-1991"))
+    width = float(wiring.channel_width_ratio(nodes, form="chittor-1991"))
+    rate = float(wiring.channel_rate_ratio(nodes, "linear", form="chittor-1991"))
     theory = {
         ("channel width", "of the machines"): Cell(one[1] / other[1], None),
         ("channel width", "by theory"): Cell(ratios["width"], width),
@@ -186,12 +156,10 @@ def _draw_table_2_3(made: Made) -> Drawn:
 
 
 def _figure_2_1(_: Known) -> Found:
-    found = {}
     for spec in ("hypercube:3", "mesh:4x2"):
         net = topology(spec)
-        found[f"bisection width of {spec}"] = layout_bisection(net)
-        found[f"peak width of {spec}"] = peak_width(net)
-    return found
+        yield f"bisection width of {spec}", wiring.layout_bisection(net)
+        yield f"peak width of {spec}", wiring.peak_width(net)
 
 
 def _layout(name: str, curves: Iterable[pl.DataFrame]) -> Plot:
@@ -201,19 +169,17 @@ def _layout(name: str, curves: Iterable[pl.DataFrame]) -> Plot:
 
 def _draw_figure_2_1(_: Made) -> Drawn:
     for spec in ("hypercube:3", "mesh:4x2"):
-        widths = cut_widths(topology(spec))
+        widths = wiring.cut_widths(topology(spec))
         yield _layout(spec, [curve(spec, np.arange(len(widths)), widths)])
 
 
 def _theorem_1(known: Known) -> Found:
     """The cut width is largest at ⌊N/3⌋: so it is there that theorem 2's peak must be found."""
-    found = {}
     for dimension in known["dimensions"]:
         nodes = 2**dimension
-        width = cut_widths(hypercube(dimension))[nodes // 3]
+        width = wiring.cut_widths(hypercube(dimension))[nodes // 3]
         name = f"cut width of hypercube:{dimension} at ⌊N/3⌋"
-        found[name] = Against(2 * nodes // 3, width)
-    return found
+        yield name, Against(2 * nodes // 3, width)
 
 
 def _theorem_2(known: Known) -> Found:
@@ -228,12 +194,11 @@ def _theorem_3(known: Known) -> Found:
 
 def _peaks(nets: list[tuple[Cube, int]], exact: list[str]) -> Found:
     """Return the peak width of the identity layout, and of some networks the least of all."""
-    found = {f"peak width of {net.name}": Against(peak, peak_width(net)) for net, peak in nets}
-    return found | {
-        f"{net.name}, best of all layouts": Against(peak, minimum_peak_width(net))
-        for net, peak in nets
-        if net.name in exact
-    }
+    for net, peak in nets:
+        yield f"peak width of {net.name}", Against(peak, wiring.peak_width(net))
+    for net, peak in nets:
+        if net.name in exact:
+            yield f"{net.name}, best of all layouts", Against(peak, wiring.minimum_peak_width(net))
 
 
 def _draw_figure_2_2(_: Made) -> Drawn:
@@ -242,7 +207,7 @@ def _draw_figure_2_2(_: Made) -> Drawn:
         position = np.arange(side * side)
         inner = (position + 1) % side != 0
         rising = np.minimum(np.minimum(position + 1, side), side * side - position - 1)
-        widths = cut_widths(mesh(side, side))
+        widths = wiring.cut_widths(mesh(side, side))
         curves = (
             curve("equations 2.13 to 2.15", position, inner + rising, PRINTED),
             curve("counted", np.arange(len(widths)), widths),
@@ -252,18 +217,16 @@ def _draw_figure_2_2(_: Made) -> Drawn:
 
 def _equation_2_20(known: Known) -> Found:
     """The printed closed forms against eq. 2.20 with path lengths counted on the networks."""
-    found = {}
-    distances: tuple[Distance, ...] = ("average", "worst")
+    distances: tuple[wiring.Distance, ...] = ("average", "worst")
     for (nodes, length), distance in product(known["cases"], distances):
-        value = speedup(nodes, length, distance=distance, form="chittor-1991")
+        value = wiring.speedup(nodes, length, distance=distance, form="chittor-1991")
         (cube,), (flat,) = _counted([nodes], distance)
         computed = 2 * sqrt(nodes) / 3 * (cube + length) / (flat + length)
         name = f"R_e, {distance} case, N = {nodes}, L' = {length}"
-        found[name] = Against(float(value), computed)
-    return found
+        yield name, Against(float(value), computed)
 
 
-def _counted(sizes: Iterable[int], distance: Distance) -> tuple[Floats, Floats]:
+def _counted(sizes: Iterable[int], distance: wiring.Distance) -> tuple[Floats, Floats]:
     """Return path lengths of hypercubes and of meshes, counted."""
     measured: Any = average_distance if distance == "average" else diameter
     return (
@@ -274,13 +237,13 @@ def _counted(sizes: Iterable[int], distance: Distance) -> tuple[Floats, Floats]:
 
 def _draw_figure_2_3(_: Made) -> Drawn:
     """The speed-up of distant nodes' communication by size and message length."""
-    panels: dict[Distance, str] = {"average": "A. Average case", "worst": "B. Worst case"}
+    panels: dict[wiring.Distance, str] = {"average": "A. Average case", "worst": "B. Worst case"}
     for distance, title in panels.items():
         cubes, meshes = _counted(SIZES, distance)
-        bandwidths = channel_bandwidth_ratio(SIZES, form="chittor-1991")
+        bandwidths = wiring.channel_bandwidth_ratio(SIZES, form="chittor-1991")
         curves = []
         for length in LENGTHS:
-            printed = speedup(SIZES, length, distance=distance, form="chittor-1991")
+            printed = wiring.speedup(SIZES, length, distance=distance, form="chittor-1991")
             computed = bandwidths * (cubes + length) / (meshes + length)
             name = f"L' = {length}"
             curves += [curve(name, SIZES, printed, PRINTED), curve(name, SIZES, computed)]
@@ -322,7 +285,7 @@ def _tree(known: Known, node_of: Ints) -> Floats:
     """Return mean and maximum (columns) of D, d, χ and ν of a placement."""
     child = np.arange(1, known["tasks"])
     net = mesh(known["side"], known["side"])
-    found = measure(net, ROW_FIRST, node_of[(child - 1) // 2], node_of[child])
+    found = contention.measure(net, ROW_FIRST, node_of[(child - 1) // 2], node_of[child])
     names = ("path_length", "logical_path_length", "channel_load", "path_contention")
     values = [getattr(found, name) for name in names]
     return np.array([(each.mean(), each.max()) for each in values], np.float64)
@@ -330,11 +293,11 @@ def _tree(known: Known, node_of: Ints) -> Floats:
 
 def _equation_3_11(known: Known) -> Found:
     name = f"θ for λ_p = {known['traffic']}, ν = {known['path_contention']}"
-    return {name: path_slowdown(known["traffic"], known["path_contention"])}
+    yield name, contention.path_slowdown(known["traffic"], known["path_contention"])
 
 
 def _slowdown(name: str, traffic: Floats, level: int) -> pl.DataFrame:
-    slowdown = path_slowdown(traffic, level)
+    slowdown = contention.path_slowdown(traffic, level)
     shown = slowdown <= 20
     return curve(name, traffic[shown], slowdown[shown])
 
@@ -372,19 +335,19 @@ def _draw_figure_3_5(_: Made) -> Drawn:
     traffic = np.linspace(0.1, 1 / 3, 71)
     exact, threshold = (
         float(solve(offered, level))
-        for solve in (accepted_path_traffic, accepted_path_traffic_threshold)
+        for solve in (contention.accepted_path_traffic, accepted_path_traffic_threshold)
     )
     crossing = [
         curve("equation 3.4", traffic, 1 + 1 / traffic - 1 / offered),
         _slowdown("equation 3.11", traffic, level),
         curve("threshold, equation 3.13", [traffic[0], 1 / 3, 1 / 3], [1, 1, 20]),
-        curve("exact solution", [exact], path_slowdown([exact], level)),
+        curve("exact solution", [exact], contention.path_slowdown([exact], level)),
         curve("approximate solution", [threshold], [1 + 1 / threshold - 1 / offered]),
     ]
     yield plot("A. Solutions for λ_pa = 0.5", ("path traffic λ_p", "θ"), crossing)
     applied = np.linspace(0, 1, 101)
     actual = [
-        curve("exact", applied, accepted_path_traffic(applied, level)),
+        curve("exact", applied, contention.accepted_path_traffic(applied, level)),
         curve("approximate", applied, accepted_path_traffic_threshold(applied, level)),
     ]
     axes = "applied path traffic λ_pa", "actual path traffic λ_p"
@@ -421,13 +384,13 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     found = []
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
         node_of = random_mapping(graph.num_tasks, nodes, seed)
-        contention, limit = _mapped(net, graph, node_of)
-        loads, levels = contention.channel_load, contention.path_contention
+        routed, limit = _mapped(net, graph, node_of)
+        loads, levels = routed.channel_load, routed.path_contention
         found.append(
             {
-                "path_length_mean": contention.path_length.mean(),
-                "path_length_max": contention.path_length.max(),
-                "logical_path_length_mean": contention.logical_path_length.mean(),
+                "path_length_mean": routed.path_length.mean(),
+                "path_length_max": routed.path_length.max(),
+                "logical_path_length_mean": routed.logical_path_length.mean(),
                 "channel_load_mean": loads.mean(),
                 "channel_load_max": loads.max(),
                 "path_contention_mean": levels.mean(),
@@ -439,10 +402,12 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     return {name: np.array([each[name] for each in found], np.float64) for name in found[0]}
 
 
-def _mapped(net: Any, graph: ProcessGraph, node_of: Ints) -> tuple[Contention, Saturation]:
+def _mapped(
+    net: Any, graph: ProcessGraph, node_of: Ints
+) -> tuple[contention.Contention, contention.Saturation]:
     ends, weights = (node_of[graph.source], node_of[graph.target]), np.ones(graph.num_edges)
-    found = measure(net, ROW_FIRST, *ends, weights)
-    return found, saturation(found, ends[0], weights, net.num_hosts)
+    found = contention.measure(net, ROW_FIRST, *ends, weights)
+    return found, contention.saturation(found, ends[0], weights, net.num_hosts)
 
 
 PATH_SIDES = (4, 8, 16, 32)
@@ -450,13 +415,13 @@ PATH_SIDES = (4, 8, 16, 32)
 
 
 def _longest_paths(_: Known) -> Found:
-    nets = [mesh(side, side) for side in PATH_SIDES]
-    return {f"D_max on {n.name}": Against(2 * (n.sides[0] - 1), diameter(n)) for n in nets}
+    for net in map(mesh, PATH_SIDES, PATH_SIDES):
+        yield f"D_max on {net.name}", Against(2 * (net.sides[0] - 1), diameter(net))
 
 
 def _mean_paths(_: Known) -> Found:
-    nets = [mesh(side, side) for side in PATH_SIDES]
-    return {f"D_avg on {n.name}": Against(2 * n.sides[0] / 3, average_distance(n)) for n in nets}
+    for net in map(mesh, PATH_SIDES, PATH_SIDES):
+        yield f"D_avg on {net.name}", Against(2 * net.sides[0] / 3, average_distance(net))
 
 
 def _sizes(quick: bool) -> tuple[int, list[int]]:
@@ -525,15 +490,13 @@ PATH_CONTENTION: Estimated = {
 
 def _table_3_1(known: Known) -> Found:
     """The estimates against the mean of random mappings."""
-    found = {}
     for nodes in known["nodes"]:
         for kind, graph in process_graphs(nodes).items():
-            estimate = estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
+            estimate = contention.estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
             random = random_mappings(kind, nodes, known["mappings"])
             for figure, name in ESTIMATES.items():
                 value = getattr(estimate, figure)
-                found[f"{name}, {kind}, N = {nodes}"] = Against(value, random[figure].mean())
-    return found
+                yield f"{name}, {kind}, N = {nodes}", Against(value, random[figure].mean())
 
 
 def _draw_table_3_1(made: Made) -> Drawn:
@@ -546,14 +509,12 @@ def _draw_table_3_1(made: Made) -> Drawn:
 
 
 def _lemmas_6_and_7(known: Known) -> Found:
-    found = {}
     for nodes, kind in product(known["nodes"], process_graphs(16)):
         random = random_mappings(kind, nodes, known["mappings"])
         root, name = sqrt(nodes), f"{kind}, N = {nodes}"
-        found[f"average node 2/√N, {name}"] = Against(2 / root, random["average node"].mean())
+        yield f"average node 2/√N, {name}", Against(2 / root, random["average node"].mean())
         worst = random["worst node"].mean()
-        found[f"worst node 1/√N (lemma 7), {name}"] = Against(1 / root, worst)
-    return found
+        yield f"worst node 1/√N (lemma 7), {name}", Against(1 / root, worst)
 
 
 def _parts_of_table_3_2(quantity: str) -> tuple[str, str, str]:
@@ -568,15 +529,13 @@ def _table_3_2(known: Known) -> Found:
     The computed value is the mean. The tolerance reaches from it to the farthest random mapping on
     the printed value's side, and half a per cent more, for the printed rounding.
     """
-    found = {}
     for quantity, value in known["values"].items():
         kind, size, who = _parts_of_table_3_2(quantity)
         nodes = int(size.removeprefix("N = "))
         percent = 100 * random_mappings(kind, nodes, known["mappings"][f"{nodes}"])[who]
         mean = float(percent.mean())
         end = percent.max() if value > mean else percent.min()
-        found[quantity] = Against(value, mean, abs(float(end) - mean) + 0.5)
-    return found
+        yield quantity, Against(value, mean, abs(float(end) - mean) + 0.5)
 
 
 def _draw_table_3_2(made: Made) -> Drawn:
@@ -591,13 +550,13 @@ def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), mesh(16, 16)
     limit = _mapped(net, graph, np.arange(256, dtype=np.int32))[1]
-    return {f"saturation of uniform traffic on {net.name} (%)": 100 * limit.lemma_3}
+    yield f"saturation of uniform traffic on {net.name} (%)", 100 * limit.lemma_3
 
 
 def _uniform_capacity(known: Known) -> Found:
-    ((name, percent),) = _uniform(known).items()
-    capacity = float(capacity_fraction(percent, average_distance(mesh(16, 16))))
-    return {name.replace("(%)", "(% of capacity)"): capacity}
+    ((name, percent),) = _uniform(known)
+    capacity = float(contention.capacity_fraction(percent, average_distance(mesh(16, 16))))
+    yield name.replace("(%)", "(% of capacity)"), capacity
 
 
 # -- sections 3.5 to 4.3: careful mappings, and the transpose ------------------------------------
@@ -613,12 +572,9 @@ def _trees(known: Known) -> Iterator[tuple[ProcessGraph, Cube, Any]]:
 
 def _section_3_5_1(known: Known) -> Found:
     """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
-    return {
-        f"χ_max of {graph.name} in tiles on {net.name}": measure_paths(
-            layout.routes, net.num_channels
-        ).channel_load.max()
-        for graph, net, layout in _trees(known)
-    }
+    for graph, net, layout in _trees(known):
+        loads = contention.measure_paths(layout.routes, net.num_channels).channel_load
+        yield f"χ_max of {graph.name} in tiles on {net.name}", loads.max()
 
 
 def _draw_figure_3_11(made: Made) -> Drawn:
@@ -630,7 +586,7 @@ def _draw_figure_3_11(made: Made) -> Drawn:
         cells[label, "χ_max, own routes"] = row.cell
         random = random_mapping(tasks, net.num_hosts, 1)
         for name, node_of in (("dimension order", layout.node_of), ("random mapping", random)):
-            found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+            found = contention.measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             cells[label, f"χ_max, {name}"] = Cell(None, float(found.channel_load.max()))
             cells[label, f"ν_avg, {name}"] = Cell(None, float(found.path_contention.mean()))
     yield grid("Binary trees in tiles", cells)
@@ -638,16 +594,14 @@ def _draw_figure_3_11(made: Made) -> Drawn:
 
 def _section_3_5_2(known: Known) -> Found:
     """3D meshes by schemes A and B. Less will do: 4 planes lie two in a row, and have χ_max 4."""
-    answer = {}
     for side in known["sides"]:
         root = isqrt(side)
         graph, net = read(f"mesh:{side}x{side}x{side}"), mesh(side * root, side * root)
         for scheme, layout, value in (("A", "planes", side + 1), ("B", "columns", root + 1)):
             node_of = find_layout(layout, graph, net).node_of
-            found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+            found = contention.measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
-            answer[name] = Against(value, found.channel_load.max())
-    return answer
+            yield name, Against(value, found.channel_load.max())
 
 
 def _draw_figure_3_12(made: Made) -> Drawn:
@@ -661,57 +615,48 @@ def _draw_figure_3_12(made: Made) -> Drawn:
 
 
 def _section_3_5_3(known: Known) -> Found:
-    answer = {}
     for dimension in known["dimensions"]:
         side = 2 ** (dimension // 2)
         graph, net = read(f"hypercube:{dimension}"), mesh(side, side)
-        found = measure(net, ROW_FIRST, graph.source, graph.target)
+        found = contention.measure(net, ROW_FIRST, graph.source, graph.target)
         name = f"χ_max of {graph.name} on {net.name}, identity"
-        answer[name] = Against(2 * side // 3, found.channel_load.max())
-    return answer
+        yield name, Against(2 * side // 3, found.channel_load.max())
 
 
 def _section_3_6(known: Known) -> Found:
     """The speed-up left by random mapping, from the saturation that random mappings show."""
-    return {
-        f"R_e left, N = {nodes}": random_mappings("hypercube", nodes, known["mappings"])[
-            "average node"
-        ].mean()
-        * float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
-        for nodes in known["nodes"]
-    }
+    for nodes in known["nodes"]:
+        average = random_mappings("hypercube", nodes, known["mappings"])["average node"].mean()
+        ratio = float(wiring.channel_bandwidth_ratio(nodes, form="chittor-1991"))
+        yield f"R_e left, N = {nodes}", average * ratio
 
 
 def _section_4_2_3(known: Known) -> Found:
-    answer = {}
     for side in known["sides"]:
         graph, net = read(f"transpose:{side}"), mesh(side, side)
-        found = measure(net, ROW_FIRST, graph.source, graph.target)
+        found = contention.measure(net, ROW_FIRST, graph.source, graph.target)
         of = f"transpose:{side}"
-        answer[f"ν_max, {of}"] = Against(side - 2, found.path_contention.max())
-        answer[f"χ_max, {of}"] = Against(side - 1, found.channel_load.max())
+        yield f"ν_max, {of}", Against(side - 2, found.path_contention.max())
+        yield f"χ_max, {of}", Against(side - 1, found.channel_load.max())
         longest = found.logical_path_length.max()
-        answer[f"d of the corner nodes, {of}"] = Against(side - 2, longest)
-        answer[f"least ν, {of}"] = Against(0, found.path_contention.min())
-    return answer
+        yield f"d of the corner nodes, {of}", Against(side - 2, longest)
+        yield f"least ν, {of}", Against(0, found.path_contention.min())
 
 
 def _section_4_3(known: Known) -> Found:
     symult = machine(known["machine"])
     size, compute_us = known["message_bytes"], known["compute_us"]
     message_us = float(symult.message_time_us(size))
-    offered = offered_by_program(
+    offered = contention.offered_by_program(
         size, compute_us, message_us, symult.bandwidth_bytes_per_us, messages_waited_for=2
     )
     side = known["side"]
     graph = read(f"transpose:{side}")
     node_of = np.arange(graph.num_tasks, dtype=np.int32)
     _, limit = _mapped(mesh(side, side), graph, node_of)
-    return {
-        "loop time (µs)": compute_us + 2 * message_us,
-        "λ_a (%)": 100 * offered,
-        f"worst node, transpose:{side} (%)": 100 * limit.worst_node,
-    }
+    yield "loop time (µs)", compute_us + 2 * message_us
+    yield "λ_a (%)", 100 * offered
+    yield f"worst node, transpose:{side} (%)", 100 * limit.worst_node
 
 
 ITEMS = (

@@ -16,12 +16,12 @@ paths and gaps between packets too, as eq. 4.3 does. ``offered``, in the same ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from math import isqrt
 from time import process_time
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,8 +32,8 @@ from netloom.questions.simulate.loop import simulate_loop
 from netloom.questions.simulate.programs import UNIFORM
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
-from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, averaged, curve, grid, plot
-from netloom_papers.ledger import Item, Known, Made, published
+from netloom_papers.exhibits import PRINTED, Cell, averaged, curve, grid, plot
+from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
 from netloom_papers.programs.neighbour_patterns import node_costs
 from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
 from netloom_papers.studies.chittor import process_graphs
@@ -41,10 +41,6 @@ from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
-
-    Drawn: TypeAlias = Iterator[Plot | Grid | str]
-
-    Found: TypeAlias = dict[str, Any]
 
 APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traffic (%)"
 AXES = APPLIED_PERCENT, ACTUAL_PERCENT
@@ -106,7 +102,8 @@ def _neighbours(name: str, sizes: tuple[int, ...]) -> pl.DataFrame:
 def _figure_4_4(_: Known) -> Found:
     table = _neighbours("ab-1nn", SHORT + LONG)
     times = zip(table["message_bytes"], table["communication_us_mean"], strict=True)
-    return {f"message of {size} bytes (µs)": time for size, time in times}
+    for size, time in times:
+        yield f"message of {size} bytes (µs)", time
 
 
 def _draw_figure_4_4(made: Made) -> Drawn:
@@ -162,11 +159,10 @@ def figure_4_6(message_bytes: tuple[int, ...], loops: int = LOOPS) -> pl.DataFra
 
 
 def _section_4_2_2(known: Known) -> Found:
-    return {
-        f"path of {row['hops']} hops, {row['message_bytes']} bytes (µs)": row["message_us"]
-        for row in figure_4_6(tuple(known["bytes"])).iter_rows(named=True)
-        if row["hops"] in known["hops"]
-    }
+    for row in figure_4_6(tuple(known["bytes"])).iter_rows(named=True):
+        if row["hops"] in known["hops"]:
+            path = f"path of {row['hops']} hops, {row['message_bytes']} bytes (µs)"
+            yield path, row["message_us"]
 
 
 def _draw_figure_4_6(made: Made) -> Drawn:
@@ -252,10 +248,8 @@ ADDED = "mean computation of a loop, µs", "increase in communication time of a 
 def _table_4_1(_: Known) -> Found:
     """Neighbours whose messages meet at the channel to the router, over a message alone."""
     loops = _loops_of_neighbours()
-    return {
-        f"{name}, {size} bytes, over τ_m": 2 * loops[name, size] / loops["ab-1nn", size]
-        for size, name in product(TABLE_4_1_BYTES, PATTERNS[1:])
-    }
+    for size, name in product(TABLE_4_1_BYTES, PATTERNS[1:]):
+        yield f"{name}, {size} bytes, over τ_m", 2 * loops[name, size] / loops["ab-1nn", size]
 
 
 def _loops_of_neighbours() -> dict[tuple[str, int], float]:
@@ -286,7 +280,8 @@ def _figure_4_11(known: Known) -> Found:
     """The worked example's loop computes for 1 ms on average. The pairs are as many samples."""
     point = _pattern("ab-1nn", 4, [4096], [1000], known["loops"]).points[0]
     loop_us = point.times.loop_us[::2]  # of a pair, both nodes have the same
-    return {"loop (µs)": loop_us, "λ_a (%)": 100 * point.times.channel_us / loop_us}
+    yield "loop (µs)", loop_us
+    yield "λ_a (%)", 100 * point.times.channel_us / loop_us
 
 
 def _draw_figure_4_11(made: Made) -> Drawn:
@@ -311,14 +306,12 @@ def _draw_figure_4_11(made: Made) -> Drawn:
 
 
 def _figure_4_14(known: Known) -> Found:
-    found: dict[str, Any] = {}
     for policy, thinks in known["think_us"].items():
         table = transposes(12, 4096, policy, tuple(thinks), known["loops"])
-        found[f"worst node saturates, {policy} (%)"] = 100 * table["worst_node"].to_numpy().max()
+        yield f"worst node saturates, {policy} (%)", 100 * table["worst_node"].to_numpy().max()
     alone = _neighbours("ab-1nn", (1024, 8192))
     for size, applied in zip(alone["message_bytes"], alone["applied"], strict=True):
-        found[f"most that can be applied, {size} bytes (%)"] = 100 * applied
-    return found
+        yield f"most that can be applied, {size} bytes (%)", 100 * applied
 
 
 # -- chapter 5: the thesis's simulator -----------------------------------------------------------
@@ -366,33 +359,32 @@ def run_loops(
     """
     import polars as pl
 
+    def run(case: Mapping[str, Any]) -> dict[str, Any]:
+        options = {name: value for name, value in case.items() if name not in ("graph", "asked")}
+        simulated = simulate_loop(engine="worm", **options)
+        point, limit, flits = simulated.point, simulated.saturation, simulated.message_flits
+        times = point.times
+        assert times is not None, point.note
+        thinking = think_cycles(point.applied, flits)
+        limits = (limit.average_node, limit.worst_node) if limit else (None, None)
+        average, worst = (None if share is None else 100 * share for share in limits)
+        return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
+            "app": simulated.program,
+            "mapping": simulated.mapping,
+            "offered": 100 * flits / (thinking + (point.unhindered_latency or 0.0)),
+            "average_node": 100 * times.average_node,
+            "worst_node": 100 * times.worst_node,
+            "accepted": 100 * times.accepted,
+            "theory_average": average,
+            "theory_worst": worst,
+        }
+
     cases = [
         {**place, **dict(zip(varied, values, strict=True))}
         for place, values in product(places, product(*varied.values()))
     ]
-    found = run_side_by_side([partial(_run_loop, case) for case in cases], what)
+    found = run_side_by_side([partial(run, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
-
-
-def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
-    options = {name: value for name, value in case.items() if name not in ("graph", "asked")}
-    simulated = simulate_loop(engine="worm", **options)
-    point, limit, flits = simulated.point, simulated.saturation, simulated.message_flits
-    times = point.times
-    assert times is not None, point.note
-    thinking = think_cycles(point.applied, flits)
-    limits = (limit.average_node, limit.worst_node) if limit else (None, None)
-    average, worst = (None if share is None else 100 * share for share in limits)
-    return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
-        "app": simulated.program,
-        "mapping": simulated.mapping,
-        "offered": 100 * flits / (thinking + (point.unhindered_latency or 0.0)),
-        "average_node": 100 * times.average_node,
-        "worst_node": 100 * times.worst_node,
-        "accepted": 100 * times.accepted,
-        "theory_average": average,
-        "theory_worst": worst,
-    }
 
 
 def _transposed(
@@ -461,13 +453,11 @@ figure_5_6 = partial(_transposed, "figure 5.6", "release_cycles", (0, 1), loops=
 
 def _figure_5_6(known: Known) -> Found:
     table = figure_5_6(known["seeds"], [0.9])
-    found = {}
     for who, (release, held) in product(("average", "worst"), ((0, "L"), (1, "L + 1"))):
         percent = _column(table, f"{who}_node", release_cycles=release)
-        found[f"{who} node, channels held {held} cycles (%)"] = percent
+        yield f"{who} node, channels held {held} cycles (%)", percent
         if not release:
-            found[f"{who} node (%)"] = percent
-    return found
+            yield f"{who} node (%)", percent
 
 
 def _draw_figure_5_6(made: Made) -> Drawn:
@@ -571,15 +561,13 @@ figure_5_9 = partial(_transposed, "figure 5.9", "message_flits", (5, 50, 250))
 
 def _figure_5_9(known: Known) -> Found:
     table = figure_5_9(known["seeds"], [0.9])
-    found: dict[str, Any] = {}
     for who in ("average", "worst"):
         five, fifty, most = (
             _column(table, f"{who}_node", message_flits=flits) for flits in (5, 50, 250)
         )
-        found[f"{who} node, 250 flits over 50 flits"] = most / fifty
-        found[f"{who} node, 50 flits (%)"] = fifty
-        found[f"{who} node, 5 flits saturate lower (share of runs)"] = np.mean(five < fifty)
-    return found
+        yield f"{who} node, 250 flits over 50 flits", most / fifty
+        yield f"{who} node, 50 flits (%)", fifty
+        yield f"{who} node, 5 flits saturate lower (share of runs)", np.mean(five < fifty)
 
 
 figure_5_10 = partial(_transposed, "figure 5.10", "think", ("fixed", "uniform"))
@@ -588,18 +576,16 @@ figure_5_10 = partial(_transposed, "figure 5.10", "think", ("fixed", "uniform"))
 
 def _figure_5_10(known: Known) -> Found:
     table = figure_5_10(known["seeds"], [0.1, 0.9])
-    found: dict[str, Any] = {}
     for who, traffic in product(("average", "worst"), (0.1, 0.9)):
         fixed, uniform = (
             _column(table, f"{who}_node", think=think, applied=traffic)
             for think in ("fixed", "uniform")
         )
         if traffic == 0.9:
-            found[f"{who} node, fixed over uniform, saturated"] = fixed / uniform
+            yield f"{who} node, fixed over uniform, saturated", fixed / uniform
         else:
             better = f"{who} node, fixed better at 10 % applied (share of runs)"
-            found[better] = np.mean(fixed > uniform)
-    return found
+            yield better, np.mean(fixed > uniform)
 
 
 def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
@@ -627,14 +613,12 @@ def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
 
 def _figure_5_11(known: Known) -> Found:
     table = figure_5_11(known["seeds"], [0.1, 0.5])
-    found = {}
     where = {0.1: "at 10 % applied", 0.5: "saturated"}
     for who, (traffic, at) in product(("average", "worst"), where.items()):
         cut, whole = (
             _column(table, f"{who}_node", packet_flits=flits, asked=traffic) for flits in (25, 250)
         )
-        found[f"{who} node, packets over whole messages, {at}"] = cut / whole
-    return found
+        yield f"{who} node, packets over whole messages, {at}", cut / whole
 
 
 def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
@@ -660,21 +644,18 @@ def figure_5_12(
 
 def _figure_5_12(known: Known) -> Found:
     table = figure_5_12(known["mappings"], [0.5])
-    found = {}
     for nodes, on in ((64, "mesh:8x8"), (256, "mesh:16x16")):
-        found[f"uniform, N = {nodes}, average node (%)"] = _column(
-            table, "average_node", graph=UNIFORM, on=on
-        )
+        uniform = _column(table, "average_node", graph=UNIFORM, on=on)
+        yield f"uniform, N = {nodes}, average node (%)", uniform
         for graph in GRAPHS:
             average, worst, theory_average, theory_worst = (
                 _column(table, name, graph=graph, on=on)
                 for name in ("average_node", "worst_node", "theory_average", "theory_worst")
             )
             name = f"{graph}, N = {nodes}"
-            found[f"{name}, average node over theory"] = average / theory_average
-            found[f"{name}, worst node over theory"] = worst / theory_worst
-            found[f"{name}, average over worst node"] = average / worst
-    return found
+            yield f"{name}, average node over theory", average / theory_average
+            yield f"{name}, worst node over theory", worst / theory_worst
+            yield f"{name}, average over worst node", average / worst
 
 
 def _draw_figure_5_12(made: Made) -> Drawn:
@@ -724,15 +705,13 @@ def figure_5_13(
 
 def _figure_5_13(known: Known) -> Found:
     table = figure_5_13(known["seeds"], [0.25])
-    found = {}
     for nodes, graph in product((64, 256), GRAPHS):
         case = _carefully(graph, nodes)
         tasks = nodes if graph == "binary tree" else case["app"].num_tasks
         for who in ("average", "worst"):
             where = {"graph": graph, "on": case["on"]}
             actual, offered = (_column(table, name, **where) for name in (f"{who}_node", "offered"))
-            found[f"{graph}, N = {tasks}, {who} node over applied"] = actual / offered
-    return found
+            yield f"{graph}, N = {tasks}, {who} node over applied", actual / offered
 
 
 def _draw_figure_5_13(made: Made) -> Drawn:
@@ -768,7 +747,6 @@ def _first_come(known: Known) -> Found:
     """Figure 5.14: first come, first served declines, however ties are broken. Stamps do not."""
     table = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
     fair = arbitrated(known["mappings"], (0.25,), "fifo-lru")
-    found: dict[str, Any] = {}
     for graph in GRAPHS:
         stamped, fifo = (
             {
@@ -779,20 +757,13 @@ def _first_come(known: Known) -> Found:
             }
             for policy in ("timestamp", "fifo")
         )
-        highest = np.max(list(fifo.values()), axis=0)
-        found[f"{graph}, FIFO below its highest at 40 % (share of mappings)"] = np.mean(
-            fifo[0.4] < 0.95 * highest
-        )
-        found[f"{graph}, time stamp at 40 % over its highest"] = stamped[0.4] / np.max(
-            list(stamped.values()), axis=0
-        )
-        found[f"{graph}, FIFO below time stamp at 25 % (share of mappings)"] = np.mean(
-            fifo[0.25] < stamped[0.25]
-        )
-        found[f"{graph}, ties by least recent request over FIFO"] = (
-            _column(fair, "average_node", graph=graph) / fifo[0.25]
-        )
-    return found
+        highest, best = (np.max(list(each.values()), axis=0) for each in (fifo, stamped))
+        declines, below = np.mean(fifo[0.4] < 0.95 * highest), np.mean(fifo[0.25] < stamped[0.25])
+        least_recent = _column(fair, "average_node", graph=graph)
+        yield f"{graph}, FIFO below its highest at 40 % (share of mappings)", declines
+        yield f"{graph}, time stamp at 40 % over its highest", stamped[0.4] / best
+        yield f"{graph}, FIFO below time stamp at 25 % (share of mappings)", below
+        yield f"{graph}, ties by least recent request over FIFO", least_recent / fifo[0.25]
 
 
 def _comparable(policy: str, known: Known) -> Found:
@@ -800,13 +771,11 @@ def _comparable(policy: str, known: Known) -> Found:
     table = arbitrated(known["mappings"], FORTY, policy)
     stamped = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
     stamped = stamped.filter(arbitration="timestamp")
-    found = {}
     for graph, who, traffic in product(GRAPHS, ("average", "worst"), FORTY):
         here, there = (
             _column(each, f"{who}_node", graph=graph, applied=traffic) for each in (table, stamped)
         )
-        found[f"{graph}, {policy} over time stamp, {who} node at {traffic:.0%}"] = here / there
-    return found
+        yield f"{graph}, {policy} over time stamp, {who} node at {traffic:.0%}", here / there
 
 
 def _of_policy(policy: str, made: Made) -> Drawn:

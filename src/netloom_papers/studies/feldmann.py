@@ -28,19 +28,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import as_file, files
 from itertools import product
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
-from netloom.base.progress import counting
 from netloom.mapping import gray
 from netloom.models.messages import (
     ConSetCosts,
@@ -60,24 +59,20 @@ from netloom.phases import (
     schedule,
     verify,
 )
-from netloom.phases.execution import execute
+from netloom.phases.execution import completed, execute, side_by_side
 from netloom.phases.plan.partition import sequential
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
-from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, mesh as mesh_network, torus
 from netloom.workload import read
 from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.traffic.stream import LONGEST
-from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, curve, grid, plot
-from netloom_papers.ledger import Item, Known, Made, published
+from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, curve, grid, plot
+from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
 
 Objective: TypeAlias = Literal["phases", "time"]
-
-Drawn: TypeAlias = Iterable[Plot | Grid]
 
 PAPER = "feldmann"
 
@@ -86,6 +81,7 @@ PATTERNS = {1: "torus", 2: "butterfly", 3: "all-to-all"}
 
 WORDS = (32, 256, 2048, 16384)
 SERIES = ("ConSet", "message passing")
+MESSAGES = "simulating messages"
 BANDWIDTH = "aggregate bandwidth, MB/s"
 
 OWN_PLAN, OUR_MESHES = "ConSet, netloom's plan", "ConSet, our meshes"
@@ -250,16 +246,14 @@ def _at_least(name: str, value: int, least: int) -> None:
         raise InputError(name, f"{value}", f"at least {least}")
 
 
-def _predicted(known: Known) -> dict[str, Any]:
-    found = {}
+def _predicted(known: Known) -> Found:
     for quantity in known["values"]:
         words = words_of(quantity)
         if quantity.startswith("ConSet"):
             clocks = regular_conset_clocks(known["phases"], known["sends"], words, FELDMANN_1993)
         else:
             clocks = message_passing_clocks(known["messages"], words, MessageCosts())
-        found[quantity] = clocks
-    return found
+        yield quantity, clocks
 
 
 def inferred_words(phases: int, predicted: float) -> int:
@@ -275,29 +269,23 @@ def inferred_words(phases: int, predicted: float) -> int:
     return round((predicted - phases * SPARSE.switch_clocks) / SPARSE.clocks_per_word)
 
 
-def _finite_elements(known: Known) -> dict[str, Any]:
+def _finite_elements(known: Known) -> Found:
     """528 P + 10 W, for the whole number W that comes nearest."""
-    found = {}
     printed = {quantity.partition(",")[0]: value for quantity, value in known["values"].items()}
     for mesh, facts in known["meshes"].items():
         words = inferred_words(facts["phases"], printed[mesh])
         makespan = [SPARSE.clocks_per_word * words] + [0.0] * (facts["phases"] - 1)
-        found[f"{mesh}, W = {words}"] = predicted_clocks(makespan, SPARSE)
-    return found
+        yield f"{mesh}, W = {words}", predicted_clocks(makespan, SPARSE)
 
 
-def _finite_element_messages(known: Known) -> dict[str, Any]:
-    return {
-        mesh: fitted_finite_element_clocks(facts["degree"], facts["most_words"])
-        for mesh, facts in known["meshes"].items()
-    }
+def _finite_element_messages(known: Known) -> Found:
+    for mesh, facts in known["meshes"].items():
+        yield mesh, fitted_finite_element_clocks(facts["degree"], facts["most_words"])
 
 
-def _bandwidths(known: Known) -> dict[str, Any]:
-    return {
-        f"{mesh}, MB/s": bandwidth(CELLS * facts["most_words"], facts["clocks"])
-        for mesh, facts in known["meshes"].items()
-    }
+def _bandwidths(known: Known) -> Found:
+    for mesh, facts in known["meshes"].items():
+        yield f"{mesh}, MB/s", bandwidth(CELLS * facts["most_words"], facts["clocks"])
 
 
 # Patterns.
@@ -382,26 +370,21 @@ def own_plan(objective: Objective, words: int) -> Plan:
     return plan
 
 
-def _pattern_phases(known: Known) -> dict[str, Any]:
+def _pattern_phases(known: Known) -> Found:
     """Phases of netloom's plans. Of sequential routing the most of several seeds."""
     everyone, butterfly = pattern("all-to-all", 1), pattern("butterfly", 1)
     routed = [
-        partition(everyone, IWARP, TWELVE, method="sequential", seed=seed)
+        partition(everyone, IWARP, TWELVE, method="sequential", seed=seed).num_phases
         for seed in known["seeds"]
     ]
-    fewest = {
-        channels: partition(butterfly, IWARP, Capacity(channels)).num_phases
-        for channels in (12, 16)
-    }
-    return {
-        "torus, 12 channels": partition(pattern("torus", 1), IWARP, TWELVE).num_phases,
-        "butterfly, Gray code, 12 channels": fewest[12],
-        "butterfly, Gray code, 16 channels": fewest[16],
-        "butterfly, by rows and columns, 8 channels": in_rows_and_columns(1).num_phases,
-        "all-to-all, 12 channels, at most": own_plan("phases", 1).num_phases,
-        "all-to-all, 12 channels, sequential APR, at most": max(plan.num_phases for plan in routed),
-        "all-to-all, 12 channels, lower bound": least_phases(everyone, IWARP, TWELVE).phases,
-    }
+    yield "torus, 12 channels", partition(pattern("torus", 1), IWARP, TWELVE).num_phases
+    for channels in (12, 16):
+        fewest = partition(butterfly, IWARP, Capacity(channels)).num_phases
+        yield f"butterfly, Gray code, {channels} channels", fewest
+    yield "butterfly, by rows and columns, 8 channels", in_rows_and_columns(1).num_phases
+    yield "all-to-all, 12 channels, at most", own_plan("phases", 1).num_phases
+    yield "all-to-all, 12 channels, sequential APR, at most", max(routed)
+    yield "all-to-all, 12 channels, lower bound", least_phases(everyone, IWARP, TWELVE).phases
 
 
 @cache
@@ -455,42 +438,38 @@ def own_transfer_clocks(objective: Objective, words: int) -> tuple[int, float]:
     return plan.num_phases, execute(plan, TRANSFERS).clocks
 
 
-def _measured(known: Known) -> dict[str, Any]:
+def _measured(known: Known) -> Found:
     """Return the clocks of a table. With ``longest``, of no more words."""
-    found: dict[str, Any] = {}
     for quantity in known["values"]:
         words = words_of(quantity)
         if words > known.get("longest", words):
             continue
         if quantity.startswith("ConSet"):
-            found[quantity] = conset_clocks(known["pattern"], words, known.get("seeds", (1,)))
+            yield quantity, conset_clocks(known["pattern"], words, known.get("seeds", (1,)))
         else:
             replications = known.get("replications", 1)
-            found[quantity] = message_clocks(known["pattern"], words, replications)
-    return found
+            yield quantity, message_clocks(known["pattern"], words, replications)
 
 
-def _switch(_: Known) -> dict[str, Any]:
-    return {"clocks of a context switch": overhead_of()}
+def _switch(_: Known) -> Found:
+    yield "clocks of a context switch", overhead_of()
 
 
-def _backloops(known: Known) -> dict[str, Any]:
+def _backloops(known: Known) -> Found:
     """Rates are as the times of the same words."""
     asked = "all-to-all", known["words"], known["replications"]
     with_them, without = (message_clocks(*asked, network=network) for network in ("torus", "mesh"))
     rate = with_them.mean() / without.mean()
-    return {"all-to-all, rate without over with backloops": rate}
+    yield "all-to-all, rate without over with backloops", rate
 
 
-def _long(known: Known) -> dict[str, Any]:
+def _long(known: Known) -> Found:
     words = known["words"]
     least = least_clocks(pattern("all-to-all", words), IWARP, TRANSFERS)
     each = {name: own_transfer_clocks(name, words)[1] / words for name in ("phases", "time")}
-    return {
-        "all-to-all, fewest phases, clocks a word, at most": each["phases"],
-        "all-to-all, least time, clocks a word, at most": each["time"],
-        "all-to-all, least clocks a word of any plan": least / words,
-    }
+    yield "all-to-all, fewest phases, clocks a word, at most", each["phases"]
+    yield "all-to-all, least time, clocks a word, at most", each["time"]
+    yield "all-to-all, least clocks a word of any plan", least / words
 
 
 # Message passing.
@@ -529,11 +508,15 @@ def iwarp_clocks(
     routing = in_pools(network)
     rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(1).spawn(seeds)]
     tables = [_table(given, network.num_hosts, costs, rng if shuffled else None) for rng in rngs]
-    runs = [partial(_last, network, routing, table) for table in tables]
-    with counting(len(runs), "simulating messages") as tell:
-        ended = [last for last in run_all(runs, tell=tell) if last is not None]
-    if len(ended) < len(runs):
-        raise KeyboardInterrupt
+
+    def last(table: Messages, stopped: Callable[[], bool]) -> int | None:
+        engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
+        engine.append(table)
+        if not completed(engine, MESSAGES, "fewer words", stopped):
+            return None
+        return int(engine.rows["complete"].max())
+
+    ended = side_by_side([partial(last, table) for table in tables], MESSAGES)
     return np.array(ended) * costs.clocks_per_word
 
 
@@ -591,23 +574,6 @@ def _table(
     )
 
 
-def _last(
-    network: Cube,
-    routing: VirtualChannelRouting,
-    table: Messages,
-    stopped: Callable[[], bool],
-) -> int | None:
-    """Return the cycle in which the last message has been received. None to stop."""
-    engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
-    engine.append(table)
-    while engine.completed < engine.num_rows:
-        if stopped():
-            return None
-        assert engine.cycle < LAST_CYCLE
-        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
-    return int(engine.rows["complete"].max())
-
-
 # Finite elements.
 
 
@@ -659,26 +625,24 @@ def simulated_clocks(mesh: str) -> float:
     return run.clocks + made.plan.num_phases * (overhead_of() - SPARSE.switch_clocks)
 
 
-def _structure(_: Known) -> dict[str, Any]:
+def _structure(_: Known) -> Found:
     ours = json.loads(DATA.joinpath("meshes.json").read_text())["meshes"]
-    return {
-        f"{mesh}, {quantity}": ours[mesh][name]
-        for mesh in MESHES
-        for quantity, name in STRUCTURE.items()
-    }
+    for mesh in MESHES:
+        for quantity, name in STRUCTURE.items():
+            yield f"{mesh}, {quantity}", ours[mesh][name]
 
 
-def _mesh_phases(known: Known) -> dict[str, Any]:
+def _mesh_phases(known: Known) -> Found:
     """Return the phases of each mesh's plans, without netloom's own in a quick run."""
-    return {
-        quantity: compiled(_first(quantity), as_published="APR" in quantity).plan.num_phases
-        for quantity in known["values"]
-        if known["own"] or "APR" in quantity
-    }
+    for quantity in known["values"]:
+        if known["own"] or "APR" in quantity:
+            made = compiled(_first(quantity), as_published="APR" in quantity)
+            yield quantity, made.plan.num_phases
 
 
-def _goal(_: Known) -> dict[str, Any]:
-    return {f"{mesh}, at most": above_least(mesh, as_published=False) for mesh in MESHES}
+def _goal(_: Known) -> Found:
+    for mesh in MESHES:
+        yield f"{mesh}, at most", above_least(mesh, as_published=False)
 
 
 def above_least(mesh: str, *, as_published: bool) -> float:
@@ -686,16 +650,14 @@ def above_least(mesh: str, *, as_published: bool) -> float:
     return compiled(mesh, as_published=as_published).words / (2 * most_words(mesh))
 
 
-def _meshes_measured(_: Known) -> dict[str, Any]:
+def _meshes_measured(_: Known) -> Found:
     """Phases as long as table 1 has them, for the words that the paper's predictions imply."""
     predicted, overhead = published(PAPER)["items"]["table 6, ConSet predicted"], overhead_of()
-    found = {}
     for quantity, clocks in predicted["values"].items():
         mesh = _first(quantity)
         phases = predicted["meshes"][mesh]["phases"]
         words = inferred_words(phases, clocks)
-        found[mesh] = phases * overhead + SPARSE.clocks_per_word * words
-    return found
+        yield mesh, phases * overhead + SPARSE.clocks_per_word * words
 
 
 # Pictures.

@@ -13,9 +13,10 @@ from functools import cache
 from itertools import product
 from math import isqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Floats, Ints
 from netloom.routing import parse_routing, virtual_channel_routing
@@ -25,12 +26,7 @@ from netloom.simulation.network.routers import Router
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Cube, Topology, topology
 from netloom.workload.programs.messages import Given, Messages, messages
-from netloom_papers.studies.running import Goal, Section, simulated_study
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from netloom_papers.studies.running import Case, Seen, Stopped, StudyResult
+from netloom_papers.studies import running
 
 ROUTINGS = {
     **dict.fromkeys(("mesh", "torus", "hyperx"), "dimension-order"),
@@ -206,7 +202,7 @@ def cases(*, quick: bool) -> list[dict[str, Any]]:
 _network = cache(topology)
 
 
-def table_of(case: Case) -> Messages:
+def table_of(case: running.Case) -> Messages:
     """Return the messages of a case."""
     net = _network(case["on"])
     rng = np.random.default_rng([case["seed"], list(PATTERNS).index(case["pattern"])])
@@ -214,7 +210,7 @@ def table_of(case: Case) -> Messages:
     return messages(net.num_hosts, **sent._asdict())
 
 
-def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
+def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | None:
     """Run a case flit by flit and as flows. None if it is to stop.
 
     Times of flows are those of bytes. What a message's head takes in the idle network of routers
@@ -253,23 +249,21 @@ def _compared(said: Floats, true: Floats) -> dict[str, Any]:
     return {"end": float(said.max()), "each": each, "alike": alike}
 
 
-def run(*, quick: bool, kept: Path) -> StudyResult:
+def run(*, quick: bool, kept: Path) -> running.StudyResult:
     """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
     asked = cases(quick=quick)
-    return simulated_study(
+    return running.simulated_study(
         "flows-and-flits", asked, simulated, compare, _goals, _sections, quick=quick, kept=kept
     )
 
 
-def compare(asked: Sequence[Any], found: Seen) -> pl.DataFrame:
+def compare(asked: Sequence[Any], found: running.Seen) -> pl.DataFrame:
     """Return one row per case and sharing: both ends, errors, and the estimate of the error.
 
     ``error`` is of the end, ``each`` of single messages, ``alike`` their correlation (null if all
     are alike). ``within`` is the estimate for the end in order (null: none), ``off`` how far the
     simulated end is from that, as a part of it.
     """
-    import polars as pl
-
     rows = []
     for case, seen in zip(asked, found, strict=True):
         if seen is None:
@@ -290,33 +284,33 @@ def compare(asked: Sequence[Any], found: Seen) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _goals(table: pl.DataFrame) -> Iterator[Goal]:
-    import polars as pl
-
+def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
     judging = table.filter(pl.col("router").is_in(FILLING), part="judge", sharing="in order")
     told = judging.filter(pl.col("within").is_not_null())
     missed = told.filter(pl.col("off") > pl.col("within"))
     worst = missed.sort("off", descending=True).head(2)
     where = "; ".join(f"{row['on']}, {row['pattern']}" for row in worst.iter_rows(named=True))
     share = 100 * len(missed) / max(len(told), 1)
-    yield Goal("ends beyond the estimate of their error, the judge", MISSED, share, "%", where)
+    yield running.Goal(
+        "ends beyond the estimate of their error, the judge", MISSED, share, "%", where
+    )
     wide = judging.filter(pl.col("within").is_null() | (pl.col("within") > 0.1))
     share = 100 * len(wide) / max(len(judging), 1)
-    yield Goal("ends not told within 10 %, the judge", WIDE, share, "%")
+    yield running.Goal("ends not told within 10 %, the judge", WIDE, share, "%")
     crowd = judging.filter(pattern="incast")
     far = crowd.sort(pl.col("error").abs()).tail(1).row(0, named=True)
     where = f"{far['on']}, {far['router']}"
-    yield Goal("end of an incast, error", ONE_LINK_LIMIT, 100 * abs(far["error"]), "%", where)
+    yield running.Goal(
+        "end of an incast, error", ONE_LINK_LIMIT, 100 * abs(far["error"]), "%", where
+    )
     victims = table.filter(part=judging["part"][0], pattern="incast, victims", router="2 VCs")
     for sharing, limit in (("in order", 50.0), ("lossless", 20.0)):
         what = f"messages of an incast with victims, {sharing}, mean error, 2 VCs"
         each = float(np.mean(victims.filter(sharing=sharing)["each"].to_numpy()))
-        yield Goal(what, limit, 100 * each, "%")
+        yield running.Goal(what, limit, 100 * each, "%")
 
 
-def _sections(table: pl.DataFrame) -> Iterator[Section]:
-    import polars as pl
-
+def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
     known = table.filter(part="known")
     for router in dict.fromkeys(table["router"]):
         of = known.filter(router=router)
@@ -326,7 +320,7 @@ def _sections(table: pl.DataFrame) -> Iterator[Section]:
             alike = of.filter(pattern=pattern, sharing=sharing)
             cells = [_cell(alike.filter(on=name)) for name in networks]
             rows.append((pattern if sharing == "in order" else "", sharing, *cells))
-        yield Section(
+        yield running.Section(
             f"Flows against flits: {router}",
             ("pattern", "flows", *networks),
             tuple(rows),
@@ -335,8 +329,35 @@ def _sections(table: pl.DataFrame) -> Iterator[Section]:
                 "alike); of permutations, the mean of three",
             ),
         )
-    yield _bands(table.filter(pl.col("router").is_in(FILLING)))
-    yield _estimates(table.filter(pl.col("router").is_in(FILLING), sharing="in order"))
+    table, rows = table.filter(pl.col("router").is_in(FILLING)), []
+    for pattern, sharing in product(PATTERNS, SHARINGS):
+        errors = table.filter(pattern=pattern, sharing=sharing)["error"].abs()
+        cells = [f"{int((errors <= band / 100).sum())}" for band in BANDS]
+        name = pattern if sharing == "in order" else ""
+        rows.append((name, sharing, str(len(errors)), *cells))
+    heads = (f"within {band} %" for band in BANDS)
+    yield running.Section(
+        "How many ends are within some per cent, all networks",
+        ("pattern", "flows", "cases", *heads),
+        tuple(rows),
+        ("routers whose buffers keep a channel busy",),
+    )
+    rows = []
+    for part in NETWORKS:
+        of = table.filter(part=part, sharing="in order")
+        for within in sorted(of["within"].unique().drop_nulls()):
+            alike = of.filter(pl.col("within") == within)
+            inside = int((alike["off"] <= within).sum())
+            share = f"{100 * len(alike) / len(of):.0f} %"
+            rows.append((part, f"± {100 * within:.3g} %", f"{inside} of {len(alike)}", share))
+        none = of["within"].null_count()
+        rows.append((part, "none", f"- of {none}", f"{100 * none / max(len(of), 1):.0f} %"))
+    yield running.Section(
+        "The estimate of the error, and how many ends were within it",
+        ("networks", "estimate", "ends within", "share of all"),
+        tuple(rows),
+        ("of the end in order; nine of ten were to be within",),
+    )
 
 
 def _cell(of: pl.DataFrame) -> str:
@@ -346,42 +367,3 @@ def _cell(of: pl.DataFrame) -> str:
     known = of["alike"].drop_nulls().to_numpy()
     same = f"{float(np.mean(known)):.2f}" if len(known) else "-"
     return f"{error:+.0f} / {each:.0f} / {same}"
-
-
-def _bands(table: pl.DataFrame) -> Section:
-    """Return how many ends of flows are within some per cent, by pattern and sharing."""
-    rows = []
-    for pattern, sharing in product(PATTERNS, SHARINGS):
-        errors = table.filter(pattern=pattern, sharing=sharing)["error"].abs()
-        cells = [f"{int((errors <= band / 100).sum())}" for band in BANDS]
-        name = pattern if sharing == "in order" else ""
-        rows.append((name, sharing, str(len(errors)), *cells))
-    heads = (f"within {band} %" for band in BANDS)
-    return Section(
-        "How many ends are within some per cent, all networks",
-        ("pattern", "flows", "cases", *heads),
-        tuple(rows),
-        ("routers whose buffers keep a channel busy",),
-    )
-
-
-def _estimates(table: pl.DataFrame) -> Section:
-    """Return how many ends were within the estimate of their error, by estimate."""
-    import polars as pl
-
-    rows = []
-    for part in NETWORKS:
-        of = table.filter(part=part)
-        for within in sorted(of["within"].unique().drop_nulls()):
-            alike = of.filter(pl.col("within") == within)
-            inside = int((alike["off"] <= within).sum())
-            share = f"{100 * len(alike) / len(of):.0f} %"
-            rows.append((part, f"± {100 * within:.3g} %", f"{inside} of {len(alike)}", share))
-        none = of["within"].null_count()
-        rows.append((part, "none", f"- of {none}", f"{100 * none / max(len(of), 1):.0f} %"))
-    return Section(
-        "The estimate of the error, and how many ends were within it",
-        ("networks", "estimate", "ends within", "share of all"),
-        tuple(rows),
-        ("of the end in order; nine of ten were to be within",),
-    )

@@ -5,7 +5,7 @@ and ``request_reply``. T_f is a plain delay. The instruction-level behavior of A
 and its LimitLESS directory are not simulated.
 
 Predicted curves are the model's. The paper leaves out most parameters of its program.
-``models.alewife`` has them as they were inferred, with their sources. For one context, c and T_r +
+``alewife`` has them as they were inferred, with their sources. For one context, c and T_r +
 T_f come from table 1. For two and for four, T_r + T_f comes from one statement each, and c from
 printed numbers. T_f comes from a share in figure 8. Rows whose numbers were used for this are
 marked, and prove only that the model can produce them together. Two parameters give all eight gains
@@ -18,7 +18,7 @@ What its text says of them is in the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
@@ -33,8 +33,8 @@ from netloom.mapping import random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import average_distance, torus
 from netloom.workload import read
-from netloom_papers.exhibits import Grid, Plot, curve, grid, plot
-from netloom_papers.ledger import Item, Known, Made
+from netloom_papers.exhibits import Plot, curve, grid, plot
+from netloom_papers.ledger import Drawn, Found, Item, Known, Made
 from netloom_papers.models.locality import (
     Application,
     Locality,
@@ -53,8 +53,6 @@ from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
-
-    Drawn: TypeAlias = Iterator[Plot | Grid | str]
 
 Machine: TypeAlias = tuple[Application, TransactionCost, TorusNetwork]
 
@@ -108,14 +106,10 @@ PROCESSORS = "N, processors"
 # -- table 1 and section 6 -----------------------------------------------------------------------
 
 
-def _table_1(_: Known) -> dict[str, Any]:
-    return {
-        f"gain, {name}, {size} processors (used to infer c and T_r + T_f)": expected_gain(
-            *alewife(1, speed=speed), nodes=nodes
-        )
-        for name, speed in SPEEDS.items()
-        for size, nodes in SIZES.items()
-    }
+def _table_1(_: Known) -> Found:
+    for (name, speed), (size, nodes) in product(SPEEDS.items(), SIZES.items()):
+        gain = expected_gain(*alewife(1, speed=speed), nodes=nodes)
+        yield f"gain, {name}, {size} processors (used to infer c and T_r + T_f)", gain
 
 
 def _draw_table_1(made: Made) -> Drawn:
@@ -124,43 +118,38 @@ def _draw_table_1(made: Made) -> Drawn:
     yield grid("Table 1: expected gain by relative network speed", cells, head="network speed")
 
 
-def _slower(_: Known) -> dict[str, Any]:
+def _slower(_: Known) -> Found:
     gains = {
         name: expected_gain(*alewife(1, speed=SPEEDS[name]), nodes=list(SIZES.values()))
         for name in ("2x faster", "4x slower")
     }
     ratio = gains["4x slower"] / gains["2x faster"]
-    return {
-        f"gain at an eighth of the speed over gain, {size} processors (table 1)": ratio[index]
-        for index, size in enumerate(SIZES)
-    }
+    for index, size in enumerate(SIZES):
+        yield f"gain at an eighth of the speed over gain, {size} processors (table 1)", ratio[index]
 
 
 # -- the program, and figures 3 to 5 -------------------------------------------------------------
 
 
-def _messages(_: Known) -> dict[str, Any]:
+def _messages(_: Known) -> Found:
     """Counted in the program: a pass of all threads is a whole number of transactions."""
     program = Transactions(read("torus:8x8"), range(64), 64, run_cycles=RUN_CYCLES)
     table = program.extend(np.zeros(0, np.int64), until=1)
     sent = table.flits > 0
-    return {
-        "g, messages a transaction": np.count_nonzero(sent) / np.count_nonzero(~sent),
-        "B, flits a message": table.flits[sent].mean(),
-    }
+    yield "g, messages a transaction", np.count_nonzero(sent) / np.count_nonzero(~sent)
+    yield "B, flits a message", table.flits[sent].mean()
 
 
-def _distances(known: Known) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        f"d of random nodes, k = {k}": average_distance(torus(k, k)) for k in known["radices"]
-    }
+def _distances(known: Known) -> Found:
+    for k in known["radices"]:
+        yield f"d of random nodes, k = {k}", average_distance(torus(k, k))
     graph, net = read("torus:8x8"), torus(8, 8)
     lengths = []
     for seed in range(1, known["mappings"] + 1):
         node_of = random_mapping(64, 64, seed)
         routed = measure(net, DimensionOrder(), node_of[graph.source], node_of[graph.target])
         lengths.append(routed.path_length.mean())
-    return found | {"d of random mappings, 64 nodes": lengths}
+    yield "d of random mappings, 64 nodes", lengths
 
 
 @cache
@@ -177,36 +166,31 @@ def simulated_curves(
     """
     import polars as pl
 
+    def run(contexts: int, seed: int, distance: float) -> dict[str, Any]:
+        simulated = simulate_transactions(
+            "torus:8x8",
+            app="torus:8x8",
+            mapping=f"distance:{distance:g}",
+            contexts=contexts,
+            run_cycles=RUN_CYCLES,
+            fixed_cycles=FIXED_CYCLES,
+            protocol=protocol,
+            seed=seed,
+            **ROUTERS[router],
+        )
+        return {
+            "contexts": contexts,
+            "seed": seed,
+            "distance": simulated.distance,
+            "message_rate": simulated.measured.message_rate,
+            "inter_message_cycles": simulated.inter_message_cycles,
+            "message_latency": simulated.measured.message_latency,
+            "messages_per_transaction": simulated.messages_per_transaction,
+        }
+
     cases = product(CONTEXTS, range(1, seeds + 1), distances)
-    runs = [partial(_run, protocol, router, *case) for case in cases]
+    runs = [partial(run, *case) for case in cases]
     return pl.DataFrame(run_side_by_side(runs, "transactions on torus:8x8"))
-
-
-def _run(
-    protocol: Protocol, router: str, contexts: int, seed: int, distance: float
-) -> dict[str, Any]:
-    simulated = simulate_transactions(
-        "torus:8x8",
-        app="torus:8x8",
-        mapping=f"distance:{distance:g}",
-        contexts=contexts,
-        run_cycles=RUN_CYCLES,
-        fixed_cycles=FIXED_CYCLES,
-        protocol=protocol,
-        seed=seed,
-        **ROUTERS[router],
-    )
-    if simulated.interrupted:
-        raise KeyboardInterrupt
-    return {
-        "contexts": contexts,
-        "seed": seed,
-        "distance": simulated.distance,
-        "message_rate": simulated.measured.message_rate,
-        "inter_message_cycles": simulated.inter_message_cycles,
-        "message_latency": simulated.measured.message_latency,
-        "messages_per_transaction": simulated.messages_per_transaction,
-    }
 
 
 def message_curves(table: pl.DataFrame) -> pl.DataFrame:
@@ -235,23 +219,21 @@ def message_curves(table: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found)
 
 
-def _curves(protocol: Protocol, known: Known) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _curves(protocol: Protocol, known: Known) -> Found:
     for router in known.get("routers", ROUTERS):
         distances = tuple(known.get("distances", DISTANCES))
         lines = message_curves(simulated_curves(known["seeds"], protocol, router, distances))
         of = {p: lines.filter(contexts=p).sort("seed") for p in CONTEXTS}
         slopes = {p: of[p]["slope"].to_numpy() for p in CONTEXTS}
         for p in CONTEXTS:
-            found[f"{router}, R² for p = {p}"] = of[p]["r_squared"]
+            yield f"{router}, R² for p = {p}", of[p]["r_squared"]
         for p in CONTEXTS[1:]:
-            found[f"{router}, slope for p = {p} over p = 1"] = slopes[p] / slopes[1]
+            yield f"{router}, slope for p = {p} over p = 1", slopes[p] / slopes[1]
         if protocol == "coherence":  # the paper's application
-            found[f"{router}, slope for p = 2"] = slopes[2]
+            yield f"{router}, slope for p = 2", slopes[2]
             paths = of[4]["critical_path"].to_numpy() / of[1]["critical_path"].to_numpy()
-            found[f"{router}, c for p = 4 over p = 1"] = paths
-        found[f"{router}, T_r + T_f from the line, p = 1 (cycles)"] = of[1]["grain"]
-    return found
+            yield f"{router}, c for p = 4 over p = 1", paths
+        yield f"{router}, T_r + T_f from the line, p = 1 (cycles)", of[1]["grain"]
 
 
 def _paper_s_runs(quick: bool) -> list[tuple[int, pl.DataFrame]]:
@@ -364,14 +346,10 @@ def model_curves(distances: Sequence[float] = DISTANCES) -> pl.DataFrame:
     parts = []
     for contexts in CONTEXTS:
         found = predict_locality(*alewife(contexts, node_channels=1), distances)
-        columns = {
-            "contexts": [contexts] * len(distances),
-            "distance": found.distance,
-            "message_rate": found.message_rate,
-            "inter_message_cycles": 1 / found.message_rate,
-            "message_latency": found.message_latency,
-        }
-        parts.append(pl.DataFrame(columns))
+        names = ("distance", "message_rate", "message_latency")
+        table = pl.DataFrame({name: getattr(found, name) for name in names})
+        between = 1 / pl.col("message_rate")
+        parts.append(table.with_columns(contexts=contexts, inter_message_cycles=between))
     return pl.concat(parts)
 
 
@@ -385,21 +363,20 @@ def _inferred_curves(x: str, y: str, axes: tuple[str, str]) -> Plot:
 # -- figure 6 and its limit ----------------------------------------------------------------------
 
 
-def _limit(known: Known) -> dict[str, Any]:
+def _limit(known: Known) -> Found:
     limit = float(per_hop_limit(*alewife(2)))
-    found: dict[str, Any] = {"limit of T_h, p = 2 (cycles; c is from the printed s)": limit}
+    yield "limit of T_h, p = 2 (cycles; c is from the printed s)", limit
     nodes = float(known["nodes"])
     for grain in (1, 10):
         reached = float(_at_random(nodes, 2, grain).per_hop_latency) / limit
-        found[f"T_h over its limit, {nodes:g} processors, grain x {grain}"] = reached
-    return found
+        yield f"T_h over its limit, {nodes:g} processors, grain x {grain}", reached
 
 
-def _figure_6(_: Known) -> dict[str, Any]:
+def _figure_6(_: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
     share = _at_random(nodes, 2).per_hop_latency / per_hop_limit(*alewife(2))
     name = "processors with T_h at 80 % of its limit, p = 2 (used to infer T_r + T_f of p = 2)"
-    return {name: np.interp(0.8, share, nodes)}
+    yield name, np.interp(0.8, share, nodes)
 
 
 def hop_latencies(nodes: ArrayLike = NODES, grain: float = 1) -> Floats:
@@ -426,19 +403,17 @@ def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
 # -- figures 7 and 8: ideal and random mappings --------------------------------------------------
 
 
-def _figure_7(_: Known) -> dict[str, Any]:
+def _figure_7(_: Known) -> Found:
     used = {
         "10³ processors, p = 1": " (table 1, used to infer c and T_r + T_f)",
         "10⁶ processors, p = 1": " (table 1, used to infer c and T_r + T_f)",
         "10⁶ processors, p = 4": " (used to infer T_r + T_f of p = 4)",
     }
-    found = {}
     for contexts in CONTEXTS:
         gains = expected_gain(*alewife(contexts), nodes=[10, *SIZES.values()])
         for gain, size in zip(gains, ("10", *SIZES), strict=True):
             name = f"{size} processors, p = {contexts}"
-            found[f"gain, {name}{used.get(name, '')}"] = gain
-    return found
+            yield f"gain, {name}{used.get(name, '')}", gain
 
 
 def gains() -> dict[int, Floats]:
@@ -452,35 +427,31 @@ def _draw_figure_7(_: Made) -> Drawn:
     yield plot(title, (PROCESSORS, "expected gain"), curves, log_x=True, log_y=True)
 
 
-def _expectations(_: Known) -> dict[str, Any]:
-    found: dict[str, Any] = {"d of random mappings, 1000 processors": random_distance(1000, 2)}
+def _expectations(_: Known) -> Found:
+    yield "d of random mappings, 1000 processors", random_distance(1000, 2)
     for contexts in CONTEXTS[:2]:
         both = _both(1000, contexts)
         hops, overhead = both.per_hop_latency, both.variable_message_cycles
         if contexts == 1:  # "four or more"
-            found["T_h of random over ideal mappings, p = 1"] = hops[1] / hops[0]
+            yield "T_h of random over ideal mappings, p = 1", hops[1] / hops[0]
         name = f"n k_d T_h of random over ideal mappings, p = {contexts}"
-        found[name] = overhead[1] / overhead[0]
-    return found
+        yield name, overhead[1] / overhead[0]
 
 
-def _figure_8(known: Known) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _figure_8(known: Known) -> Found:
     for contexts in CONTEXTS:
         both = _both(1000, contexts)
         fixed = both.fixed_message_cycles + both.fixed_transaction_cycles + both.work_cycles
         used = " (used to infer T_f)" if contexts == 1 else ""
         share = both.fixed_transaction_cycles / fixed
-        found[f"share of T_f in the fixed part, p = {contexts}{used}"] = share[0]
+        yield f"share of T_f in the fixed part, p = {contexts}{used}", share[0]
         processor_cycles = both.fixed_transaction_cycles / both.speed
-        found[f"T_f / p, p = {contexts} (µs)"] = processor_cycles[0] / known["megahertz"]
+        yield f"T_f / p, p = {contexts} (µs)", processor_cycles[0] / known["megahertz"]
         par = both.variable_message_cycles / fixed
-        found[f"variable overhead over the fixed part, random mapping, p = {contexts}"] = par[1]
+        yield f"variable overhead over the fixed part, random mapping, p = {contexts}", par[1]
         queued = _both(1000, contexts, node_channels=1).fixed_message_cycles
-        found[f"fixed part, ideal less random, a node channel, p = {contexts} (cycles)"] = (
-            queued[0] - queued[1]
-        )
-    return found
+        name = f"fixed part, ideal less random, a node channel, p = {contexts} (cycles)"
+        yield name, queued[0] - queued[1]
 
 
 def times_of_paper() -> list[pl.DataFrame]:
@@ -508,14 +479,12 @@ def _both(nodes: float, contexts: int, node_channels: int = 0) -> Locality:
     return predict_locality(*alewife(contexts, node_channels=node_channels), distances)
 
 
-def _node_channels(_: Known) -> dict[str, Any]:
-    found = {}
+def _node_channels(_: Known) -> Found:
     for contexts in CONTEXTS:
         near_and_far = predict_locality(*alewife(contexts, node_channels=1), DISTANCES)
         for index in (0, -1):
             name = f"wait for a node channel, p = {contexts}, d = {DISTANCES[index]} (cycles)"
-            found[name] = near_and_far.node_channel_wait[index]
-    return found
+            yield name, near_and_far.node_channel_wait[index]
 
 
 ITEMS = (

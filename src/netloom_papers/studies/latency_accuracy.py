@@ -16,11 +16,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
+from itertools import pairwise
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -42,12 +44,7 @@ from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.topology import Cube, topology
 from netloom.workload import Traffic, parse_traffic, read
 from netloom.workload.traffic import from_process_graph, pairs
-from netloom_papers.studies.running import Goal, Section, simulated_study, with_errors
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from netloom_papers.studies.running import Case, Seen, Stopped, StudyResult
+from netloom_papers.studies import running
 
 DRAWS = {"first": (17, 220), "second": (19, 120), "judge": (20, 120)}
 """Seed and number of configurations of each draw."""
@@ -67,6 +64,9 @@ OF_THE_NETWORK = (
     "oldest_first", "failed_channels", "seed",
 )  # fmt: skip
 """Fields of a configuration that are also those of a question."""
+
+FIELDS = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
+"""Those that a table of errors shows."""
 
 SHARE = 0.9
 """Of the errors, how many are within a band."""
@@ -109,7 +109,7 @@ ELSEWHERE = ("virtual-cut-through", "large", "faults", "oldest first")
 Configuration = dict[str, Any]
 
 
-def run(*, quick: bool, kept: Path) -> StudyResult:
+def run(*, quick: bool, kept: Path) -> running.StudyResult:
     """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
     cases = [
         case
@@ -118,14 +118,12 @@ def run(*, quick: bool, kept: Path) -> StudyResult:
     ]
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
-    return simulated_study(
+    return running.simulated_study(
         "latency-accuracy", cases, simulated, compare, _goals, _sections, quick=quick, kept=kept
     )
 
 
-def _goals(table: pl.DataFrame) -> Iterator[Goal]:
-    import polars as pl
-
+def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
     judged = table.filter(drawn="judge")
     answered = judged.filter(pl.col("own").is_null() | (pl.col("own") <= KNEE))
     for of, limit in GOALS.items():
@@ -135,16 +133,16 @@ def _goals(table: pl.DataFrame) -> Iterator[Goal]:
             rows = answered.filter(figure="latency", part=of)
             what = f"latency at {of:g} of saturation"
         band = band_of(rows["error"])
-        yield Goal(f"{what}, the judge, rms error", limit, 100 * band.rms, "%", _worst(rows))
+        yield running.Goal(
+            f"{what}, the judge, rms error", limit, 100 * band.rms, "%", _worst(rows)
+        )
     saturations = judged.filter(figure="saturation", flags=0)
     size = saturations.select(pl.col("error").abs().max()).item() if len(saturations) else nan
     what = "saturation without a flag, the judge, largest error"
-    yield Goal(what, WORST_UNFLAGGED, 100 * size, "%", _worst(saturations))
+    yield running.Goal(what, WORST_UNFLAGGED, 100 * size, "%", _worst(saturations))
 
 
 def _worst(table: pl.DataFrame) -> str:
-    import polars as pl
-
     rows = table.sort(pl.col("error").abs(), descending=True, nulls_last=True).head(2)
     return "; ".join(
         f"{row['on']}, {row['traffic']}, {row['vcs']} VCs of {row['buffer_flits']}, "
@@ -153,9 +151,7 @@ def _worst(table: pl.DataFrame) -> str:
     )
 
 
-def _sections(table: pl.DataFrame) -> Iterator[Section]:
-    import polars as pl
-
+def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
     rows = [_row(str(drawn), of) for (drawn,), of in table.group_by("drawn", maintain_order=True)]
     parts = sorted(part for part in table["part"].unique().drop_nulls())
     columns = ("", "networks", "idle", "saturation", *(f"{100 * part:.0f} %" for part in parts))
@@ -164,16 +160,31 @@ def _sections(table: pl.DataFrame) -> Iterator[Section]:
         "saturation, and latencies at parts of the simulated saturation, as far as answers have "
         "them: up to 0.9 of the predicted one; [n]: how many have it",
     )
-    yield Section("Errors by what was drawn", columns, tuple(_fitted(rows, parts)), remarks)
+    yield running.Section("Errors by what was drawn", columns, tuple(_fitted(rows, parts)), remarks)
     random = table.filter(pl.col("drawn").is_in(list(DRAWS)))
     by_kind = [_row(kind, of) for kind in KINDS if len(of := random.filter(kind=kind))]
-    yield Section("All three draws, by kind of router", columns, tuple(_fitted(by_kind, parts)))
-    yield _bands_section(table.filter(drawn="judge"))
+    yield running.Section(
+        "All three draws, by kind of router", columns, tuple(_fitted(by_kind, parts))
+    )
+    lines, judged = [], table.filter(drawn="judge")
+    for kind in KINDS:
+        if not len(of := judged.filter(kind=kind)):
+            continue
+        cells = [_covered(of.filter(figure="saturation")["error"], saturation_band(kind).within)]
+        for low, most in pairwise((-1.0, *PARTS)):
+            inside = of.filter(pl.col("own") > low, pl.col("own") <= most)
+            cells.append(_covered(inside["error"], latency_band(kind, most).within))
+        lines.append((kind, *cells))
+    heads = (f"up to {most:g}" for most in PARTS)
+    yield running.Section(
+        "The bands of answers, and how many errors of the judge are within",
+        ("kind of router", "saturation", *heads),
+        tuple(lines),
+        ("up to: parts of the predicted saturation; nine of ten were to be within",),
+    )
 
 
 def _row(name: str, of: pl.DataFrame) -> tuple[str, dict[Any, Band]]:
-    import polars as pl
-
     found: dict[Any, Band] = {
         figure: band_of(of.filter(figure=figure)["error"]) for figure in ("idle", "saturation")
     }
@@ -185,41 +196,17 @@ def _row(name: str, of: pl.DataFrame) -> tuple[str, dict[Any, Band]]:
 
 def _fitted(rows: list[tuple[str, dict[Any, Band]]], parts: list[float]) -> Iterator[Any]:
     for name, found in rows:
-        cells = [_words(found.get(figure)) for figure in ("idle", "saturation", *parts)]
+        cells = []
+        for figure in ("idle", "saturation", *parts):
+            band = found.get(figure)
+            if band is None or not band.compared:
+                cells.append("-")
+                continue
+            low, high, mean, rms = (
+                100 * each for each in (band.low, band.high, band.mean, band.rms)
+            )
+            cells.append(f"{mean:+.1f}, {rms:.1f} ({low:+.0f} {high:+.0f}) [{band.compared}]")
         yield (name, str(found["saturation"].compared), *cells)
-
-
-def _words(band: Band | None) -> str:
-    if band is None or not band.compared:
-        return "-"
-    low, high = 100 * band.low, 100 * band.high
-    mean, rms = 100 * band.mean, 100 * band.rms
-    return f"{mean:+.1f}, {rms:.1f} ({low:+.0f} {high:+.0f}) [{band.compared}]"
-
-
-def _bands_section(judged: pl.DataFrame) -> Section:
-    """Return how many errors of the judge are within the bands that answers have."""
-    import polars as pl
-
-    rows = []
-    for kind in KINDS:
-        of = judged.filter(kind=kind)
-        if not len(of):
-            continue
-        cells = [_covered(of.filter(figure="saturation")["error"], saturation_band(kind).within)]
-        low = -1.0
-        for most in PARTS:
-            inside = of.filter(pl.col("own") > low, pl.col("own") <= most)
-            cells.append(_covered(inside["error"], latency_band(kind, most).within))
-            low = most
-        rows.append((kind, *cells))
-    heads = (f"up to {most:g}" for most in PARTS)
-    return Section(
-        "The bands of answers, and how many errors of the judge are within",
-        ("kind of router", "saturation", *heads),
-        tuple(rows),
-        ("up to: parts of the predicted saturation; nine of ten were to be within",),
-    )
 
 
 def _covered(errors: pl.Series, within: float) -> str:
@@ -228,14 +215,14 @@ def _covered(errors: pl.Series, within: float) -> str:
     return f"± {100 * within:.2g} %: {inside} of {len(known)}"
 
 
-def asked(case: Case) -> dict[str, Any]:
+def asked(case: running.Case) -> dict[str, Any]:
     """Return the fields of a configuration as those of a question about it."""
     return {name: case[name] for name in OF_THE_NETWORK if name in case} | {
         "traffic": traffic_of(case)
     }
 
 
-def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
+def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | None:
     """Find where it saturates, then latencies at parts of that. None if it is to stop."""
     question = asked(case)
     with warnings.catch_warnings():
@@ -267,7 +254,7 @@ def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
     }
 
 
-def compare(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
+def compare(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
     """Return one row per configuration and figure: simulated, predicted and the error.
 
     ``figure`` is ``idle`` or ``latency`` (cycles) or ``saturation`` (flits/node/cycle). ``part``:
@@ -276,39 +263,30 @@ def compare(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for number, (case, seen) in enumerate(zip(cases, found, strict=True)):
-        if seen is not None:
-            rows += _compared(number, case, seen)
-    return with_errors(rows)
-
-
-def _compared(number: int, case: Case, seen: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    network = predicted_network(**asked(case))
-    traffic = case["traffic"]
-    said = traffic.get("name", "") + (" mapped at random" if traffic.get("mapping") else "")
-    fields = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
-    name = {
-        "drawn": case["part"], "number": number, **{field: case[field] for field in fields},
-        "traffic": said or traffic["kind"],
-        "kind": router_kind(network.prepared.router, case["packet_flits"]),
-        "limit": network.limit.what, "flags": len(network.flags),
-        "few_targets": any(" others on average" in flag for flag in network.flags),
-        "one_vc_a_class": any("of each class" in flag for flag in network.flags),
-    }  # fmt: skip
-
-    def row(figure: str, simulated: float, predicted: float, **more: float) -> dict[str, Any]:
-        none = {"part": None, "own": None, "ci95": None}
-        figures = {"figure": figure, "simulated": simulated, "predicted": predicted}
-        return name | none | figures | more
-
-    yield row("saturation", seen["saturation"], network.saturation)
-    idle = predict_channels(network.prepared, 0.0).latency
-    yield row("idle", seen["idle"], idle)
-    for point in seen["points"]:
-        if point["latency"] is not None:
+        if seen is None:
+            continue
+        network, traffic = predicted_network(**asked(case)), case["traffic"]
+        said = traffic.get("name", "") + (" mapped at random" if traffic.get("mapping") else "")
+        name = {
+            "drawn": case["part"], "number": number, **{field: case[field] for field in FIELDS},
+            "traffic": said or traffic["kind"],
+            "kind": router_kind(network.prepared.router, case["packet_flits"]),
+            "limit": network.limit.what, "flags": len(network.flags),
+            "few_targets": any(" others on average" in flag for flag in network.flags),
+            "one_vc_a_class": any("of each class" in flag for flag in network.flags),
+        }  # fmt: skip
+        idle = predict_channels(network.prepared, 0.0).latency
+        errors: list[tuple[Any, ...]] = [
+            (None, None, None, "saturation", seen["saturation"], network.saturation),
+            (None, None, None, "idle", seen["idle"], idle),
+        ]
+        for point in (each for each in seen["points"] if each["latency"] is not None):
             latency = predict_channels(network.prepared, point["load"], crowded=True).latency
-            of_own = point["load"] / network.saturation
-            yield row("latency", point["latency"], latency, part=point["part"], own=of_own,
-                      ci95=point["ci95"])  # fmt: skip
+            own = point["load"] / network.saturation
+            errors.append((point["part"], own, point["ci95"], "latency", point["latency"], latency))
+        columns = ("part", "own", "ci95", "figure", "simulated", "predicted")
+        rows += [name | dict(zip(columns, each, strict=True)) for each in errors]
+    return running.with_errors(rows)
 
 
 def band_of(errors: Iterable[float | None]) -> Band:
@@ -332,18 +310,13 @@ def band_of(errors: Iterable[float | None]) -> Band:
 
 def bands(table: pl.DataFrame) -> dict[str, Any]:
     """Return the errors by kind of router, and by load: the ``kinds`` of the model's data."""
-    import polars as pl
-
     found: dict[str, Any] = {}
     for kind in KINDS:
         of = table.filter(pl.col("kind") == kind)
-        latencies, low = [], -1.0
-        for most in PARTS:
-            inside = of.filter(figure="latency").filter(
-                (pl.col("own") > low) & (pl.col("own") <= most)
-            )
+        latencies = []
+        for low, most in pairwise((-1.0, *PARTS)):
+            inside = of.filter(pl.col("own") > low, pl.col("own") <= most, figure="latency")
             latencies.append(_rounded(band_of(inside["error"])))
-            low = most
         saturation = _rounded(band_of(of.filter(figure="saturation")["error"]))
         found[kind] = {"saturation": saturation, "latency": latencies}
     return found

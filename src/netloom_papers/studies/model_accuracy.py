@@ -71,9 +71,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil, isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.provenance import DEFAULT_SEED
@@ -83,35 +84,11 @@ from netloom_papers.models.locality import Locality, node_channel_wait, predict_
 from netloom_papers.models.torus_broadcasts import VARIANTS, Variant, torus_broadcast
 from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
-from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.questions.simulate.transactions import simulate_transactions
-from netloom_papers.studies.johnson import (
-    CONTEXTS,
-    FIXED_CYCLES,
-    MEAN_FLITS,
-    NINE_DISTANCES,
-    NODES,
-    PROTOCOLS,
-    QUICK_DISTANCES,
-    ROUTERS,
-    RUN_CYCLES,
-    TIMES,
-    Machine,
-    gains,
-    hop_latencies,
-    multithreaded,
-    regressed,
-    times_of_paper,
-)
-from netloom_papers.studies.running import Goal, Section, StudyResult, simulate_all, with_errors
-from netloom_papers.studies.shahrabi import FLITS, RADICES, ROUTER, VCS
+from netloom_papers.studies import johnson, running
+from netloom_papers.studies.shahrabi import FLITS, RADICES, VCS, comparable, simulated
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from netloom_papers.studies.running import Case, Seen, Stopped
-
-    Figure: TypeAlias = tuple[str, str, list[Plot], str]
+Figure: TypeAlias = tuple[str, str, list[Plot], str]
 
 # -- torus broadcast -----------------------------------------------------------------------------
 
@@ -169,7 +146,7 @@ def torus_cases(*, quick: bool = False) -> list[dict[str, Any]]:
     ]
 
 
-def _simulate_torus(case: Case, stopped: Stopped) -> dict[str, Any] | None:
+def _simulate_torus(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | None:
     """Find the saturation rate by bisection, then latencies at fractions of it."""
     low, high = 0.0, min(full_rate(case), 1 / case["flits"])  # a node sends a flit a cycle
     width = case["resolution"] * high
@@ -189,7 +166,7 @@ def _simulate_torus(case: Case, stopped: Stopped) -> dict[str, Any] | None:
             {
                 "load": load,
                 "rate": load * saturation,
-                "latency": run.unicast.mean - ENDS_CYCLES,
+                "latency": comparable(run),
                 "ci95": run.unicast.ci95,
                 "broadcast_latency": run.broadcast.mean if case["broadcast"] else None,
                 "channel_flits": float(run.class_utilisation.sum()),
@@ -199,7 +176,7 @@ def _simulate_torus(case: Case, stopped: Stopped) -> dict[str, Any] | None:
     return {"saturation_rate": saturation, "uncertainty": (high - low) / 2, "points": points}
 
 
-def _precise(case: Case, rate: float) -> BroadcastRun:
+def _precise(case: running.Case, rate: float) -> BroadcastRun:
     messages, most = case["latency_messages"]
     while True:
         run = _run(case, rate, messages)
@@ -208,7 +185,7 @@ def _precise(case: Case, rate: float) -> BroadcastRun:
         messages *= 4
 
 
-def full_rate(case: Case) -> float:
+def full_rate(case: running.Case) -> float:
     """Return the messages per node and cycle that would use every cycle of the mean channel.
 
     Examples
@@ -222,16 +199,12 @@ def full_rate(case: Case) -> float:
     return float(4 / (case["flits"] * hops))
 
 
-def _run(case: Case, rate: float, messages: int) -> BroadcastRun:
-    radix = case["radix"]
-    return simulate_broadcast(
-        f"torus:{radix}x{radix}", rate=rate, broadcast=case["broadcast"],
-        packet_flits=case["flits"], vcs=case["vcs"], cycles=ceil(messages / rate),
-        seed=case["seed"], **ROUTER,
-    ).point  # fmt: skip
+def _run(case: running.Case, rate: float, messages: int) -> BroadcastRun:
+    point = [*(case[name] for name in NAME), rate]
+    return simulated(point, ceil(messages / rate), case["seed"])
 
 
-def compare_torus(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
+def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
     """Return one row per configuration, variant and figure: simulated, predicted, and the error.
 
     ``figure`` is ``latency`` (cycles, at a ``load`` of the simulated saturation) or ``saturation``
@@ -263,7 +236,7 @@ def compare_torus(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
                 name | {"variant": variant} | dict(zip(columns, each, strict=True))
                 for each in figures
             ]
-    return with_errors(rows)
+    return running.with_errors(rows)
 
 
 def mean_errors(table: pl.DataFrame, *by: str) -> pl.DataFrame:
@@ -272,8 +245,6 @@ def mean_errors(table: pl.DataFrame, *by: str) -> pl.DataFrame:
     ``absolute``, ``signed``: means. ``worst``: of the largest size; ``configurations``, and
     ``unsolved``: those without a steady state, which count in no mean.
     """
-    import polars as pl
-
     error = 100 * pl.col("error")
     return table.group_by(*by, "figure", "load", maintain_order=True).agg(
         absolute=error.abs().mean(),
@@ -315,13 +286,15 @@ CHANNEL_LOADS = ("own", "mean")
 
 def locality_cases(*, quick: bool = False) -> list[dict[str, Any]]:
     """Return the mappings and machines to simulate, as plain data."""
-    distances = QUICK_DISTANCES if quick else NINE_DISTANCES
+    distances = johnson.QUICK_DISTANCES if quick else johnson.NINE_DISTANCES
     mappings = [(SIDE, f"distance:{each:g}") for each in distances]
     if not quick:
         mappings += [(SIDE, f"linear:{each}") for each in LINEAR]
-    cases = [_case(*each) for each in product(mappings, PROTOCOLS, CONTEXTS)]
+    cases = [_case(*each) for each in product(mappings, johnson.PROTOCOLS, johnson.CONTEXTS)]
     sizes = product(SIDES, ("identity", "random")) if not quick else ()
-    return cases + [_case(*each) for each in product(sizes, PROTOCOLS[:1], CONTEXTS)]
+    return cases + [
+        _case(*each) for each in product(sizes, johnson.PROTOCOLS[:1], johnson.CONTEXTS)
+    ]
 
 
 def _case(mapped: tuple[int, str], protocol: str, contexts: int) -> dict[str, Any]:
@@ -331,14 +304,14 @@ def _case(mapped: tuple[int, str], protocol: str, contexts: int) -> dict[str, An
         "mapping": mapped[1],
         "protocol": protocol,
         "contexts": contexts,
-        "run_cycles": RUN_CYCLES,
-        "fixed_cycles": FIXED_CYCLES,
-        "router": ROUTERS["buffered"],
+        "run_cycles": johnson.RUN_CYCLES,
+        "fixed_cycles": johnson.FIXED_CYCLES,
+        "router": johnson.ROUTERS["buffered"],
         "seed": DEFAULT_SEED,
     }
 
 
-def _simulate_locality(case: Case, _: Stopped) -> dict[str, Any] | None:
+def _simulate_locality(case: running.Case, _: running.Stopped) -> dict[str, Any] | None:
     name = f"torus:{case['side']}x{case['side']}"
     kind, _, words = case["mapping"].partition(":")
     simulated = simulate_transactions(
@@ -373,7 +346,7 @@ def linear(rows: str, side: int = SIDE) -> Ints:
     return np.asarray((matrix @ tasks % side * [[side], [1]]).sum(axis=0))
 
 
-def compare_locality(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
+def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
     """Return one row per case, estimate and load: what simulation found, and what the model says.
 
     ``estimate`` is ``regressed`` (s and offset of the same runs) or ``known`` (nothing fitted).
@@ -382,8 +355,6 @@ def compare_locality(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
     without the ends.
     Groups of which not all cases are there are left out.
     """
-    import polars as pl
-
     rows: list[dict[str, Any]] = []
     for (side, kind, protocol, contexts), group in _groups(cases, found):
         if kind not in ("distance", "linear") or any(each is None for _, each in group):
@@ -395,8 +366,8 @@ def compare_locality(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
                 continue
             machine = _regressed(protocol, contexts, seen)
             if estimate == "known":  # c = g = 2
-                fixed = FIXED_CYCLES + 2.0 * ENDS_CYCLES
-                machine = multithreaded(protocol, contexts, 2.0, fixed)
+                fixed = johnson.FIXED_CYCLES + 2.0 * ENDS_CYCLES
+                machine = johnson.multithreaded(protocol, contexts, 2.0, fixed)
             said = _predict(machine, seen, load)
             for index, (case, each) in enumerate(group):
                 assert each is not None
@@ -427,18 +398,18 @@ def _beside(each: dict[str, Any], said: Locality, index: int) -> dict[str, Any]:
     }
 
 
-def _regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> Machine:
+def _regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> johnson.Machine:
     rates = [each["message_rate"] for each in seen]
-    return regressed(protocol, contexts, rates, [each["message_latency"] for each in seen])
+    return johnson.regressed(protocol, contexts, rates, [each["message_latency"] for each in seen])
 
 
-def _predict(machine: Machine, seen: Sequence[dict[str, Any]], load: str) -> Locality:
+def _predict(machine: johnson.Machine, seen: Sequence[dict[str, Any]], load: str) -> Locality:
     channels = np.array([each["channel_flits"] for each in seen])
     distance = [each["distance"] for each in seen]
     return predict_locality(*machine, distance, channels if load == "own" else 1)
 
 
-def compare_sizes(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
+def compare_sizes(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
     """Return one row per torus, mapping and number of contexts of figures 6 to 8, and source.
 
     ``source`` is ``simulated`` or ``model``, with s and offset of the nine mappings on 8 x 8 and
@@ -446,8 +417,6 @@ def compare_sizes(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
     nodes' channels, over d. The parts of t_t (eq. 18) are made of T_m in the same way for both,
     all waiting being ``variable_message_cycles``.
     """
-    import polars as pl
-
     groups = dict(_groups(cases, found))
     rows: list[dict[str, Any]] = []
     for (side, kind, protocol, contexts), group in groups.items():
@@ -457,38 +426,34 @@ def compare_sizes(cases: Sequence[Case], found: Seen) -> pl.DataFrame:
             continue
         machine = _regressed(protocol, contexts, [each for each in nine if each is not None])
         said = _predict(machine, [each], "own")
+        (_, cost, network), flits = machine, johnson.MEAN_FLITS
+        critical = cost.critical_messages.item()
         for source, rate, latency in (
             ("simulated", each["message_rate"], each["message_latency"]),
             ("model", float(said.message_rate[0]), float(said.message_latency[0])),
         ):
+            ratio = cost.squared_length_ratio
+            wait = node_channel_wait(rate, flits, network.node_channels, ratio)
             rows.append(
                 {"nodes": side * side, "mapping": kind, "contexts": contexts, "source": source}
                 | {"distance": each["distance"], "message_rate": rate, "message_latency": latency}
-                | _parts(machine, each["distance"], rate, latency)
+                | {
+                    "per_hop_latency": (latency - flits - float(wait)) / each["distance"],
+                    "inter_transaction_cycles": cost.messages.item() / rate,
+                    "variable_message_cycles": critical * (latency - flits) / contexts,
+                    "fixed_message_cycles": critical * flits / contexts,
+                    "fixed_transaction_cycles": cost.fixed_processor_cycles.item() / contexts,
+                    "work_cycles": johnson.RUN_CYCLES / contexts,
+                }
             )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _parts(machine: Machine, distance: float, rate: float, latency: float) -> dict[str, float]:
-    application, cost, network = machine
-    ratio = cost.squared_length_ratio
-    wait = node_channel_wait(rate, MEAN_FLITS, network.node_channels, ratio)
-    contexts, critical = application.contexts.item(), cost.critical_messages.item()
-    return {
-        "per_hop_latency": (latency - MEAN_FLITS - float(wait)) / distance,
-        "inter_transaction_cycles": cost.messages.item() / rate,
-        "variable_message_cycles": critical * (latency - MEAN_FLITS) / contexts,
-        "fixed_message_cycles": critical * MEAN_FLITS / contexts,
-        "fixed_transaction_cycles": cost.fixed_processor_cycles.item() / contexts,
-        "work_cycles": RUN_CYCLES / contexts,
-    }
-
-
-Group = list[tuple["Case", "dict[str, Any] | None"]]
+Group: TypeAlias = list[tuple[running.Case, "dict[str, Any] | None"]]
 
 
 def _groups(
-    cases: Sequence[Case], found: Seen
+    cases: Sequence[running.Case], found: running.Seen
 ) -> Iterator[tuple[tuple[int, str, str, int], Group]]:
     """Yield the cases that differ in their mapping alone, of each kind of mapping."""
     groups: dict[tuple[int, str, str, int], Group] = {}
@@ -523,20 +488,20 @@ WORST = 3
 """Configurations that are named where a goal is not met."""
 
 
-def run(*, quick: bool, kept: Path) -> StudyResult:
+def run(*, quick: bool, kept: Path) -> running.StudyResult:
     """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
     torus_questions, locality_questions = torus_cases(quick=quick), locality_cases(quick=quick)
-    torus_found = simulate_all(torus_questions, _simulate_torus, kept, "broadcasts on tori")
+    torus_found = running.simulate_all(torus_questions, _simulate_torus, kept, "broadcasts on tori")
     locality_found: list[dict[str, Any] | None] = [None] * len(locality_questions)
     if None not in torus_found:  # else Ctrl-C has said to stop
-        locality_found = simulate_all(
+        locality_found = running.simulate_all(
             locality_questions, _simulate_locality, kept, "transactions on tori"
         )
     torus = compare_torus(torus_questions, torus_found)
     locality = compare_locality(locality_questions, locality_found)
     sizes = compare_sizes(locality_questions, locality_found)
-    sections: list[Section] = []
-    goals: list[Goal] = []
+    sections: list[running.Section] = []
+    goals: list[running.Goal] = []
     if len(torus):
         goals += _torus_goals(torus)
         sections += _torus_sections(torus)
@@ -546,7 +511,7 @@ def run(*, quick: bool, kept: Path) -> StudyResult:
     if len(sizes):
         sections.append(_sizes_section(sizes))
     found = [*torus_found, *locality_found]
-    return StudyResult(
+    return running.StudyResult(
         name="model-accuracy",
         quick=quick,
         goals=tuple(goals),
@@ -558,9 +523,7 @@ def run(*, quick: bool, kept: Path) -> StudyResult:
     )
 
 
-def _torus_goals(torus: pl.DataFrame) -> Iterator[Goal]:
-    import polars as pl
-
+def _torus_goals(torus: pl.DataFrame) -> Iterator[running.Goal]:
     table = torus.filter(variant=DEFAULT_VARIANT)
     for row in mean_errors(table).iter_rows(named=True):
         of = table.filter(pl.col("figure") == row["figure"])
@@ -572,18 +535,16 @@ def _torus_goals(torus: pl.DataFrame) -> Iterator[Goal]:
         many = row["configurations"] - row["unsolved"]
         mean, largest = (nan if row[name] is None else abs(row[name])
                          for name in ("absolute", "worst"))  # fmt: skip
-        yield Goal(f"{what}, mean error of {many} tori", limit, mean, "%", _worst(of))
+        yield running.Goal(f"{what}, mean error of {many} tori", limit, mean, "%", _worst(of))
         if row["load"] is None:
-            yield Goal("saturation rate, largest error", limit, largest, "%", _worst(of))
+            yield running.Goal("saturation rate, largest error", limit, largest, "%", _worst(of))
     unsolved = table.filter(pl.col("error").is_null()).unique(NAME, maintain_order=True)
     names = [_configuration(row) for row in unsolved.head(WORST).iter_rows(named=True)]
     what = "tori without a predicted latency at one of these loads"
-    yield Goal(what, 0, len(unsolved), "tori", "; ".join(names))
+    yield running.Goal(what, 0, len(unsolved), "tori", "; ".join(names))
 
 
 def _worst(table: pl.DataFrame) -> str:
-    import polars as pl
-
     rows = table.drop_nulls("error").sort(pl.col("error").abs(), descending=True).head(WORST)
     return "; ".join(
         f"{_configuration(row)} {_percent(row['error'])} %" for row in rows.iter_rows(named=True)
@@ -594,14 +555,27 @@ def _configuration(row: dict[str, Any]) -> str:
     return " ".join(f"{symbol}{row[name]:g}" for name, symbol in SYMBOLS.items())
 
 
-def _torus_sections(torus: pl.DataFrame) -> Iterator[Section]:
+def _torus_sections(torus: pl.DataFrame) -> Iterator[running.Section]:
     default = torus.filter(variant=DEFAULT_VARIANT)
-    yield _each_section(default)
+    rows = []
+    for values, of in default.group_by(*NAME, maintain_order=True):
+        *latencies, saturation = of.iter_rows(named=True)
+        cells = [f"{value:g}" for value in values]
+        for row in latencies:
+            cells += [f"{row['simulated']:.1f}", _percent(row["error"])]
+        cells += [f"{saturation['simulated']:.3g}", _percent(saturation["error"])]
+        rows.append(tuple(cells))
+    heads = [part for load in LOADS for part in (f"L at {100 * load:.0f} %", "err %")]
+    yield running.Section(
+        f"Torus broadcast, {DEFAULT_VARIANT}: simulated latencies in cycles, and the model's error",
+        (*SYMBOLS.values(), *heads, "saturation", "err %"),
+        tuple(rows),
+    )
     loads = (*(f"{100 * load:.0f} %" for load in LOADS), "saturation")
     rows = []
     for variant, of in torus.group_by("variant", maintain_order=True):
         rows.append((str(variant[0]), *map(_means, mean_errors(of).to_dicts())))
-    yield Section(
+    yield running.Section(
         "Torus broadcast, mean absolute error by variant, in % (and mean error)",
         ("variant", *loads),
         tuple(rows),
@@ -615,7 +589,7 @@ def _torus_sections(torus: pl.DataFrame) -> Iterator[Section]:
             if name == "fitted":
                 label = "fitted on" if value[0] else "not fitted on"
             rows.append((f"{label} ({means[0]['configurations']})", *map(_means, means)))
-    yield Section(
+    yield running.Section(
         f"Torus broadcast, {DEFAULT_VARIANT}: mean absolute error by group, in % (and mean error)",
         ("group (configurations)", *loads),
         tuple(rows),
@@ -630,26 +604,9 @@ def _means(mean: dict[str, Any]) -> str:
     return f"{mean['absolute']:.1f} ({mean['signed']:+.1f}){unsolved}"
 
 
-def _each_section(default: pl.DataFrame) -> Section:
-    rows = []
-    for name, of in default.group_by(*NAME, maintain_order=True):
-        *latencies, saturation = of.iter_rows(named=True)
-        cells = [f"{value:g}" for value in name]
-        for row in latencies:
-            cells += [f"{row['simulated']:.1f}", _percent(row["error"])]
-        cells += [f"{saturation['simulated']:.3g}", _percent(saturation["error"])]
-        rows.append(tuple(cells))
-    heads = [part for load in LOADS for part in (f"L at {100 * load:.0f} %", "err %")]
-    return Section(
-        f"Torus broadcast, {DEFAULT_VARIANT}: simulated latencies in cycles, and the model's error",
-        (*SYMBOLS.values(), *heads, "saturation", "err %"),
-        tuple(rows),
-    )
-
-
-def _locality_goals(locality: pl.DataFrame) -> Iterator[Goal]:
-    for protocol in PROTOCOLS:
-        for contexts in CONTEXTS:
+def _locality_goals(locality: pl.DataFrame) -> Iterator[running.Goal]:
+    for protocol in johnson.PROTOCOLS:
+        for contexts in johnson.CONTEXTS:
             of = locality.filter(
                 protocol=protocol, contexts=contexts, kind="distance", channel_load="own",
                 estimate=ESTIMATE[protocol],
@@ -661,24 +618,20 @@ def _locality_goals(locality: pl.DataFrame) -> Iterator[Goal]:
                 ("message latency", most_latency, error, unit),
             ):
                 found, where = _largest(of, column)
-                yield Goal(
+                yield running.Goal(
                     f"{protocol}, p = {contexts}: {what}, largest error", limit,
                     found * (100 if of_unit == "%" else 1), of_unit, where,
                 )  # fmt: skip
 
 
 def _largest(table: pl.DataFrame, column: str) -> tuple[float, str]:
-    import polars as pl
-
     if not len(table):
         return nan, ""
     row = table.row(table.select(pl.col(column).abs().arg_max()).item(), named=True)
     return abs(row[column]), f"d = {row['distance']:.3g}"
 
 
-def _locality_section(locality: pl.DataFrame) -> Section:
-    import polars as pl
-
+def _locality_section(locality: pl.DataFrame) -> running.Section:
     rows = []
     by = ("protocol", "kind", "estimate", "contexts")
     for name, of in locality.group_by(*by, maintain_order=True):
@@ -693,7 +646,7 @@ def _locality_section(locality: pl.DataFrame) -> Section:
             ]
         rows.append(tuple(cells))
     heads = (part for load in CHANNEL_LOADS for part in (f"{load}: rate %", "latency", "%"))
-    return Section(
+    return running.Section(
         "Locality on torus:8x8: largest error of message rate and latency (cycles)",
         ("protocol", "mappings", "s, offset", "p", "busiest", *heads),
         tuple(sorted(rows)),
@@ -705,7 +658,7 @@ def _locality_section(locality: pl.DataFrame) -> Section:
     )
 
 
-def _sizes_section(sizes: pl.DataFrame) -> Section:
+def _sizes_section(sizes: pl.DataFrame) -> running.Section:
     rows = []
     by = ("nodes", "mapping", "contexts")
     for name, of in sizes.group_by(*by, maintain_order=True):
@@ -717,7 +670,7 @@ def _sizes_section(sizes: pl.DataFrame) -> Section:
             error = said[column] / seen[column] - 1
             cells += [f"{seen[column]:.4g}", f"{said[column]:.4g}", _percent(error)]
         rows.append(tuple(cells))
-    return Section(
+    return running.Section(
         "Locality on tori that no parameter was taken from (64 nodes apart), coherence",
         ("nodes", "mapping", "p", "r_m", "model", "err %", "T_m", "model", "err %"),
         tuple(rows),
@@ -743,12 +696,12 @@ LOOKS = {
 """Whose curve it is, by what was found and the channel loads that it is given."""
 
 
-def figures(result: StudyResult) -> Iterator[Figure]:
+def figures(result: running.StudyResult) -> Iterator[Figure]:
     """Yield name, title, panels and a remark of each figure that there are cases for.
 
     Shahrabi, Ould-Khaoua & Mackenzie's figure 1, and Johnson's figures 3 to 8: simulated points and
     the models' curves. The latter three show machines that are too large to simulate: beside the
-    paper's, as ``models.alewife`` has them, are those that were simulated, and the model of these.
+    paper's, as ``alewife`` has them, are those that were simulated, and the model of these.
     """
     for name, draw in (
         ("torus-broadcast", _figure_1),
@@ -794,7 +747,7 @@ def _figures_3_to_5(locality: pl.DataFrame) -> Iterator[Figure]:
             chosen = locality.filter(protocol=protocol, estimate=estimate)
             for (kind,), of in chosen.group_by("kind", maintain_order=True):
                 curves = []
-                for contexts, ((source, load), whose) in product(CONTEXTS, LOOKS.items()):
+                for contexts, ((source, load), whose) in product(johnson.CONTEXTS, LOOKS.items()):
                     some = of.filter(contexts=contexts, channel_load=load)
                     rate, latency = (
                         some[f"{source}_{what}"].to_numpy() for what in ("rate", "latency")
@@ -812,7 +765,7 @@ def _figures_6_to_8(sizes: pl.DataFrame) -> Iterator[Figure]:
     hops, ratios, parts = [], [], []
     largest = sizes.filter(nodes=sizes["nodes"].max())
     for source, whose in {"simulated": COMPUTED, "model": MODELLED}.items():
-        for contexts in CONTEXTS:
+        for contexts in johnson.CONTEXTS:
             of = sizes.filter(contexts=contexts, source=source)
             far, near = of.filter(mapping="random"), of.filter(mapping="identity")
             name, both = f"p = {contexts}", far.join(near, on="nodes", suffix=" of ideal")
@@ -827,12 +780,15 @@ def _figures_6_to_8(sizes: pl.DataFrame) -> Iterator[Figure]:
                 row[f"{part}_cycles"],
             )
             for row in largest.filter(source=source).iter_rows(named=True)
-            for part, words in TIMES.items()
+            for part, words in johnson.TIMES.items()
         ]
         parts.append(("Simulated" if source == "simulated" else "Model of the same", bars))
-    hops.append(curve("p = 2", NODES, hop_latencies(), PRINTED))
-    ratios += [curve(f"p = {contexts}", NODES, gain, PRINTED) for contexts, gain in gains().items()]
-    parts.append(("Model of the paper's machine", times_of_paper()))
+    hops.append(curve("p = 2", johnson.NODES, johnson.hop_latencies(), PRINTED))
+    ratios += [
+        curve(f"p = {contexts}", johnson.NODES, gain, PRINTED)
+        for contexts, gain in johnson.gains().items()
+    ]
+    parts.append(("Model of the paper's machine", johnson.times_of_paper()))
     remark = (
         "Computed are simulated tori of 16 to 1024 nodes, model is the model of these, printed "
         "that of the paper's machine."

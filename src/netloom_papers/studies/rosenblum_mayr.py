@@ -18,7 +18,7 @@ combine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import count, islice, product
@@ -43,7 +43,7 @@ from netloom_papers.combining.hot_spots import (
 )
 from netloom_papers.combining.runs import critical_queue
 from netloom_papers.exhibits import Cell, Grid, Plot, curve, grid, plot
-from netloom_papers.ledger import Against, Item, Known, Made, Row, published
+from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, Row, published
 from netloom_papers.studies.running import run_side_by_side
 
 Case: TypeAlias = "tuple[System, int, bool]"
@@ -51,10 +51,6 @@ Case: TypeAlias = "tuple[System, int, bool]"
 """A system, the seed of its placement and requests, and whether elements wait."""
 
 Runs: TypeAlias = Mapping[str, Sequence[CombiningRun]]
-
-Found: TypeAlias = dict[str, Any]
-
-Drawn: TypeAlias = Iterable[Plot | Grid | str]
 
 PAPER = "rosenblum-mayr"
 
@@ -218,14 +214,12 @@ def _all_seeds(pes: int, wait: bool, known: Known) -> Found:
     """Return each printed number: it should lie between the least and the most of all seeds."""
     lines, by_name, seeds = known["rows"], systems(pes), range(1, known["seeds"] + 1)
     cases = [(by_name[name], seed, wait) for name, seed in product(lines, seeds)]
-    found: Found = {}
     runs = _simulate(cases, known["item"]).reshape(len(lines), len(seeds), len(COLUMNS))
     for (name, printed), samples in zip(lines.items(), runs, strict=True):
         mean, least, most = samples.mean(axis=0), samples.min(axis=0), samples.max(axis=0)
         for number, values in enumerate(printed, 1):
             room = np.where(values < mean, mean - least, most - mean) + ROUNDING
-            found |= _numbers(f"{name}, seed {number}", values, mean, room)
-    return found
+            yield from _numbers(f"{name}, seed {number}", values, mean, room)
 
 
 def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
@@ -237,7 +231,7 @@ def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
     """
     many = known["placements"]
     if not many:
-        return {}
+        return
     lines, by_name, used = published(PAPER)["items"][table]["rows"], systems(pes), anchors(pes)
     seeds = {by_name[name].family: alike(pes, name, (many, many)) for name in used}
     cases = [
@@ -247,7 +241,6 @@ def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
         for seed in some
     ]
     samples = _simulate(cases, known["item"]).reshape(len(lines), 2, -1, len(COLUMNS))
-    found: Found = {}
     for name, both in zip(lines, samples, strict=True):
         taken = used.get(name, ()) if not wait else ()
         for number, (values, some) in enumerate(zip(lines[name], both, strict=True), 1):
@@ -257,8 +250,7 @@ def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
                 for at in range(len(COLUMNS))
             ]
             room = SPREADS * np.maximum(spread, LEAST_SPREADS[pes])
-            found |= _numbers(f"{name}, seed {number}", values, some.mean(axis=0), room, marks)
-    return found
+            yield from _numbers(f"{name}, seed {number}", values, some.mean(axis=0), room, marks)
 
 
 def _numbers(
@@ -269,7 +261,8 @@ def _numbers(
     marks: Sequence[str] = ("",) * len(COLUMNS),
 ) -> Found:
     each = zip(COLUMNS, marks, printed, computed.tolist(), room.tolist(), strict=True)
-    return {f"{what}, {column}{mark}": Against(*found) for column, mark, *found in each}
+    for column, mark, *found in each:
+        yield f"{what}, {column}{mark}", Against(*found)
 
 
 def _draw_performance(table: str, what: str, made: Made) -> Drawn:
@@ -325,41 +318,36 @@ def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
     # elements that have a hot spot; any number of them if there are many
     elements = [round(line[REQUESTS] * per_request) if pes == 16 else None for line in lines]
     likes = [(line[MEAN_STEPS], some) for line, some in zip(lines, elements, strict=True)]
+
+    def look(seed: int, wanted: Sequence[tuple[float, int | None]]) -> list[bool]:
+        """Whether a placement is like each of several: mean steps, and who has hot spots."""
+        traffic = system.traffic(seed)
+        having = int(np.count_nonzero(traffic.assigned[:, 0] >= 0))
+        alike_to = np.array([elements in (None, having) for _, elements in wanted])
+        steps = np.array([steps for steps, _ in wanted])
+
+        def distance(request_seeds: Sequence[int], length: int) -> Floats:
+            runs = [system.run(traffic, each, steps=length).steps_mean for each in request_seeds]
+            return np.abs(float(np.mean(runs)) - steps)
+
+        first = rule["first_look"]
+        if alike_to.any():
+            alike_to &= distance([first["seed"]], first["steps"]) <= first["within"]
+        if alike_to.any():
+            alike_to &= distance(rule["request_seeds"], STEPS) <= rule["within"]
+        return [bool(each) for each in alike_to]
+
     found: list[list[int]] = [[] for _ in likes]
     seeds = count(1)
     while open_ := [at for at, some in enumerate(found) if len(some) < wanted[at]]:
         batch = list(islice(seeds, BATCH))
         assert batch[-1] <= rule["most_seeds"], f"no placements like those of {name}"
-        looks = [partial(_look, system, seed, [likes[at] for at in open_], rule) for seed in batch]
+        looks = [partial(look, seed, [likes[at] for at in open_]) for seed in batch]
         for seed, alike_to in zip(batch, run_side_by_side(looks), strict=True):
             for at, is_alike in zip(open_, alike_to, strict=True):
                 if is_alike and len(found[at]) < wanted[at]:
                     found[at].append(seed)
     return found
-
-
-def _look(
-    system: System,
-    seed: int,
-    likes: Sequence[tuple[float, int | None]],
-    rule: Known,
-) -> list[bool]:
-    """Whether a placement is like each of several: mean steps, and elements that have hot spots."""
-    traffic = system.traffic(seed)
-    having = int(np.count_nonzero(traffic.assigned[:, 0] >= 0))
-    alike_to = np.array([elements in (None, having) for _, elements in likes])
-    steps = np.array([steps for steps, _ in likes])
-
-    def distance(request_seeds: Sequence[int], length: int) -> Floats:
-        runs = [system.run(traffic, each, steps=length).steps_mean for each in request_seeds]
-        return np.abs(float(np.mean(runs)) - steps)
-
-    first = rule["first_look"]
-    if alike_to.any():
-        alike_to &= distance([first["seed"]], first["steps"]) <= first["within"]
-    if alike_to.any():
-        alike_to &= distance(rule["request_seeds"], STEPS) <= rule["within"]
-    return [bool(each) for each in alike_to]
 
 
 def _simulate(cases: Sequence[Case], what: str) -> Floats:
@@ -455,7 +443,7 @@ def _critical(known: Known) -> Found:
     answer = critical_queue(CombiningNetwork(normal.pes), traffics, STEPS, seeds=seeds)
     if answer.interrupted:
         raise KeyboardInterrupt
-    return {f"critical size at a rate of {rate:.2f}": answer.size}
+    yield f"critical size at a rate of {rate:.2f}", answer.size
 
 
 @cache
@@ -476,7 +464,6 @@ def spacing(
 def _spacing(known: Known) -> Found:
     """What the text says: no significant effect, but for queues in the middle."""
     runs = spacing(tuple(known["queues"]), known["seeds"])
-    found: Found = {}
     for queue in known["queues"]:
         steps = {name: _mean_steps(runs[name, queue]) for name in SPACINGS}
         middle = {
@@ -485,23 +472,21 @@ def _spacing(known: Known) -> Found:
         }
         size = size_of(queue)
         for name in ("close", "medium"):
-            found[f"mean steps, {name} over wide, {size}"] = steps[name] / steps["wide"]
-        found[f"medium longest in stages 2 to 4, {size} (share of seeds)"] = np.mean(
-            middle["medium"] >= np.maximum(middle["close"], middle["wide"])
+            yield f"mean steps, {name} over wide, {size}", steps[name] / steps["wide"]
+        yield (
+            f"medium longest in stages 2 to 4, {size} (share of seeds)",
+            np.mean(middle["medium"] >= np.maximum(middle["close"], middle["wide"])),
         )
-    return found
 
 
 def _reproduced_spacing(known: Known) -> Found:
     """Medians over seeds, as an independent reproduction has them, with both orders of digits."""
-    found: Found = {}
     for digits in ("least", "most"):
         runs = spacing(tuple(known["queues"]), known["seeds"], f"{digits}-significant-first")
         for (name, queue), some in runs.items():
             quantity = f"{digits} significant first, {name}, {size_of(queue)}, mean steps"
             if quantity in known["values"]:
-                found[quantity] = np.median(_mean_steps(some))
-    return found
+                yield quantity, np.median(_mean_steps(some))
 
 
 def _mean_steps(runs: Sequence[CombiningRun]) -> Floats:
@@ -511,7 +496,7 @@ def _mean_steps(runs: Sequence[CombiningRun]) -> Floats:
 def _finalisation(known: Known) -> Found:
     runs = _over_seeds(systems(512)["Small Queues"], known["seeds"], "finalisation")
     most = max(run.finalisation_steps for run in runs)
-    return {"most finalisation steps over requested ones, Small Queues, no-wait": most / STEPS}
+    yield "most finalisation steps over requested ones, Small Queues, no-wait", most / STEPS
 
 
 def _backward(known: Known) -> Found:
@@ -521,7 +506,7 @@ def _backward(known: Known) -> Found:
         _mean_steps(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order))
         for order in ("forward", "backward")
     )
-    return {"mean steps, forward over backward, queues of 1": forward / backward}
+    yield "mean steps, forward over backward, queues of 1", forward / backward
 
 
 def _waiting(known: Known) -> Found:
@@ -530,10 +515,8 @@ def _waiting(known: Known) -> Found:
     steps = known["steps"]
     runs = _over_seeds(one, known["seeds"], "one hot spot, wait", wait=True, steps=steps)
     found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
-    return {
-        "requests per PE, table II, Few Hot Spots, seed 2": found,
-        "requests per PE, a cycle of 9 + 1 / G steps": found,
-    }
+    yield "requests per PE, table II, Few Hot Spots, seed 2", found
+    yield "requests per PE, a cycle of 9 + 1 / G steps", found
 
 
 def _over_seeds(system: System, seeds: int, what: str, **options: Any) -> list[CombiningRun]:
@@ -546,7 +529,6 @@ def _over_seeds(system: System, seeds: int, what: str, **options: Any) -> list[C
 
 def _closed_form(known: Known) -> Found:
     """Return each mean queue and wait pool of one hot spot beside ``single_hot_spot``."""
-    compared: Found = {}
     for stages, steps in zip(known["stages"], known["steps"], strict=True):
         system = System(2**stages, 1, 1, 1.0, known["rate"], None)
         runs = _over_seeds(system, known["seeds"], f"one hot spot, K = {stages}", steps=steps)
@@ -567,11 +549,10 @@ def _closed_form(known: Known) -> Found:
         ):
             error = 3 * samples.std(ddof=1) / len(samples) ** 0.5
             room = max(known["within"] * value, error)
-            compared[f"{name}, K = {stages}"] = Against(value, samples.mean(), room)
+            yield f"{name}, K = {stages}", Against(value, samples.mean(), room)
         for name, field in (("least", "steps_min"), ("most", "steps_max")):
             spent = np.mean([getattr(run, field) for run in runs])
-            compared[f"{name} steps, K = {stages}"] = Against(2 * stages + 2, spent, 0.0)
-    return compared
+            yield f"{name} steps, K = {stages}", Against(2 * stages + 2, spent, 0.0)
 
 
 def _saturation(known: Known) -> Found:
@@ -585,12 +566,11 @@ def _saturation(known: Known) -> Found:
 
     runs = [partial(carried, pes, share, seed) for (pes, share), seed in product(cases, seeds)]
     found = np.reshape(run_side_by_side(runs, "tree saturation"), (len(cases), -1))
-    return {
-        f"throughput of {pes} elements, h = {fraction}": Against(
-            tree_saturation(pes, fraction), samples
+    for (pes, fraction), samples in zip(cases, found, strict=True):
+        yield (
+            f"throughput of {pes} elements, h = {fraction}",
+            Against(tree_saturation(pes, fraction), samples),
         )
-        for (pes, fraction), samples in zip(cases, found, strict=True)
-    }
 
 
 def _one_for_all(
@@ -605,20 +585,18 @@ def _one_for_all(
 
 def _cure(known: Known) -> Found:
     """The largest of the networks at a rate that it carries only if it combines."""
-    found: Found = {}
     rate = known["rate"]
     for fraction in known["hot_fractions"]:
         carried = {}
         for rule, how in (("waiting", "combining"), ("none", "no combining")):
             carried[how], elements, first = _population(known, fraction, rule)
             where = f"h = {fraction}, {how}"
-            found[f"{where}, carried of what is asked for"] = carried[how] / rate
-            found[f"{where}, queue of an element"] = elements
+            yield f"{where}, carried of what is asked for", (carried[how] / rate).mean()
+            yield f"{where}, queue of an element", elements.mean()
             if rule == "none":
-                found[f"{where}, queue behind stage 0"] = first
+                yield f"{where}, queue behind stage 0", first.mean()
         times = carried["combining"] / carried["no combining"]
-        found[f"h = {fraction}, carried with over without combining"] = times
-    return {quantity: samples.mean() for quantity, samples in found.items()}
+        yield f"h = {fraction}, carried with over without combining", times.mean()
 
 
 def _population(known: Known, fraction: float, rule: str) -> Floats:

@@ -2,8 +2,8 @@
 
 The reference is a table of that simulator's measurements, with one configuration per row. It has
 meshes, tori, and networks whose hosts are not routers (fat trees, flattened butterflies,
-concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks`` and ``routings`` build
-each as that simulator does, and ``booksim.cases`` measures it in the same way.
+concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks`` builds each as that
+simulator does, and ``booksim.cases`` measures it in the same way.
 
 What is read from the reference besides the number to compare with is the configuration, and, for
 the latencies at 50 % and 80 % of *its* saturation load, that load.
@@ -18,19 +18,17 @@ the channels' capacity, because allocation is not perfect.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import nan
-from threading import Event
-from typing import Any, TypeAlias
 
 import numpy as np
 
-from netloom.base.progress import track
+from netloom.phases.execution import side_by_side
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.idle import channel_kinds, idle_network, lone_cycles
 from netloom.simulation.network.routers import PRESETS, Router, router
@@ -39,12 +37,8 @@ from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
-from netloom_papers.ledger import Against, Item, Known, Row
+from netloom_papers.ledger import Against, Found, Item, Known, Row
 from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
-
-Theory: TypeAlias = dict[str, Against]
-
-"""What theory says of each quantity, and what is simulated."""
 
 PAST_SATURATION = (
     "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
@@ -74,6 +68,8 @@ MINIMAL = (("uniform", (0.7, 0.75, 0.8)), ("next-group", (FULL,)))
 def _runs(known: Known) -> Iterator[Row]:
     """Yield every recorded number, or every number of the table that is the ``reference``.
 
+    A reason goes with recorded numbers, and with what differs in kind.
+
     It is a CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
     or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
     ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
@@ -101,37 +97,28 @@ def _runs(known: Known) -> Iterator[Row]:
     reference = known.get("reference")
     cases = recorded if reference is None else read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
-    for case, computed in _measured(cases):
+
+    def measured(case: Case, stopped: Callable[[], bool]) -> dict[str, float] | None:
+        with suppress(CancelledError):
+            return measure(case, stopped)
+        return None
+
+    runs = [partial(measured, case) for case in cases]
+    found = side_by_side(runs, "routers against the reference")
+    for case, computed in zip(cases, found, strict=True):
         for item, value in case.measured.items():
-            same = values.get(case.name, {}).get(item) == value
             about = known["compared"].get(item, known["compared"][AT_80])  # the latter: at any load
-            yield _row(about, case, item, computed.get(item, nan), recorded=same)
-
-
-def _row(about: dict[str, Any], case: Case, item: str, computed: float, *, recorded: bool) -> Row:
-    """Compare one number. A reason goes with recorded ones, and with what differs in kind."""
-    reason = case.difference
-    if recorded and case.name in about.get("outside", ()):
-        reason = about["reason"]
-    elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
-        reason = PAST_SATURATION
-    return Row(
-        "router", item, case.name, case.measured[item], computed, about["tolerance"], reason,
-        cause="one run" if reason and not case.difference else "", kind="implementation",
-    )  # fmt: skip
-
-
-def _measured(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, float]]]:
-    """Yield every configuration with what was measured of it, several at a time."""
-    stop = Event()
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        waiting = [(case, pool.submit(measure, case, stop)) for case in cases]
-        for case, future in track(waiting, "routers against the reference"):
-            yield case, future.result()
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+            same = values.get(case.name, {}).get(item) == value
+            reason = case.difference
+            if same and case.name in about.get("outside", ()):
+                reason = about["reason"]
+            elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
+                reason = PAST_SATURATION
+            yield Row(
+                "router", item, case.name, value, computed.get(item, nan), about["tolerance"],
+                reason, cause="one run" if reason and not case.difference else "",
+                kind="implementation",
+            )  # fmt: skip
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:
@@ -165,35 +152,30 @@ def output_queue_wait(load: float, sources: int) -> float:
     return (sources - 1) / sources * load / (2 * (1 - load))
 
 
-def _single_packets(_: Known) -> Theory:
+def _single_packets(_: Known) -> Found:
     """One packet on an idle network takes what the stages add up to, to the cycle."""
-    compared = {}
     net = topology("mesh:4x4")
     for switching in ("wormhole", "virtual-cut-through", "store-and-forward", "circuit"):
         for preset, (cycles, flits) in product(PRESETS, ((1, 1), (1, 5), (2, 5))):
             model = router(preset, switching=switching, channel_cycles=cycles)
             found = _first_latency(net, "dimension-order", pairs(16, [0], [15]), model, flits)
             name = f"{switching}, {preset}, links of {cycles}, {flits} flits"
-            compared[name] = Against(model.zero_load_cycles(6, flits), found)
-    return compared
+            yield name, Against(model.zero_load_cycles(6, flits), found)
 
 
-def _source_queues(_: Known) -> Theory:
+def _source_queues(_: Known) -> Found:
     """Two nodes that send to each other: nothing but the source's own packets is in the way."""
-    compared = {}
     net = topology("line:2")
     for load, flits in ((0.2, 5), (0.5, 5), (0.5, 8), (0.7, 5)):
         run = _run(net, "dimension-order", parse_traffic("uniform", net), Router(), load, flits)
         delivered = run.advance(2_000_000)
         found = float((delivered.entry - delivered.birth).mean())
         name = f"wait in the source queue, load {load}, {flits} flits"
-        compared[name] = Against(queue_wait(load, flits), found)
-    return compared
+        yield name, Against(queue_wait(load, flits), found)
 
 
-def _lone_packets(_: Known) -> Theory:
+def _lone_packets(_: Known) -> Found:
     """One packet over channels of different lengths and rates takes what its way adds up to."""
-    compared = {}
     for preset in PRESETS:
         for cycles, rates, flits in (
             ((1, 1, 1, 1), (1, 1, 1, 1), 5), ((1, 100, 10, 1), (1, 1, 1, 1), 5),
@@ -207,8 +189,7 @@ def _lone_packets(_: Known) -> Theory:
             found = _first_latency(net, "minimal", traffic, model, flits)
             name = f"{preset}, channels of {cycles} cycles and {rates} flits/cycle, {flits} flits"
             value = lone_cycles(model, way, flits)
-            compared[name] = Against(value, found)
-    return compared
+            yield name, Against(value, found)
 
 
 def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
@@ -227,32 +208,27 @@ def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
     )  # fmt: skip
 
 
-def _host_queues(_: Known) -> Theory:
+def _host_queues(_: Known) -> Found:
     """Two hosts that send to each other over channels of their own."""
-    compared = {}
     for load, flits, cycles in ((0.5, 5, 1), (0.7, 5, 1), (0.25, 5, 2), (0.15, 3, 4)):
         net = _chain((1, 1, 1, 1), (1 / cycles, 1, 1, 1))
         found = _waits(net, "minimal", pairs(2, [0], [1]), load, flits)
         name = f"injection of a flit in {cycles} cycles, load {load}, {flits} flits"
-        compared[name] = Against(queue_wait(load, flits, cycles), found)
-    return compared
+        yield name, Against(queue_wait(load, flits, cycles), found)
 
 
-def _output_queues(_: Known) -> Theory:
+def _output_queues(_: Known) -> Found:
     """Hosts of one router that send single flits to another of its hosts."""
-    compared = {}
     for load, sources in ((0.5, 2), (0.5, 8), (0.8, 2), (0.8, 8)):
         net = topology(f"xgft:{sources + 1}/1")
         traffic = pairs(net.num_hosts, [*range(1, sources + 1)], [0] * sources)
         found = _waits(net, "nca", traffic, load / sources, 1)
         name, value = f"{sources} hosts, load {load}", output_queue_wait(load, sources)
-        compared[name] = Against(value, found)
-    return compared
+        yield name, Against(value, found)
 
 
-def _permutations(_: Known) -> Theory:
+def _permutations(_: Known) -> Found:
     """A full fat tree carries any permutation by adaptive ways upwards."""
-    compared = {}
     net, load = topology("fat-tree:4x3"), 0.7
     model, rng = replace(LARGE, vcs=16), np.random.default_rng(7)
     some = [parse_traffic(name, net) for name in ("bit-complement", "transpose", "shuffle")]
@@ -260,42 +236,35 @@ def _permutations(_: Known) -> Theory:
     for traffic in (*some, drawn):
         for routing in ("nca-adaptive", "nca-adaptive:every"):
             name = f"{traffic.name} on {net.name}, {routing}, offered {load}"
-            compared[name] = Against(load, accepted(net, routing, traffic, model, load))
-    return compared
+            yield name, Against(load, accepted(net, routing, traffic, model, load))
 
 
-def _worst_traffic(_: Known) -> Theory:
+def _worst_traffic(_: Known) -> Found:
     """Traffic that all takes the same channels: 1 / (a p) on dragonflies, 1 / k on HyperX."""
-    return {
-        f"{pattern} on {spec}, {routing}": Against(value, _most(spec, routing, pattern, (FULL,)))
-        for spec, routing, pattern, value in (
-            (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
-            ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
-            ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
-        )
-    }
+    for spec, routing, pattern, value in (
+        (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
+        ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
+        ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
+    ):
+        most = _most(spec, routing, pattern, (FULL,))
+        yield f"{pattern} on {spec}, {routing}", Against(value, most)
 
 
-def _halves(_: Known) -> Theory:
+def _halves(_: Known) -> Found:
     """Valiant carries half of the capacity, whatever the traffic."""
     capacity = _most(DRAGONFLY, "minimal-group", *MINIMAL[0])
-    return {
-        f"{pattern} on {DRAGONFLY}, valiant": Against(
-            0.5, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
-        )
-        for pattern, _ in MINIMAL
-    }
+    for pattern in dict(MINIMAL):
+        share = _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
+        yield f"{pattern} on {DRAGONFLY}, valiant", Against(0.5, share)
 
 
-def _better(_: Known) -> Theory:
+def _better(_: Known) -> Found:
     """UGAL carries about the better of minimal and Valiant."""
-    compared = {}
     for (pattern, loads), tried in zip(MINIMAL, ((0.6, 0.65, 0.7), AROUND_HALF), strict=True):
         minimal = _most(DRAGONFLY, "minimal-group", pattern, loads)
         better = max(minimal, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF))
         share = _most(DRAGONFLY, "ugal-l", pattern, tried) / better
-        compared[f"{pattern} on {DRAGONFLY}, ugal-l"] = Against(1.0, share)
-    return compared
+        yield f"{pattern} on {DRAGONFLY}, ugal-l", Against(1.0, share)
 
 
 @cache

@@ -26,15 +26,14 @@ from netloom.questions.answers import Verdict
 if TYPE_CHECKING:
     import polars as pl
 
-    Case: TypeAlias = Mapping[str, Any]
+Case: TypeAlias = Mapping[str, Any]
 
-    Stopped: TypeAlias = Callable[[], bool]
+Stopped: TypeAlias = Callable[[], bool]
 
-    Simulate: TypeAlias = Callable[[Case, Stopped], dict[str, Any] | None]
+Simulate: TypeAlias = Callable[[Case, Stopped], dict[str, Any] | None]
 
-    Seen: TypeAlias = Sequence[dict[str, Any] | None]
-
-    """What simulation finds of each case. None where Ctrl-C came before."""
+Seen: TypeAlias = Sequence[dict[str, Any] | None]
+"""What simulation finds of each case. None where Ctrl-C came before."""
 
 
 class Study(NamedTuple):
@@ -311,8 +310,17 @@ def simulate_all(
     >>> simulate_all(cases[1:], lambda case, _: None, file, "squares")  # nothing to be done
     [{'square': 9}]
     """
-    path = Path(kept)
-    known = _read(path)
+    path, known = Path(kept), dict[str, dict[str, Any]]()
+    text = read_text(path, wanted=WANTED) if path.exists() else ""
+    whole = text[: text.rfind("\n") + 1]
+    for number, line in enumerate(whole.splitlines(), start=1):
+        try:
+            said = json.loads(line)
+            known[json.dumps(said["case"], sort_keys=True)] = dict(said["found"])
+        except (ValueError, TypeError, KeyError):
+            raise InputError(f"{path}:{number}", "no simulated case", WANTED) from None
+    if len(whole) < len(text):  # leave out what was not written to its end
+        write_text(path, whole)
     lock = Lock()
 
     def run(case: Case, stopped: Stopped) -> bool | None:
@@ -341,21 +349,3 @@ def simulate_all(
 
 def _name(case: Case) -> str:
     return json.dumps({**case, "netloom": __version__}, sort_keys=True)
-
-
-def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the cases of a file by name, and leave out of it what was not written to its end."""
-    if not path.exists():
-        return {}
-    text = read_text(path, wanted=WANTED)
-    whole = text[: text.rfind("\n") + 1]
-    found: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(whole.splitlines(), start=1):
-        try:
-            said = json.loads(line)
-            found[json.dumps(said["case"], sort_keys=True)] = dict(said["found"])
-        except (ValueError, TypeError, KeyError):
-            raise InputError(f"{path}:{number}", "no simulated case", WANTED) from None
-    if len(whole) < len(text):
-        write_text(path, whole)
-    return found

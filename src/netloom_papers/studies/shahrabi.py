@@ -14,10 +14,10 @@ all of that is recomputed here, the model beside simulations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
-from netloom_papers.exhibits import MODELLED, Cell, Grid, Plot, curve, grid, plot
-from netloom_papers.ledger import Item, Known, Made
+from netloom_papers.exhibits import MODELLED, Cell, curve, grid, plot
+from netloom_papers.ledger import Drawn, Found, Item, Known, Made
 from netloom_papers.models.published_torus import (
     VARIANTS,
     Corrections,
@@ -34,12 +34,11 @@ from netloom_papers.models.published_torus import (
     published_saturation,
     published_torus,
 )
+from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies.running import run_side_by_side
 from netloom_papers.worms import Worm, WormEngine
-
-Found: TypeAlias = dict[str, Any]
 
 ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}
 """As many channels between a node and its router as the model has queues (eq. 26)."""
@@ -93,60 +92,39 @@ ONE_BY_ONE = {
 # -- counted and simulated ------------------------------------------------------------------------
 
 
-def simulate_points(
-    points: Sequence[tuple[int, int, int, float, float]], cycles: int, what: str
-) -> list[dict[str, Any]]:
-    """Return one row per configuration (k, M, V, β) and rate: mean latencies (cycles), utilization.
-
-    ``comparable_latency`` is the unicast latency less ``ENDS_CYCLES``: the model's is M + d.
-    """
-    return run_side_by_side([partial(_simulate, *point, cycles, 1) for point in points], what)
-
-
-def _simulate(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, cycles: int, seed: int
-) -> dict[str, Any]:
-    simulated = simulate_broadcast(
+def simulated(point: Sequence[Any], cycles: int, seed: int = 1) -> BroadcastRun:
+    """Return a run at a point: a torus k, messages M, virtual channels V, portion β and rate λ."""
+    radix, flits, vcs, fraction, rate = point
+    return simulate_broadcast(
         f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
         cycles=cycles, seed=seed, **ROUTER,
-    )  # fmt: skip
-    if simulated.interrupted:
-        raise KeyboardInterrupt
-    run = simulated.point
-    return {
-        "radix": radix,
-        "flits": flits,
-        "vcs": vcs,
-        "fraction": fraction,
-        "rate": rate,
-        "stable": run.stable,
-        "unicast_latency": run.unicast.mean,
-        "comparable_latency": run.unicast.mean - ENDS_CYCLES,
-        "latency_ci95": run.unicast.ci95,
-        "broadcast_latency": run.broadcast.mean,
-        "hops": run.hops,
-        "unicast_utilisation": run.class_utilisation[0],
-        "broadcast_utilisation": run.class_utilisation[1],
-    }
+    ).point  # fmt: skip
+
+
+def simulate_points(points: Iterable[Sequence[Any]], cycles: int, what: str) -> list[BroadcastRun]:
+    """Return a run at each point."""
+    return run_side_by_side([partial(simulated, point, cycles) for point in points], what)
+
+
+def comparable(run: BroadcastRun) -> float:
+    """Return the unicast latency less ``ENDS_CYCLES``: the model's is M + d."""
+    return run.unicast.mean - ENDS_CYCLES
 
 
 def _trees(known: Known) -> Found:
     """Copies that each node but the root sends on, and all messages of the tree."""
-    found = {}
     for radix in known["radices"]:
         net = torus(radix, radix)
         tree = branches(net, 0, None, row_first(net))
         copies = np.bincount(tree.source, minlength=net.num_hosts)
         counts = np.bincount(copies[1:], minlength=4)
         for times, count in enumerate(counts):
-            found[f"nodes that replicate {times} times, k = {radix}"] = count
-        found[f"messages of a broadcast, k = {radix}"] = len(tree.source)
-    return found
+            yield f"nodes that replicate {times} times, k = {radix}", count
+        yield f"messages of a broadcast, k = {radix}", len(tree.source)
 
 
 def _idle(known: Known) -> Found:
     """Latency with nothing in the way: of lockstep worms one by one, and of routers."""
-    found = {}
     for radix, flits in known["cases"]:
         net = torus(radix, radix)
         apart = flits + 2 * radix
@@ -160,31 +138,25 @@ def _idle(known: Known) -> Found:
         )  # fmt: skip
         engine.advance(apart * (len(targets) + 1))
         latency = engine.rows["arrived"] - engine.rows["sent"]
-        found[f"M + d, lockstep worms, k = {radix}, M = {flits}"] = latency.mean()
-        (router,) = simulate_points(
-            [(radix, flits, 3, 0.0, known["rate"])], known["cycles"], ON_TORI
-        )
-        found[f"M + d, routers, k = {radix}, M = {flits}"] = (
-            # of the hops that the sample happened to have, those of the average pair
-            router["comparable_latency"] - router["hops"] + engine.rows["hops"].mean()
-        )
-    return found
+        yield f"M + d, lockstep worms, k = {radix}, M = {flits}", latency.mean()
+        point = radix, flits, 3, 0.0, known["rate"]
+        (run,) = simulate_points([point], known["cycles"], ON_TORI)
+        # of the hops that the sample happened to have, those of the average pair
+        latency = comparable(run) - (run.hops or 0.0) + engine.rows["hops"].mean()
+        yield f"M + d, routers, k = {radix}, M = {flits}", latency
 
 
 def _utilisation(known: Known) -> Found:
     """Flits a cycle on a channel, per message that a node generates in a cycle, over M."""
-    found: dict[str, Any] = {}
     for radix, fraction in product(known["radices"], known["fractions"]):
         runs = [
-            partial(_simulate, radix, 32, 3, fraction, known["rate"], known["cycles"], seed)
+            partial(simulated, (radix, 32, 3, fraction, known["rate"]), known["cycles"], seed)
             for seed in range(1, known["seeds"] + 1)
         ]
         seen = run_side_by_side(runs)
-        for kind in ("unicast", "broadcast"):
-            found[f"{kind}, k = {radix}, β = {fraction}"] = [
-                row[f"{kind}_utilisation"] / (32 * row["rate"]) for row in seen
-            ]
-    return found
+        for at, kind in enumerate(("unicast", "broadcast")):
+            used = [run.class_utilisation[at] / (32 * run.rate) for run in seen]
+            yield f"{kind}, k = {radix}, β = {fraction}", used
 
 
 def _latencies(known: Known) -> Found:
@@ -192,10 +164,9 @@ def _latencies(known: Known) -> Found:
         f"latency, {_name(*case)}, λ = {rate:.4g}": (*case, rate) for *case, rate in known["cases"]
     }
     cases = {name: case for name, case in names.items() if name in known["values"]}
-    seen = simulate_points(
-        list(cases.values()), known["cycles"], "against the independent simulation"
-    )
-    return {name: row["comparable_latency"] for name, row in zip(cases, seen, strict=True)}
+    seen = simulate_points(cases.values(), known["cycles"], "against the independent simulation")
+    for name, run in zip(cases, seen, strict=True):
+        yield name, comparable(run)
 
 
 def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
@@ -207,24 +178,19 @@ def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
 
 def _traffic(known: Known) -> Found:
     """Broadcast traffic of a channel as printed, over that of a tree of k² − 1 messages."""
-    found = {}
     for radix in known["radices"]:
         printed, tree = (
             answer.broadcast_channel_rate + answer.replica_channel_rate
             for answer in (solved(radix, 32, 3, 0.04, 1e-4, variant) for variant in VARIANTS)
         )
-        found[f"printed over correct broadcast traffic, k = {radix}"] = printed / tree
-    return found
+        yield f"printed over correct broadcast traffic, k = {radix}", printed / tree
 
 
 def _one_by_one(known: Known) -> Found:
     radix, flits, vcs, fraction = known["case"]
-    return {
-        f"saturation rate, corrected: {name}": saturation_rate(
-            radix, flits, vcs, fraction, corrections
-        )
-        for name, corrections in ONE_BY_ONE.items()
-    }
+    for name, corrections in ONE_BY_ONE.items():
+        rate = saturation_rate(radix, flits, vcs, fraction, corrections)
+        yield f"saturation rate, corrected: {name}", rate
 
 
 def _fold(known: Known) -> Found:
@@ -232,29 +198,25 @@ def _fold(known: Known) -> Found:
     rate = known["load"] * saturation_rate(radix, flits, vcs, fraction)
     found = solved(radix, flits, vcs, fraction, rate)
     name = f"λ_c S at {known['load']} of saturation"
-    return {name: found.channel_rate * found.service_time}
+    yield name, found.channel_rate * found.service_time
 
 
 def _saturation(known: Known) -> Found:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
-    return {
-        f"saturation rate, {variant}, {_name(k, m, v, b)}": saturation_rate(k, m, v, b, variant)
-        for (k, m, v, b), variant in product(networks, VARIANTS)
-    }
+    for (k, m, v, b), variant in product(networks, VARIANTS):
+        rate = saturation_rate(k, m, v, b, variant)
+        yield f"saturation rate, {variant}, {_name(k, m, v, b)}", rate
 
 
 def _solved_latencies(known: Known) -> Found:
     """Latencies at the loads of the independent simulation, where there is a solution."""
-    found = {}
     for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
         name = f"latency, {variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
         if name in known["values"]:
-            found[name] = solved(k, m, v, b, rate, variant).latency
-    return found
+            yield name, solved(k, m, v, b, rate, variant).latency
 
 
 def _between(known: Known) -> Found:
-    found: dict[str, Any] = {}
     for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
         answer = solved(k, m, v, b, rate, variant)
         quantities = {
@@ -269,8 +231,8 @@ def _between(known: Known) -> Found:
             "P_V": answer.busy_vcs[-1],
         }
         case = f"{variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
-        found |= {f"{symbol}, {case}": value for symbol, value in quantities.items()}
-    return found
+        for symbol, value in quantities.items():
+            yield f"{symbol}, {case}", value
 
 
 def solved(
@@ -294,7 +256,7 @@ def saturation_rate(
 # -- figure 1 -------------------------------------------------------------------------------------
 
 
-def _draw_figure_1(made: Made) -> Iterator[Plot | Grid]:
+def _draw_figure_1(made: Made) -> Drawn:
     scope = QUICK if made.quick else FULL
     cases = [Case(*each) for each in product(RADICES, FLITS, scope.vcs, FRACTIONS)]
     limits = {case: saturation_rate(*case) for case in cases}
@@ -309,17 +271,17 @@ def _draw_figure_1(made: Made) -> Iterator[Plot | Grid]:
             at = CURVE * limits[case]
             model = [float(solved(*case, rate).latency) for rate in at.tolist()]
             curves.append(curve(series, at, model, MODELLED))
-            for row in (seen[case, load] for load in scope.loads):
-                y, half = row["comparable_latency"], row["latency_ci95"]
-                curves.append(curve(series, [row["rate"]], y, low=[y - half], high=[y + half]))
+            for run in (seen[case, load] for load in scope.loads):
+                y, half = comparable(run), run.unicast.ci95
+                curves.append(curve(series, [run.rate], y, low=[y - half], high=[y + half]))
         axes = "λ, messages/node/cycle", "unicast latency, cycles"
         yield plot(f"N = {radix} × {radix}, V = {vcs}, β = {fraction}", axes, curves)
     # how far the model is from simulations: means over all lengths, portions and channels
     cells = {}
     for radix, load in product(RADICES, scope.loads):
         off = [
-            abs(float(solved(*case, load * limits[case]).latency) / row["comparable_latency"] - 1)
-            for (case, at_load), row in seen.items()
+            abs(float(solved(*case, load * limits[case]).latency) / comparable(run) - 1)
+            for (case, at_load), run in seen.items()
             if case.radix == radix and at_load == load
         ]
         cells[f"{radix} × {radix}", f"{100 * load:.0f} %"] = Cell(None, float(100 * np.mean(off)))

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from netloom._version import __version__
-from netloom_papers.ledger import (
-    CAUSES,
-    CLASSES,
-    KINDS,
-    PAPERS,
-    Row,
-    Validation,
-    causes,
-    count,
-    distinct,
-    rates,
-)
+from netloom_papers import ledger
 
 HEAD = """# The validation table
 
@@ -59,7 +48,7 @@ repeat.
 """
 
 
-def page(found: Validation) -> str:
+def page(found: ledger.Validation) -> str:
     """Return a page of Markdown about all rows.
 
     Parameters
@@ -71,7 +60,9 @@ def page(found: Validation) -> str:
         HEAD.format(
             sentence=found.sentence,
             version=__version__,
-            kinds="\n".join([*(f"- **{kind}**: {what}." for kind, what in KINDS.items()), ""]),
+            kinds="\n".join(
+                [*(f"- **{kind}**: {what}." for kind, what in ledger.KINDS.items()), ""]
+            ),
             rates=_rates(found.rows),
             papers=_papers(found.rows),
             causes=_causes(found.rows),
@@ -79,18 +70,35 @@ def page(found: Validation) -> str:
     ]
     for paper in dict.fromkeys(row.paper for row in found.rows):
         rows = [row for row in found.rows if row.paper == paper]
-        parts.append(f"## {PAPERS[paper].title if paper in PAPERS else paper}\n\n{_items(rows)}")
+        lines = []
+        for item, of_it in _grouped((row.item, row) for row in rows).items():
+            for kind, some in _grouped((row.kind, row) for row in of_it).items():
+                within = sum(row.within for row in some)
+                lines.append([_cell(item), kind, len(some), within, len(some) - within or ""])
+        counts = _table(("item", ":kind", "rows", "within", "outside"), lines)
+        parts.append(
+            f"## {ledger.PAPERS[paper].title if paper in ledger.PAPERS else paper}\n\n{counts}"
+        )
         outside = [row for row in rows if not row.within]
         if outside:
-            parts.append(f"### {paper}: what does not agree\n\n{_reasons(outside)}")
+            parts.append(f"### {paper}: what does not agree\n")
+        for reason, some in _grouped((row.reason, row) for row in outside).items():
+            lines = [
+                [_cell(row.item), _cell(row.quantity), row.kind, row.cause,
+                 f"{row.printed:.6g}", f"{row.computed:.4g}"]
+                for row in some
+            ]  # fmt: skip
+            said = reason or "**No reason is known.**"
+            heads = ("item", ":quantity", ":kind", ":cause", "compared with", "computed")
+            parts += [f"{said[0].upper()}{said[1:]}", "", _table(heads, lines)]
     return "\n".join(parts)
 
 
-def _rates(rows: Iterable[Row]) -> str:
+def _rates(rows: Iterable[ledger.Row]) -> str:
     lines = []
-    for line in rates(rows):
+    for line in ledger.rates(rows):
         if line["kind"] == "input":
-            lines.append([f"**{line['kind']}**", line["rows"], *[""] * (3 + len(CLASSES))])
+            lines.append([f"**{line['kind']}**", line["rows"], *[""] * (3 + len(ledger.CLASSES))])
             continue
         by_class = [
             f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
@@ -101,65 +109,39 @@ def _rates(rows: Iterable[Row]) -> str:
             [f"**{line['kind']}**", line["rows"], line["numbers"], line["reproduced"], share,
              *by_class]
         )  # fmt: skip
-    return _table(("kind", "rows", "numbers", "reproduced", "rate", *CLASSES), lines)
+    return _table(("kind", "rows", "numbers", "reproduced", "rate", *ledger.CLASSES), lines)
 
 
-def _papers(rows: Sequence[Row]) -> str:
+def _papers(rows: Sequence[ledger.Row]) -> str:
     lines = []
     for paper, of_it in _grouped((row.paper, row) for row in rows).items():
-        found = count(of_it)
-        if found.numbers:
-            lines.append([f"`{paper}`", *found, f"{found.percent:.1f} %"])
-        else:
-            lines.append([f"`{paper}`", 0, "", ""])
-    found = count(rows)
+        found = ledger.count(of_it)
+        said = [*found, f"{found.percent:.1f} %"] if found.numbers else [0, "", ""]
+        lines.append([f"`{paper}`", *said])
+    found = ledger.count(rows)
     lines.append(["**all**", *found, f"{found.percent:.1f} %"])
     return _table(("reference", "printed numbers", "reproduced", "rate"), lines)
 
 
-def _causes(rows: Sequence[Row]) -> str:
-    found = causes(rows)
+def _causes(rows: Sequence[ledger.Row]) -> str:
+    found = ledger.causes(rows)
     if not found:
         return ""
-    lines = [[f"**{cause}**", CAUSES[cause], many] for cause, many in found.items()]
+    lines = [[f"**{cause}**", ledger.CAUSES[cause], many] for cause, many in found.items()]
     text = "Printed numbers that are outside, by cause:\n\n"
     text += _table(("cause", ":meaning", "numbers"), lines)
     groups = [
         group
-        for group in distinct(row for row in rows if row.kind == "printed")
+        for group in ledger.distinct(row for row in rows if row.kind == "printed")
         if not any(not row.within and row.cause in NOT_TO_BE_MET for row in group)
     ]
-    kept = count(row for group in groups for row in group)
+    kept = ledger.count(row for group in groups for row in group)
     text += (
         f"\nWithout the misprints and those whose origin is unpublished, {kept.reproduced} of "
         f"{kept.numbers} are reproduced ({kept.percent:.1f} %).\n"
     )
     one_run = any(row.cause == "one run" and row.kind == "printed" for row in rows)
     return text + (f"\n{CHANCE}" if one_run else "")
-
-
-def _items(rows: Iterable[Row]) -> str:
-    lines = []
-    for item, of_it in _grouped((row.item, row) for row in rows).items():
-        for kind, some in _grouped((row.kind, row) for row in of_it).items():
-            within = sum(row.within for row in some)
-            lines.append([_cell(item), kind, len(some), within, len(some) - within or ""])
-    return _table(("item", ":kind", "rows", "within", "outside"), lines)
-
-
-def _reasons(outside: Iterable[Row]) -> str:
-    """Return a table for each reason, in the order in which they come first."""
-    parts = []
-    for reason, rows in _grouped((row.reason, row) for row in outside).items():
-        lines = [
-            [_cell(row.item), _cell(row.quantity), row.kind, row.cause,
-             f"{row.printed:.6g}", f"{row.computed:.4g}"]
-            for row in rows
-        ]  # fmt: skip
-        said = reason or "**No reason is known.**"
-        heads = ("item", ":quantity", ":kind", ":cause", "compared with", "computed")
-        parts += [f"{said[0].upper()}{said[1:]}", "", _table(heads, lines)]
-    return "\n".join(parts)
 
 
 def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
@@ -170,8 +152,8 @@ def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     return "\n".join([*(f"| {row} |" for row in rows), ""])
 
 
-def _grouped(pairs: Iterable[tuple[str, Row]]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
+def _grouped(pairs: Iterable[tuple[str, ledger.Row]]) -> dict[str, list[ledger.Row]]:
+    groups: dict[str, list[ledger.Row]] = {}
     for name, row in pairs:
         groups.setdefault(name, []).append(row)
     return groups

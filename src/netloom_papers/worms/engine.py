@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.arrays import Ints, Records
 from netloom.base.errors import DeadlockError, InputError
-from netloom.routing import Routing
+from netloom.routing import Routing, paths
 from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine
 from netloom.topology import Topology
 from netloom.topology.measures import check_alike
@@ -154,7 +154,28 @@ class WormEngine(CycleEngine):
             slack=worm.release_cycles,
             circuit=worm.switching == "circuit",
         )
-        self.state = _state(topology, self.setup)
+        everything = self.setup.all_channels
+        records = np.zeros(everything, layout.CHANNEL)
+        records["queue"] = records["last_source"] = records["contested"] = -1
+        counts = np.zeros(1, layout.WORMS)
+        counts["free_worm"] = -1
+        port_of = np.full(everything, self.setup.ports - 2, np.int32)  # of those into it
+        offsets, entering = topology.incoming()
+        port_of[entering] = np.arange(len(entering)) - np.repeat(offsets[:-1], np.diff(offsets))
+        asks = everything * self.setup.ports if self.setup.policy == layout.FIFO_LRU else 0
+        self.state = State(
+            counts=counts,
+            worms=np.zeros(0, layout.WORM),
+            channels=records,
+            path_offsets=np.zeros(1, np.int64),
+            path_channels=np.zeros(0, np.int32),
+            port_of=port_of,
+            lasts=np.full(asks, -1, np.int64),
+            befores=np.full(asks, -1, np.int64),
+            wakes=np.zeros(everything, EVENT),
+            asking=np.zeros(0, np.int32),
+            contested=np.zeros(everything, np.int32),
+        )
         self._route_of_pair = np.zeros((0, 2), np.int64)
 
     @property
@@ -224,8 +245,6 @@ class WormEngine(CycleEngine):
 
     def _append_paths(self, pairs: Ints) -> None:
         """Append the paths of pairs, source * nodes + target. An empty one for pair -1."""
-        from netloom.routing import paths
-
         topology, ends = self.topology, self.worm.end_channels
         sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
         targets[pairs < 0] = sources[pairs < 0]
@@ -262,31 +281,6 @@ def check_one_path(routing: Routing) -> None:
     if getattr(routing, "several", False):
         wanted = "one path for each pair of hosts, such as d-mod-k or ecmp"
         raise InputError("routing", f"'{routing}'", wanted)
-
-
-def _state(topology: Topology, setup: Setup) -> State:
-    everything = setup.all_channels
-    records = np.zeros(everything, layout.CHANNEL)
-    records["queue"] = records["last_source"] = records["contested"] = -1
-    counts = np.zeros(1, layout.WORMS)
-    counts["free_worm"] = -1
-    port_of = np.full(everything, setup.ports - 2, np.int32)  # of the channel into the network
-    offsets, entering = topology.incoming()
-    port_of[entering] = np.arange(len(entering)) - np.repeat(offsets[:-1], np.diff(offsets))
-    asks = everything * setup.ports if setup.policy == layout.FIFO_LRU else 0
-    return State(
-        counts=counts,
-        worms=np.zeros(0, layout.WORM),
-        channels=records,
-        path_offsets=np.zeros(1, np.int64),
-        path_channels=np.zeros(0, np.int32),
-        port_of=port_of,
-        lasts=np.full(asks, -1, np.int64),
-        befores=np.full(asks, -1, np.int64),
-        wakes=np.zeros(everything, EVENT),
-        asking=np.zeros(0, np.int32),
-        contested=np.zeros(everything, np.int32),
-    )
 
 
 WANTED = "routing up-down, which has no such circles on any network"

@@ -81,7 +81,7 @@ def exhibit(monkeypatch):
         Row("johnson", "table 9", "clocks, m11k", 4786, 4786, 0),
         Row("johnson", "table 9", "clocks, c10k", 5, 7, 0.1, "a slip", cause="misprint"),
     )
-    only(monkeypatch, Item("figure 9", lambda _: rows, draw))
+    only(monkeypatch, Item("figure 9", lambda _: rows, draw, takes_table=True))
     return seen
 
 

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from math import isnan
-from threading import Event
 
 import numpy as np
 import pytest
@@ -160,7 +159,9 @@ def one_case(tmp_path, **values):
 def test_a_short_run_of_lonely_packets_is_the_zero_load_formula(tmp_path):
     """Every packet goes one hop each way round: 3 routers of 2 cycles, 2 links, 5 flits."""
     case = one_case(tmp_path, topology="torus", routing="dim_order", traffic="neighbor")
-    latency, accepted = cases.short_run(case.run(0.0005, 1), cases.Window(4_000, 60_000), Event())
+    latency, accepted = cases.short_run(
+        case.run(0.0005, 1), cases.Window(4_000, 60_000), lambda: False
+    )
     assert latency == pytest.approx(3 + 3 * 2 + 2 * 1 + 4, rel=1e-3)
     assert accepted == pytest.approx(0.0005, rel=0.15)
 
@@ -180,7 +181,7 @@ def test_saturation_is_found_between_runs(monkeypatch, tmp_path):
         lambda run, window, stop, most: (20 / max(1 - run.load / 0.5, 1e-9), min(run.load, 0.4)),
     )
     monkeypatch.setattr(cases, "through_window", lambda run, window: ([], min(run.load, 0.4)))
-    load, peak = cases.saturate(case, 60.0, 1, Event())
+    load, peak = cases.saturate(case, 60.0, 1, lambda: False)
     assert load == pytest.approx(1 / 3)
     assert peak == 0.4
 
@@ -289,7 +290,7 @@ def test_too_few_vcs_are_refused_without_a_number():
     found = hosted_case(**values)
     assert found.routing is None
     assert "expected 3 VCs" in found.difference
-    assert cases.measure(found, Event()) == {}
+    assert cases.measure(found, lambda: False) == {}
 
 
 def test_ways_as_long_as_those_of_the_reference(monkeypatch):
@@ -302,14 +303,14 @@ def test_ways_as_long_as_those_of_the_reference(monkeypatch):
     crossed = {1 + 2.0: 0, 1 + 2.1: 0.4, 1 + 4.0: 0}  # the last is no matter of chance
     for routers, more in crossed.items():
         case = hosted_case(zero_load_routers_traversed=routers)
-        assert cases.idle_latency(case, Event()) == pytest.approx(mean + more)
+        assert cases.idle_latency(case, lambda: False) == pytest.approx(mean + more)
 
 
 def test_a_hopeless_run_ends_early():
     case = hosted_case(k=2, n=2)
-    stop, window = Event(), cases.Window(300, 700)
-    latency, _ = cases.short_run(case.run(1.0, 1), window, stop)
-    least, _ = cases.short_run(case.run(1.0, 1), window, stop, most=30.0)
+    window = cases.Window(300, 700)
+    latency, _ = cases.short_run(case.run(1.0, 1), window, lambda: False)
+    least, _ = cases.short_run(case.run(1.0, 1), window, lambda: False, most=30.0)
     assert 30 < least <= latency
 
 

@@ -211,7 +211,7 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
         "torus:4x4", **SHORT | {"rate": [0.004, 0.005], "cycles": 30_000_000}
     )
     assert found.interrupted
-    assert found.runs[0].unicast.messages > 0
+    assert found.points[0].unicast.messages > 0
     said = found.to_dict()["verdict"]
     assert said["mark"] == "unknown"
     assert said["sentence"].startswith("Interrupted after ")

@@ -103,7 +103,7 @@ def test_what_is_simulated_is_the_network_of_the_model():
         injection_channels=0, ejection_channels=0, most_cycles=60_000, **SIMULATED,
     )  # fmt: skip
     points = found.to_dict()["points"]
-    for point, run in zip(points[:2], alone.runs[:2], strict=True):
+    for point, run in zip(points[:2], alone.points[:2], strict=True):
         measured = point["simulated"]
         assert measured["latency"] == pytest.approx(run.unicast.mean - ENDS_CYCLES)
         assert measured["ci95"] == run.unicast.ci95

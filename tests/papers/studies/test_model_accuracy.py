@@ -14,6 +14,7 @@ from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies import johnson, model_accuracy
 from netloom_papers.studies.model_accuracy import figures
 from netloom_papers.studies.running import Goal, run_study, simulate_all
+from netloom_papers.studies.shahrabi import ROUTER
 
 TORUS = {
     "part": "torus-broadcast", "radix": 4, "flits": 16, "vcs": 3, "broadcast": 0.04,
@@ -95,7 +96,7 @@ def test_full_rate_uses_every_cycle_of_the_channels():
     rate = 0.2 * model_accuracy.full_rate(case)
     run = simulate_broadcast(
         "torus:4x4", rate=rate, broadcast=0.5, packet_flits=16, vcs=3, cycles=60_000,
-        **model_accuracy.ROUTER,
+        **ROUTER,
     ).point  # fmt: skip
     assert run.class_utilisation.sum() == pytest.approx(0.2, rel=0.03)
 
@@ -257,7 +258,9 @@ def test_its_figures(small):
 
 
 def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(model_accuracy, "simulate_all", lambda cases, *_: [None] * len(cases))
+    monkeypatch.setattr(
+        model_accuracy.running, "simulate_all", lambda cases, *_: [None] * len(cases)
+    )
     found = run_study("model-accuracy", quick=True, kept=tmp_path / "kept.jsonl")
     assert found.interrupted
     assert (found.goals, found.sections, found.simulated) == ((), (), 0)

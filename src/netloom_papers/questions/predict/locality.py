@@ -12,23 +12,15 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, places
 from netloom.base.words import begun, counted, listed, number, percent
+from netloom.questions import fields
 from netloom.questions.answers import Answer, Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
-from netloom.questions.fields import (
-    EdgeWeight,
-    Network,
-    Nodes,
-    Program,
-    ProgramFile,
-    Seeded,
-    refuse,
-)
 from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES, find_torus, rounded
 from netloom.questions.register import asks
 from netloom.questions.terminal import order_named, short_name
-from netloom.topology import Cube
+from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
 from netloom_papers.models.locality import Locality
@@ -82,7 +74,7 @@ class TorusSize(Question, panel="Torus"):
     dimensions: int | None = option(
         "Dimensions of the torus.", default=None, ge=1, le=MOST_DIMENSIONS, shown_default="2"
     )
-    on: Network | None = option(
+    on: fields.Network | None = option(
         "Torus instead of its size: torus:8x8, a topology or a machine.", default=None, file=True
     )
     node_channels: Literal[0, 1, 2] = option(
@@ -101,10 +93,10 @@ class TasksOfNodes(Question, panel="Program"):
         le=MOST,
         shown_default="those of a random mapping",
     )
-    app: Program | None = option(
+    app: fields.Program | None = option(
         "Process graph with one task per node, as for analyze.", default=None, file=True
     )
-    mapping: Nodes = option(
+    mapping: fields.Nodes = option(
         "Mapping: identity, random, a layout (gray, tiles, fold ...), "
         "distance:HOPS, a file, or the node of each task.",
         default="identity",
@@ -153,7 +145,9 @@ class Processors(Question, panel="Processors and their transactions (by default 
     )
 
 
-class LocalityQuestion(Seeded, Processors, EdgeWeight, ProgramFile, TasksOfNodes, TorusSize):
+class LocalityQuestion(
+    fields.Seeded, Processors, fields.EdgeWeight, fields.ProgramFile, TasksOfNodes, TorusSize
+):
     """Processors that wait for a torus, and where their tasks run."""
 
 
@@ -491,9 +485,6 @@ class MappedTorus(NamedTuple):
 
 def prepare(question: LocalityQuestion) -> MappedTorus:
     """Build the torus, and map the program to it if there is one."""
-    from netloom.topology import average_distance
-    from netloom_papers.models import locality as model
-
     _check_places(question)
     topology, graph = None, None
     if question.on is None:
@@ -552,8 +543,6 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
     [2.1, 41.2]
     """
-    from netloom_papers.models import locality as model
-
     nearest = model.MappedMessages.even(np.ones(len(on.nodes)))
     work = question.network_speed * float(on.models[0].run_processor_cycles)
     found = [
@@ -601,13 +590,11 @@ def _check_places(question: LocalityQuestion) -> None:
             wanted = f"one of them; mapping distance:{question.distance:g} makes such a mapping"
             raise InputError("distance", f"{question.distance:g} as well as app", wanted)
         return
-    refuse(question, OF_A_PROGRAM, "app, which this says something of")
+    fields.refuse(question, OF_A_PROGRAM, "app, which this says something of")
 
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
     """Return Alewife's models, with what the question says otherwise."""
-    from netloom_papers.models import locality as model
-
     own = question.critical_messages is not None and question.fixed_processor_cycles is not None
     if question.contexts > 4 and not own:
         wanted = "at most the 4 of Alewife's processor, or critical_messages and "
@@ -644,7 +631,6 @@ def _mapped(
 ) -> tuple[ProcessGraph, model.MappedMessages, model.MappedMessages]:
     """Return the program, and where its messages go: under its mapping, and under random ones."""
     from netloom.mapping.allocation import place_program
-    from netloom_papers.models import locality as model
 
     assert question.app is not None
     graph = read_program(question.app, messages=question.messages, parts=question.parts)

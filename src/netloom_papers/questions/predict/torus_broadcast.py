@@ -11,24 +11,16 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
-from netloom.drawing.axes import Axis
+from netloom.drawing.axes import Axis, End, axis, panel, shades
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import Network, Seeded
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.shared import (
-    RATES,
-    Checked,
-    CurveAnswer,
-    Simulated,
-    find_torus,
-    rounded,
-    some_of,
-)
+from netloom.questions.predict import shared
 from netloom.questions.register import asks
-from netloom.topology import Cube
+from netloom.topology import Cube, torus
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
 
 if TYPE_CHECKING:
@@ -104,7 +96,7 @@ class Messages(Question, panel="Messages"):
     )
     broadcast: float = option("Share of the messages that are broadcast.", default=0.0, ge=0, le=1)
     rate: Numbers = option(
-        f"Messages per node, broadcasts included: 0.002, several, {RATES}.",
+        f"Messages per node, broadcasts included: 0.002, several, {shared.RATES}.",
         unit=NODE_RATE,
         default="0:auto",
     )
@@ -116,7 +108,7 @@ class Messages(Question, panel="Messages"):
     )
 
 
-class TorusBroadcastQuestion(Simulated, Seeded, Messages, AdaptiveTorus):
+class TorusBroadcastQuestion(shared.Simulated, Seeded, Messages, AdaptiveTorus):
     """A torus and its messages, perhaps simulated beside the model."""
 
 
@@ -143,7 +135,7 @@ class PredictedRate(Figures):
     channel_utilisation: float = figure("channels busy", SHARE, lead=True, key=True)
     expected_error: float | None = figure("error of the model", SHARE)
     held_vcs: tuple[float, ...] | None = figure("share of the time that 0, 1 … VCs are held")
-    simulated: Checked | None = figure(flat="simulated_", lead=True, key=True)
+    simulated: shared.Checked | None = figure(flat="simulated_", lead=True, key=True)
 
     @classmethod
     def of(cls, found: TorusBroadcast, place: int, run: Mapping[str, Any] | None) -> PredictedRate:
@@ -157,7 +149,7 @@ class PredictedRate(Figures):
         if run is not None:
             seen = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
             half = run["unicast_latency_ci95"] if run["stable"] else None
-            simulated = Checked.of(seen, half, latency, stable=run["stable"])
+            simulated = shared.Checked.of(seen, half, latency, stable=run["stable"])
         same = (
             "latency", "network_latency", "source_wait", "vc_multiplexing", "channel_rate",
             "unicast_channel_rate", "broadcast_channel_rate", "unicast_service",
@@ -190,7 +182,7 @@ class HeldVCs(Figures):
     probability: float = figure()
 
 
-class TorusBroadcastPrediction(CurveAnswer):
+class TorusBroadcastPrediction(shared.CurveAnswer):
     """What ``predict_torus_broadcast`` says, at one rate or at several."""
 
     topology: str = figure(table=False)
@@ -218,10 +210,8 @@ class TorusBroadcastPrediction(CurveAnswer):
         then = self.again(rate="0:auto") if mark == "act" else ""
         if mark == "limited" and not self.checked and self.broadcast < 1:
             then = self.again(simulate=True)
-        note = (
-            f"Model: 108 simulated tori saturate within {rounded(OF_SATURATION)} of it (24\u00a0% "
-            "at worst)."
-        )
+        off = shared.rounded(OF_SATURATION)
+        note = f"Model: 108 simulated tori saturate within {off} of it (24\u00a0% at worst)."
         if self.broadcast:
             note += " Latency: of the messages that are not broadcast."
         if self.variant != "improved":
@@ -255,7 +245,7 @@ class TorusBroadcastPrediction(CurveAnswer):
         """Return a latency with that of the idle network and its expected error."""
         idle = f"{number(self.zero_load_latency)} idle"
         if point.expected_error is not None:
-            idle += f", model error {rounded(point.expected_error)}"
+            idle += f", model error {shared.rounded(point.expected_error)}"
         return f"{number(point.latency)} cycles at rate {number(point.rate)} ({idle})"
 
     @property
@@ -306,7 +296,6 @@ class TorusBroadcastPrediction(CurveAnswer):
 
     def parts(self) -> dict[str, Any]:
         """Return the latency, and how often 0, 1 … V VCs are held, by rate or at one."""
-        from netloom.drawing.axes import axis
         from netloom.drawing.bars import Bar, bars
         from netloom.drawing.frame import THIS
         from netloom.drawing.load_curves import latency_curve, made_of
@@ -332,8 +321,6 @@ class TorusBroadcastPrediction(CurveAnswer):
     def _held_by_rate(self, along: Axis) -> alt.LayerChart:
         """Return how often 0, 1 … V VCs are held by rate, as areas above each other."""
         import polars as pl
-
-        from netloom.drawing.axes import End, axis, panel, shades
 
         held = self.held_vcs()
         most = max([1, *held["held"].to_list()])
@@ -376,7 +363,7 @@ CURVE = CurveKind(
 
 def prepare(question: TorusBroadcastQuestion) -> tuple[tuple[int, ...], Cube | None]:
     """Return the sides of the torus, which is said in one way, and the network if it is named."""
-    network = None if question.on is None else find_torus(question.on)
+    network = None if question.on is None else shared.find_torus(question.on)
     said = {"k": question.k or question.dimensions, "sides": question.sides, "on": network}
     ways = [name for name, value in said.items() if value is not None]
     if len(ways) > 1:
@@ -414,7 +401,6 @@ def predict_torus_broadcast(
     >>> curve["latency"].is_sorted()
     True
     """
-    from netloom.topology import torus
     from netloom_papers.models.torus_broadcasts import torus_broadcast
 
     sides, named = ready
@@ -475,7 +461,7 @@ def _simulated(
         raise InputError("rate", most, "above 0, at most a flit/node/cycle, to simulate")
     found = simulate_broadcast(
         network,
-        rate=some_of(offered),
+        rate=shared.some_of(offered),
         broadcast=question.broadcast,
         packet_flits=question.message_flits,
         vcs=question.vcs,

@@ -262,8 +262,6 @@ def predict_wiring(question: WiringQuestion, _: None) -> WiringPrediction:
     >>> found.table().select("delay", "channel_bandwidth_ratio", "speedup").row(0)
     ('constant', 10.0, 6.7817...)
     """
-    from netloom_papers.models import wiring
-
     sizes, form = parse_sizes(question.nodes, "nodes"), question.form
     for size in sizes:
         if size < 4 or size & (size - 1):

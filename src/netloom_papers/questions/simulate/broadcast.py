@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from netloom.base.arrays import Floats
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
+from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
-from netloom.contention.busiest import USED, ChannelUse, channel_uses
+from netloom.contention.busiest import ChannelUse, channel_uses
 from netloom.drawing.frame import BEST, THIS
 from netloom.questions.answers import Answer, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
@@ -26,107 +27,20 @@ from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepar
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.load import longer
 from netloom.questions.terminal import rough
-from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
-from netloom.topology import Cube, Topology
+from netloom.topology import Cube
 from netloom.topology.measures import check_direct
 from netloom.workload import Lengths, Traffic, parse_lengths
 from netloom_papers.programs.broadcast import (
+    MESSAGES,
     BroadcastRun,
     BroadcastTraffic,
-    Latency as MessageLatency,
+    Direction,
     class_loads,
     per_channel,
     run_broadcasts,
 )
-
-MESSAGES = "messages/node/cycle"
-
-
-class Latency(Figures):
-    """Latencies of one class of messages, as measured. None past saturation."""
-
-    mean: float | None = figure("mean", CYCLES, lead=True, key=True, half="ci95")
-    ci95: float | None = figure("± 95 %", CYCLES)
-    p50: float | None = figure("median", CYCLES)
-    p99: float | None = figure("99 % up to", CYCLES)
-    max: float | None = figure("largest", CYCLES)
-
-
-class Direction(Figures):
-    """Mean use of the channels of a direction: all, of each class, and as expected of each."""
-
-    dimension: int = figure()
-    direction: str = figure()
-    total: float = figure(unit=USED)
-    unicast: float | None = figure(unit=USED)
-    broadcast: float | None = figure(unit=USED)
-    expected_unicast: float | None = figure(unit=USED)
-    expected_broadcast: float | None = figure(unit=USED)
-
-
-class AtRate(Figures):
-    """What was measured at one rate. Broadcasts last until their last target is reached."""
-
-    rate: float = figure(unit=MESSAGES, lead=True, key=True)
-    created: float = figure(unit=MESSAGES)
-    accepted: float = figure(unit=MESSAGES, lead=True, key=True)
-    zero_load_latency: float | None = figure("unicast latency if idle", CYCLES)
-    unicast_latency: Latency = figure(
-        "unicast latency", flat="unicast_latency_", lead=True, key=True
-    )
-    broadcast_latency: Latency = figure(
-        "broadcast latency", flat="broadcast_latency_", lead=True, key=True
-    )
-    target_latency: Latency = figure("latency to each target", flat="target_latency_")
-    unicast_messages: int = figure()
-    broadcast_messages: int = figure()
-    hops: float | None = figure("hops of a unicast")
-    utilisation_mean: float = figure("mean channel", USED, at="utilisation.mean")
-    utilisation_max: float = figure("busiest channel", USED, at="utilisation.max", key=True)
-    utilisation_unicast: float = figure("mean channel, unicasts", USED, at="utilisation.unicast")
-    utilisation_broadcast: float = figure(
-        "mean channel, broadcasts", USED, at="utilisation.broadcast"
-    )
-    cycles: int = figure("measured", CYCLES)
-    warmup_cycles: int = figure("warm-up", CYCLES)
-    flit_hops: int = figure()
-    stable: bool = figure("keeps up", key=True)
-    backlog: Backlog = figure()
-    reason: str = figure()
-    precise: bool = figure()
-    warmed_up: bool = figure()
-    interrupted: bool = figure()
-    note: str | None = figure()
-    directions: tuple[Direction, ...] = figure()
-
-    @derived("share of broadcasts in the traffic on links", SHARE, table=False)
-    def broadcast_share(self) -> float | None:
-        """None where there is no traffic."""
-        return self.utilisation_broadcast / self.utilisation_mean if self.utilisation_mean else None
-
-    @derived(lead=True)
-    def state(self) -> str:
-        """What is to be known of it in a word."""
-        return state_of(
-            interrupted=self.interrupted,
-            stable=self.stable,
-            is_known=self.is_known,
-            sure=self.precise and self.warmed_up,
-        )
-
-    @derived("messages that arrived", table=False)
-    def messages(self) -> int:
-        """Of both kinds."""
-        return self.unicast_messages + self.broadcast_messages
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the run was long enough to tell whether the network carries its rate."""
-        if self.interrupted or not self.messages:
-            return False
-        return not self.stable or self.backlog.growth is not None
 
 
 class Channel(Figures):
@@ -153,7 +67,7 @@ class MessageLengths(Figures):
 class BroadcastSimulation(Answer):
     """What ``simulate_broadcast`` found, at one rate or at several.
 
-    ``runs`` and ``network`` are those of an answer that was asked just now.
+    ``network`` is that of an answer that was asked just now.
     """
 
     setup: OnEngine = figure(at=".")
@@ -165,8 +79,7 @@ class BroadcastSimulation(Answer):
     startup_cycles: int = figure(unit=CYCLES, table=False)
     rates: tuple[float, ...] = figure("rates asked for", MESSAGES, at="asked")
     interrupted: bool = figure(table=False)
-    points: tuple[AtRate, ...] = figure()
-    runs: tuple[BroadcastRun, ...] = unseen(default=())
+    points: tuple[BroadcastRun, ...] = figure()
     network: PreparedNetwork = unseen(default=None)
 
     @property
@@ -182,7 +95,7 @@ class BroadcastSimulation(Answer):
     @property
     def point(self) -> BroadcastRun:
         """The one run, or InputError if several rates were asked for, or it never began."""
-        return only(self, self.runs, f"{len(self.points)} rates")
+        return only(self, self.points, f"{len(self.points)} rates")
 
     def judged(self) -> Verdict:
         """Return whether the network carries the rate, and how long both kinds of messages take."""
@@ -220,7 +133,7 @@ class BroadcastSimulation(Answer):
             rates = [last.rate + step * apart for step in range(1, 4)]
         return Verdict("limited" if slow else "fine", said, "", lines, self._asking(rates))
 
-    def _overloaded(self, first: AtRate) -> Verdict:
+    def _overloaded(self, first: BroadcastRun) -> Verdict:
         rate = f"{number(first.rate)} {MESSAGES}"
         said = f"{rate} asked, {rough(first.backlog.growth)} of it piles up"
         if first.backlog.node is not None:
@@ -262,7 +175,7 @@ class BroadcastSimulation(Answer):
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per rate and channel: its two nodes, and flits per cycle on it."""
-        runs = ((run.rate, run.channel_utilisation) for run in self.runs)
+        runs = ((run.rate, run.channel_utilisation) for run in self.points)
         return channel_uses("rate", runs, self.network.topology)
 
     def footer(self) -> list[str]:
@@ -312,7 +225,7 @@ class BroadcastSimulation(Answer):
         }
 
 
-def _too_short(vague: AtRate | None) -> str:
+def _too_short(vague: BroadcastRun | None) -> str:
     if vague is None:
         return "Interrupted after 0 cycles of a further rate: not all rates are known."
     ran, rate = counted(vague.cycles, "cycle", ","), f"{number(vague.rate)} {MESSAGES}"
@@ -321,7 +234,7 @@ def _too_short(vague: AtRate | None) -> str:
     return f"Too short to tell at {rate}: {counted(vague.messages, 'message', ',')} in {ran}."
 
 
-def _latencies(point: AtRate) -> str:
+def _latencies(point: BroadcastRun) -> str:
     """Return the latencies of both kinds of messages, of those that there were."""
     parts, unicast, broadcast = [], point.unicast_latency.mean, point.broadcast_latency.mean
     if unicast is not None:
@@ -440,6 +353,15 @@ def simulate_broadcast(
     what = f"{traffic.name} with broadcasts on {network.topology.name}"
     with counting_runs(len(runs), what) as tell:
         found = run_all(runs, tell=tell)
+    topology, points = network.topology, tuple(found)
+    if isinstance(topology, Cube):  # exact mean loads at a message per node and cycle
+        expected = law.mean * class_loads(
+            topology, traffic, question.broadcast, question.tree,
+            multicast=bool(question.multicast_targets),
+        )  # fmt: skip
+        points = tuple(
+            replace(run, directions=tuple(_directions(topology, run, expected))) for run in found
+        )
     return BroadcastSimulation(
         setup=OnEngine.of(network),
         traffic=traffic.name,
@@ -450,77 +372,14 @@ def simulate_broadcast(
         startup_cycles=question.startup_cycles,
         rates=rates,
         interrupted=any(run.interrupted for run in found) or len(found) < len(rates),
-        points=tuple(_points(question, ready, found)),
-        runs=tuple(found),
+        points=points,
         network=network,
         provenance=provenance_of(question, "simulate_broadcast", network.topology),
     )
 
 
-def _points(
-    question: BroadcastQuestion,
-    ready: tuple[PreparedNetwork, Traffic, Lengths],
-    runs: Sequence[BroadcastRun],
-) -> Iterator[AtRate]:
-    """Yield the figures of runs."""
-    network, traffic, law = ready
-    topology, expected = network.topology, None
-    if isinstance(topology, Cube):  # exact mean loads at a message per node and cycle
-        multicast = bool(question.multicast_targets)
-        shares = class_loads(
-            topology, traffic, question.broadcast, question.tree, multicast=multicast
-        )
-        expected = shares * law.mean
-    for run in runs:
-        idle = question.startup_cycles + network.zero_load_latency(run.hops, run.flits)
-        yield AtRate(
-            rate=run.rate,
-            created=run.created,
-            accepted=run.accepted,
-            zero_load_latency=known(idle) if run.stable else None,
-            unicast_latency=_latency(run, run.unicast),
-            broadcast_latency=_latency(run, run.broadcast),
-            target_latency=_latency(run, run.target),
-            unicast_messages=run.unicast.messages,
-            broadcast_messages=run.broadcast.messages,
-            hops=known(run.hops),
-            utilisation_mean=float(run.class_utilisation.sum()),
-            utilisation_max=float(run.channel_utilisation.max(initial=0)),
-            utilisation_unicast=float(run.class_utilisation[0]),
-            utilisation_broadcast=float(run.class_utilisation[1]),
-            cycles=run.cycles,
-            warmup_cycles=run.warmup_cycles,
-            flit_hops=run.flit_hops,
-            stable=run.stable,
-            backlog=Backlog.of(run.stability, topology),
-            reason=run.reason,
-            precise=run.precise,
-            warmed_up=run.warmed_up,
-            interrupted=run.interrupted,
-            note=note_of(
-                run.stability,
-                run.unicast.messages + run.broadcast.messages,
-                "message",
-                interrupted=run.interrupted,
-                warmed_up=run.warmed_up,
-                precise=run.precise,
-            ),
-            directions=tuple(_directions(topology, run, expected)),
-        )
-
-
-def _latency(run: BroadcastRun, found: MessageLatency) -> Latency:
-    """Return latencies as they were measured, or unknown past saturation."""
-    names = ("mean", "ci95", "p50", "p99", "max")
-    return Latency(**{name: known(getattr(found, name)) if run.stable else None for name in names})
-
-
-def _directions(
-    topology: Topology, run: BroadcastRun, expected: Floats | None
-) -> Iterator[Direction]:
-    """Yield the directions of a k-ary n-cube, or none."""
-    if not isinstance(topology, Cube) or expected is None:
-        return
+def _directions(topology: Cube, run: BroadcastRun, expected: Floats) -> Iterator[Direction]:
+    """Yield the directions of a k-ary n-cube."""
     total = np.zeros((len(topology.sides), 2))
     for axis, direction in np.ndindex(total.shape):
         first = topology.line_base[axis, direction]

@@ -16,7 +16,6 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
-from netloom.machines import Machine
 from netloom.mapping.layouts import cube_of_hosts
 from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
@@ -230,7 +229,13 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list
     sides = () if own is None else own[0].sides
     if len(sides) != 2 or sides[0] != sides[1]:
         raise InputError("on", found[0].name, "a square mesh, for these patterns")
-    costs = _costs(question, found[1])
+    costs, on_machine = question.costs or node_costs(found[1]), found[1]
+    least = costs.channel_byte_us  # no byte costs less at a node than it takes on a channel
+    if on_machine is not None:
+        least = max(least, 1 / on_machine.bandwidth_bytes_per_us)
+    if costs.byte_us < least * (1 - 1e-9):
+        taken = f"{costs.byte_us:g} µs a byte, where a channel takes {least:g}"
+        raise InputError("costs", taken, f"at least {least:g} µs a byte")
     cases = []
     for each, think in product(map(int, sizes), thinks):
         made = pattern(
@@ -279,7 +284,22 @@ def simulate_pattern(
     ]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
         found = run_all(runs, tell=tell)
-    points = tuple(_point(times) for times in found if len(times.loop_us))
+    points = []
+    for times in (each for each in found if len(each.loop_us)):
+        mean, worst = (times.of_busiest(part)._asdict() for part in (np.mean, np.max))
+        points.append(
+            Point(
+                message_bytes=times.message_bytes,
+                think_us=times.think_us,
+                message_us=times.alone_us,
+                applied=times.applied,
+                average_node=mean.pop("traffic"),
+                worst_node=worst.pop("traffic"),
+                **{f"{name}_mean": value for name, value in mean.items()},
+                **{f"{name}_max": value for name, value in worst.items()},
+                times=times,
+            )
+        )
     if not points:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
     setup = replace(OnEngine.of(network), flit_bytes=costs.flit_bytes, cycle_us=costs.cycle_us)
@@ -288,35 +308,8 @@ def simulate_pattern(
         pattern=name,
         active_nodes=len(cases[0][0].nodes),
         interrupted=len(points) < len(runs),
-        points=points,
+        points=tuple(points),
         nodes=cases[0][0].nodes,
         network=network,
         provenance=provenance_of(question, "simulate_pattern", network.topology),
     )
-
-
-def _point(times: PatternTimes) -> Point:
-    mean, worst = (times.of_busiest(part)._asdict() for part in (np.mean, np.max))
-    return Point(
-        message_bytes=times.message_bytes,
-        think_us=times.think_us,
-        message_us=times.alone_us,
-        applied=times.applied,
-        average_node=mean.pop("traffic"),
-        worst_node=worst.pop("traffic"),
-        **{f"{name}_mean": value for name, value in mean.items()},
-        **{f"{name}_max": value for name, value in worst.items()},
-        times=times,
-    )
-
-
-def _costs(question: PatternQuestion, on_machine: Machine | None) -> NodeCosts:
-    """Return what messages cost at the nodes, no byte less than it takes on a channel."""
-    costs = question.costs or node_costs(on_machine)
-    least = costs.channel_byte_us
-    if on_machine is not None:
-        least = max(least, 1 / on_machine.bandwidth_bytes_per_us)
-    if costs.byte_us < least * (1 - 1e-9):
-        found = f"{costs.byte_us:g} µs a byte, where a channel takes {least:g}"
-        raise InputError("costs", found, f"at least {least:g} µs a byte")
-    return costs

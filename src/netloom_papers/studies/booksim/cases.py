@@ -14,14 +14,13 @@ has a scatter of up to 3 % at 80 % of saturation.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import inf, sqrt
 from pathlib import Path
-from threading import Event
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -38,14 +37,11 @@ from netloom.simulation.network.run import Run
 from netloom.simulation.steady import Delivered
 from netloom.topology import Topology, topology
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
-from netloom_papers.studies.booksim.networks import (
-    KINDS,
-    ROUTINGS,
-    Shape,
-    network,
-    pattern,
-    routing_of,
-)
+from netloom_papers.studies.booksim import networks
+from netloom_papers.studies.booksim.networks import network
+
+Stopped: TypeAlias = Callable[[], bool]
+"""Whether to end at once."""
 
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""
@@ -260,10 +256,6 @@ class Case:
             lengths=parse_lengths(str(self.flits)), arrivals=parse_arrivals("bernoulli"), seed=seed,
         )  # fmt: skip
 
-    def patience(self, idle: float) -> float:
-        """Return the mean latency above which the reference does not count a run."""
-        return max(LEAST_PATIENCE, PATIENCE * idle) if self.effort.gives_up else inf
-
 
 class _Line(NamedTuple):
     """One line of a table, what messages call it, and the folder of the table."""
@@ -332,13 +324,13 @@ def case_of(
         Where the table is. Its network files are looked for there.
     """
     line = _Line(values, where, folder)
-    kind = line.one_of("topology", [*DIRECT_ROUTINGS, *KINDS])
+    kind = line.one_of("topology", [*DIRECT_ROUTINGS, *networks.KINDS])
     vcs, flits = line.whole("num_vcs"), line.whole("packet_size")
     model = router(
         FAMILIES[line.one_of("family", FAMILIES)],
         vcs=vcs,
         buffer_flits=line.whole("vc_buf_size", 8),
-        channel_cycles=1 if kind in KINDS else line.whole("link_cycles"),
+        channel_cycles=1 if kind in networks.KINDS else line.whole("link_cycles"),
     )
     if line.whole("router_cycles") != model.router_cycles:
         found, wanted = f"'{values['router_cycles']}'", f"{model.router_cycles} of this family"
@@ -365,18 +357,18 @@ def case_of(
     )  # fmt: skip
 
 
-def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, Shape | None]:
+def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, networks.Shape | None]:
     """Return the network of a line, its traffic, and its shape if hosts are not routers."""
-    if kind in KINDS:
-        shape = Shape(
+    if kind in networks.KINDS:
+        shape = networks.Shape(
             kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
             line.whole("xr", 1), by_length=line.whole("use_noc_latency", 1, least=0) != 0,
             file=line.file() if kind == "anynet" else "",
         )  # fmt: skip
-        line.one_of("routing", ROUTINGS[kind], function)
+        line.one_of("routing", networks.ROUTINGS[kind], function)
         try:
             made = network(shape)
-            return made, pattern(line.values["traffic"], shape, made.num_hosts), shape
+            return made, networks.pattern(line.values["traffic"], shape, made.num_hosts), shape
         except InputError as error:
             raise InputError(f"{line.where}, {error.where}", error.found, error.wanted) from None
     line.one_of("routing", DIRECT_ROUTINGS[kind], function)
@@ -390,7 +382,7 @@ def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, Sha
 
 
 def _routed(
-    made: Topology, shape: Shape | None, kind: str, function: str, vcs: int
+    made: Topology, shape: networks.Shape | None, kind: str, function: str, vcs: int
 ) -> tuple[VirtualChannelRouting | None, str, str]:
     """Return a routing, in what it is known to differ, and what else is told of it.
 
@@ -403,7 +395,7 @@ def _routed(
             odd = function in TWO_CLASSES and vcs % 2
             never_set = (kind, function) == ("torus", "valiant")
             return virtual, NEVER_SET if never_set else NETLOOM_PARTS if odd else "", ""
-        virtual, difference = routing_of(shape, made, function, vcs)
+        virtual, difference = networks.routing_of(shape, made, function, vcs)
     except InputError as error:
         return None, f"netloom refuses it: {error}", ""
     try:  # such routings are run unchecked, as in the reference
@@ -484,35 +476,37 @@ def _case_of_runs(lines: Sequence[_Line]) -> Case:
 # Runs.
 
 
-def measure(case: Case, stop: Event) -> dict[str, float]:
+def measure(case: Case, stopped: Stopped) -> dict[str, float]:
     """Measure one configuration as the reference was measured. Nothing where it is refused.
 
-    ``stop`` ends the runs under way with ``CancelledError``.
+    ``stopped`` ends the runs under way with ``CancelledError``.
     """
     if case.routing is None:
         return {}
     if case.asked:
         return {
-            item: idle_latency(case, stop) if item == IDLE else mean_latency(case, wanted, stop)
+            item: idle_latency(case, stopped)
+            if item == IDLE
+            else mean_latency(case, wanted, stopped)
             for item, wanted in case.asked.items()
         }
-    found = {IDLE: idle_latency(case, stop)}
+    found = {IDLE: idle_latency(case, stopped)}
     for item, share in ((AT_50, 0.5), (AT_80, 0.8)):
         if item in case.measured:
             wanted = Asked(share * case.measured[SATURATION], case.effort.window)
-            found[item] = mean_latency(case, wanted, stop)
-    ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stop) for seed in SEEDS]
+            found[item] = mean_latency(case, wanted, stopped)
+    ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stopped) for seed in SEEDS]
     found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
     return found
 
 
-def mean_latency(case: Case, wanted: Asked, stop: Event) -> float:
+def mean_latency(case: Case, wanted: Asked, stopped: Stopped) -> float:
     """Return the mean packet latency at a load, over all seeds."""
-    runs = (short_run(case.run(wanted.load, seed), wanted.window, stop) for seed in SEEDS)
+    runs = (short_run(case.run(wanted.load, seed), wanted.window, stopped) for seed in SEEDS)
     return float(np.mean([latency for latency, _ in runs]))
 
 
-def idle_latency(case: Case, stop: Event) -> float:
+def idle_latency(case: Case, stopped: Stopped) -> float:
     """Return the mean packet latency at next to no load, over all seeds.
 
     The reference has about 800 packets of it, whose paths may be 2 % longer or shorter than those
@@ -521,7 +515,7 @@ def idle_latency(case: Case, stop: Event) -> float:
     the line fitted to latencies by the number of routers crossed.
     """
     window = case.effort.idle
-    samples = [drained(case.run(ZERO_LOAD, seed), window, stop)[1] for seed in SEEDS]
+    samples = [drained(case.run(ZERO_LOAD, seed), window, stopped)[1] for seed in SEEDS]
     latency, hops = (np.concatenate(column) for column in zip(*samples, strict=True))
     mean = float(latency.mean())
     if case.routers_crossed is None or not hops.var():
@@ -532,7 +526,7 @@ def idle_latency(case: Case, stop: Event) -> float:
     return mean + longer * float(np.cov(latency, hops, bias=True)[0, 1] / hops.var())
 
 
-def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, float]:
+def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[float, float]:
     """Return the load at which latency is ``beyond``, and the highest accepted traffic of all runs.
 
     Every seed closes in for itself: a mean of latencies would be that of the worst seed. The load
@@ -545,7 +539,7 @@ def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, 
     tried: list[tuple[Point, float]] = []
     while high.load - low.load > BRACKET * high.load:
         load = (low.load + high.load) / 2
-        latency, accepted = short_run(case.run(load, seed), window, stop, most=most)
+        latency, accepted = short_run(case.run(load, seed), window, stopped, most=most)
         point = Point(load, latency)
         tried.append((point, accepted))
         if latency > beyond:
@@ -555,12 +549,13 @@ def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, 
     share = (1 / low.latency - 1 / beyond) / (1 / low.latency - 1 / high.latency)
     found = low.load + share * (high.load - low.load)
     past = [min(1.0, times * found) for times in case.effort.past]
-    patience = case.patience(idle)
+    # the mean latency above which the reference does not count a run
+    patience = max(LEAST_PATIENCE, PATIENCE * idle) if case.effort.gives_up else inf
     if patience == inf:
         ends = [through_window(case.run(load, seed), window)[1] for load in past]
         return found, max(*ends, *(accepted for _, accepted in tried))
     for load in past:
-        latency, accepted = short_run(case.run(load, seed), window, stop, most=patience)
+        latency, accepted = short_run(case.run(load, seed), window, stopped, most=patience)
         tried.append((Point(load, latency), accepted))
     kept = [got for at, got in tried if at.latency <= patience and at.load <= max(past)]
     return found, max(kept, default=0.0)
@@ -575,21 +570,23 @@ def highest_load(case: Case) -> float:
     return min(1.0, BEYOND * bound.load)
 
 
-def short_run(run: Run, window: Window, stop: Event, *, most: float = inf) -> tuple[float, float]:
+def short_run(
+    run: Run, window: Window, stopped: Stopped, *, most: float = inf
+) -> tuple[float, float]:
     """Return the mean packet latency and the accepted traffic of one run from an empty network.
 
     A run whose mean is sure to be above ``most`` ends there, with a latency that is above it, too.
     One that deadlocks accepts nothing, with an infinite latency.
     """
     try:
-        accepted, sample, mean = drained(run, window, stop, most=most)
+        accepted, sample, mean = drained(run, window, stopped, most=most)
     except DeadlockError:
         return inf, 0.0
     return float(sample.latency.mean()) if mean is None else mean, accepted
 
 
 def drained(
-    run: Run, window: Window, stop: Event, *, most: float = inf
+    run: Run, window: Window, stopped: Stopped, *, most: float = inf
 ) -> tuple[float, Sample, float | None]:
     """Return the accepted traffic and the packets measured, once all have arrived.
 
@@ -599,7 +596,7 @@ def drained(
     parts, accepted = through_window(run, window)
     end, created = run.engine.cycle, int(run.born_packets.sum())
     while missing := created - sum(int((part.birth < end).sum()) for part in parts):
-        if stop.is_set():
+        if stopped():
             raise CancelledError
         sample, waited = _measured(parts, window, end), run.engine.cycle - end
         least = (sample.latency.sum() + missing * waited) / (len(sample.latency) + missing)

@@ -29,20 +29,8 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
+from netloom.routing.by_hop import tables
 from netloom.routing.by_hop.hosted import detour_lists
-from netloom.routing.by_hop.tables import (
-    ALWAYS,
-    DRAWN,
-    LOCAL,
-    TWO,
-    Automaton,
-    NextPorts,
-    bits,
-    channels_at_ports,
-    check_starts,
-    hop_tables,
-    hosted_ports,
-)
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.families import check_sizes
@@ -594,29 +582,27 @@ def routing_of(
     if function not in ROUTINGS[shape.kind]:
         known = ", ".join(ROUTINGS[shape.kind])
         raise InputError("routing", f"'{function}'", f"one of {known}")
-    check_starts(network, network.num_routers**2)
+    tables.check_starts(network, network.num_routers**2)
     scheme = ROUTINGS[shape.kind][function](shape, network, num_vcs)
-    tables = [_listed(network, each) for each in scheme.ways]
+    listed = [_listed(network, each) for each in scheme.ways]
     none = np.zeros(network.num_network_channels, np.int8)
     kind = none if scheme.kind is None else scheme.kind
-    found = hop_tables(network, num_vcs, tables, _automaton(kind, scheme.states), **scheme.more)
+    states = scheme.states
+    column = {name: np.array([getattr(state, name) for state in states]) for name in State._fields}
+    flags: Any = {name: column[name].astype(np.int8) for name in ("table", "to_aux", "decides")}
+    for name in ("keep", "leave", "turn", "none"):
+        after = np.where(column[name] < 0, np.arange(len(states)), column[name])
+        flags[name] = after.astype(np.int16)
+    behind = column["behind"].astype(np.int16)
+    automaton = tables.Automaton(kind, behind, column["vcs"], column["eject"], **flags)
+    found = tables.hop_tables(network, num_vcs, listed, automaton, **scheme.more)
     routing = VirtualChannelRouting(
         function, network, found, uses_credits=scheme.uses_credits, minimal=scheme.minimal
     )
     return routing, scheme.difference
 
 
-def _automaton(kind: NDArray[np.int8], states: Sequence[State]) -> Automaton:
-    column = {name: np.array([getattr(state, name) for state in states]) for name in State._fields}
-    own, after = np.arange(len(states)), ("keep", "leave", "turn", "none")
-    flags: Any = {name: column[name].astype(np.int8) for name in ("table", "to_aux", "decides")}
-    for name in after:
-        flags[name] = np.where(column[name] < 0, own, column[name]).astype(np.int16)
-    behind = column["behind"].astype(np.int16)
-    return Automaton(kind, behind, column["vcs"], column["eject"], **flags)
-
-
-def _listed(network: Topology, steps: Steps) -> NextPorts:
+def _listed(network: Topology, steps: Steps) -> tables.NextPorts:
     """Return steps as lists of ports, equal ones once, with the hops to each goal."""
     goals = len(steps)
     lists, place = np.unique(steps.reshape(goals * goals, -1), axis=0, return_inverse=True)
@@ -627,12 +613,12 @@ def _listed(network: Topology, steps: Steps) -> NextPorts:
             starts[number] = len(found)
             found += [len(said), *said]
     hops = _hops(network, steps[:, :, 0]).ravel()
-    return NextPorts(goals, starts[place.ravel()], np.array(found, np.int16), hops)
+    return tables.NextPorts(goals, starts[place.ravel()], np.array(found, np.int16), hops)
 
 
 def _hops(network: Topology, first: NDArray[np.int16]) -> NDArray[np.int16]:
     """Return int16[routers, goals], the hops by the first ports, or -1 if there is no way."""
-    outward, _ = channels_at_ports(network)
+    outward, _ = tables.channels_at_ports(network)
     behind = np.append(network.routers.channel_target, 0)
     behind = behind[np.where(outward < network.num_network_channels, outward, -1)]
     leads, goal = first >= 0, np.arange(len(first))
@@ -776,7 +762,7 @@ def by_latency(network: Topology) -> Steps:
     From each router, routers are settled in order of latency, then number. Neighbours are looked
     at in order of number, and only a smaller latency counts.
     """
-    routers, wired = network.routers, hosted_ports(network)
+    routers, wired = network.routers, tables.hosted_ports(network)
     offsets, channels = routers.outgoing()
     out = [
         sorted((int(routers.channel_target[c]), int(c)) for c in channels[first:last])
@@ -806,11 +792,11 @@ def by_latency(network: Topology) -> Steps:
 
 
 def _lower(num_vcs: int) -> int:
-    return bits(num_vcs - num_vcs // 2)
+    return tables.bits(num_vcs - num_vcs // 2)
 
 
 def _upper(num_vcs: int) -> int:
-    return bits(num_vcs) ^ bits(num_vcs // 2)
+    return tables.bits(num_vcs) ^ tables.bits(num_vcs // 2)
 
 
 def _needs(network: Topology, num_vcs: int, least: int, most: int = 64) -> None:
@@ -823,8 +809,8 @@ def _any_vc(steps: Callable[[Shape], Steps], **more: Any) -> Making:
     """Return the scheme of one set of ways, in any VC."""
 
     def scheme(shape: Shape, _: Topology, num_vcs: int) -> Scheme:
-        state = State((0,), bits(num_vcs), bits(num_vcs))
-        fields = {"more": {"choice": DRAWN}, **more}
+        state = State((0,), tables.bits(num_vcs), tables.bits(num_vcs))
+        fields = {"more": {"choice": tables.DRAWN}, **more}
         return Scheme([steps(shape)], [state], **fields)
 
     return scheme
@@ -840,7 +826,7 @@ def _two_orders(
 
     def scheme(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
         _needs(network, num_vcs, 2)
-        every = bits(num_vcs)
+        every = tables.bits(num_vcs)
         states = [
             State((0,), every, every, decides=True, keep=1, leave=2, none=1),
             State((1,), _lower(num_vcs), every),
@@ -849,10 +835,10 @@ def _two_orders(
         routers = np.arange(network.num_routers)
         if by_credits:
             goals = list(routers[:, None])
-            more = {"detour": LOCAL, "weight": 1, "detour_weight": 1, "even_by_coin": 1}
+            more = {"detour": tables.LOCAL, "weight": 1, "detour_weight": 1, "even_by_coin": 1}
             more |= detour_lists(routers, [goals] * len(routers))
         else:
-            more = {"detour": ALWAYS} | detour_lists(0 * routers, [[np.array([-1, 0])]])
+            more = {"detour": tables.ALWAYS} | detour_lists(0 * routers, [[np.array([-1, 0])]])
         difference = ORDER_IN_VC if num_vcs % 2 else ""
         ways = [first(shape), second(shape)]
         return Scheme(ways, states, None, more, by_credits, difference=difference)
@@ -863,7 +849,7 @@ def _two_orders(
 def _flatfly_valiant(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     """Any router first, in the lower VCs. The upper ones from there on."""
     routers = np.arange(network.num_routers)
-    more = {"detour": ALWAYS} | detour_lists(0 * routers, [[routers]])
+    more = {"detour": tables.ALWAYS} | detour_lists(0 * routers, [[routers]])
     return Scheme([by_digits(shape)], _by_a_router(network, num_vcs), None, more, minimal=False)
 
 
@@ -876,7 +862,7 @@ def _flatfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     lists = [[_between(shape.k, one, other) for other in digits] for one in digits]
     for router in range(routers):
         lists[router][router] = lists[router][router][:0]
-    more = {"detour": LOCAL, "threshold": FLATFLY_THRESHOLD}
+    more = {"detour": tables.LOCAL, "threshold": FLATFLY_THRESHOLD}
     more |= detour_lists(np.arange(routers), lists)
     return Scheme([by_digits(shape)], states, None, more, uses_credits=True, minimal=False)
 
@@ -884,7 +870,7 @@ def _flatfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
 def _by_a_router(network: Topology, num_vcs: int) -> list[State]:
     """Return the states of packets that go to a router first, in the lower VCs."""
     _needs(network, num_vcs, 2)
-    every = bits(num_vcs)
+    every = tables.bits(num_vcs)
     return [
         State((0,), every, every, decides=True, keep=2, leave=1, none=2),
         State((1,), _lower(num_vcs), every, to_aux=True, turn=2),
@@ -936,19 +922,24 @@ def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     # a router of one's own group: no detour
     drawn = [np.where(group == own, -1, np.arange(len(group))) for own in groups]
     lists = [[nothing if own == goal else drawn[own] for goal in groups] for own in groups]
-    more = {"detour": LOCAL, "threshold": DRAGONFLY_THRESHOLD, "weight": 1, "detour_weight": 2}
+    more = {
+        "detour": tables.LOCAL,
+        "threshold": DRAGONFLY_THRESHOLD,
+        "weight": 1,
+        "detour_weight": 2,
+    }
     more |= detour_lists(group, lists)
     return Scheme([by_groups(shape)], states, kind, more, uses_credits=True, minimal=False)
 
 
 def _anynet_min(_: Shape, network: Topology, num_vcs: int) -> Scheme:
-    return Scheme([by_latency(network)], [State((0,), bits(num_vcs), bits(num_vcs))])
+    return Scheme([by_latency(network)], [State((0,), tables.bits(num_vcs), tables.bits(num_vcs))])
 
 
 ROUTINGS: dict[str, dict[str, Making]] = {
     "fattree": {
         "nca": _any_vc(up_and_down),
-        "anca": _any_vc(up_and_down, more={"choice": TWO}, uses_credits=True),
+        "anca": _any_vc(up_and_down, more={"choice": tables.TWO}, uses_credits=True),
     },
     "flatfly": {
         "ran_min": _any_vc(by_digits),
