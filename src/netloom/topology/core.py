@@ -347,23 +347,17 @@ class Topology:
             return np.arange(self.num_hosts, dtype=np.int32)
         if self.unbroken is not None:
             return self.unbroken.local_group
-        drawn = self._shown_inside()[node]
-        alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
-        return np.where(drawn, alone, node).astype(np.int32)
-
-    def _shown_inside(self) -> Bools:
-        """Return of which nodes the network shows the inside, bool[num_nodes]."""
         part = joined(self.num_routers, self.channel_source, self.channel_target)
         count = int(part.max(initial=-1)) + 1
-        owner, reached = self.node_of_host[self.port_host], part[self.injection_router]
+        owner, reached = node[self.port_host], part[self.injection_router]
         first, last = np.full(count, self.num_nodes), np.full(count, -1)
         np.minimum.at(first, reached, owner)
         np.maximum.at(last, reached, owner)
         hosts = np.unique(np.stack([reached, self.port_host]), axis=1)[0]
         own = (first == last) & (np.bincount(hosts, minlength=count) > 1)
-        shown = np.zeros(self.num_nodes, np.bool_)
-        shown[first[own]] = True
-        return shown
+        drawn = np.isin(node, first[own])  # hosts of nodes whose inside the network shows
+        alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
+        return np.where(drawn, alone, node).astype(np.int32)
 
     def crosses(self, source: Ints, target: Ints) -> Bools:
         """Return which messages from hosts to hosts use the network, bool[]. See ``local_group``.

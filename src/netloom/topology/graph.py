@@ -115,85 +115,6 @@ def clock_of(word: str) -> float | None:
     return None if found is None or number is None else number * PER_GHZ[found[2]]
 
 
-@dataclass(frozen=True)
-class Channels:
-    """What a file says of each of its channels, and how messages call them.
-
-    Attributes
-    ----------
-    name
-        Of the network.
-    bandwidth, latency
-        One a channel, or one ``NOTHING`` for all.
-    link_name
-        Returns what to call a channel.
-    clock_ghz
-        Cycles per ns, where the file says it.
-    """
-
-    name: str
-    bandwidth: Sequence[Said]
-    latency: Sequence[Said]
-    link_name: Callable[[int], str]
-    clock_ghz: float | None = None
-
-    def rates(self, measured_by: slice) -> tuple[Floats | None, float | None]:
-        """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
-
-        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
-        such the slowest. In Gb/s it is None where the file says numbers without a unit.
-
-        Raises
-        ------
-        InputError
-            If some channels have a bandwidth and others none, or some a unit and others none.
-        """
-        unit = self._one_unit(self.bandwidth, "bandwidth", f"{RATE} for every link")
-        if not unit:
-            return None, None
-        given = np.array([said.value for said in self.bandwidth])
-        known, counts = np.unique(given[measured_by], return_counts=True)
-        reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
-        return given / reference, reference if unit == "Gb/s" else None
-
-    def cycles(self) -> Ints | None:
-        """Return the latency of each channel in cycles, at least 1. None where none is said.
-
-        Raises
-        ------
-        InputError
-            If some channels have a latency and others none, or cycles and others a time, if a time
-            is given without a clock, or if one is too long.
-        """
-        wanted = f"{DELAY}, for every link in one unit"
-        unit = self._one_unit(self.latency, "latency", wanted)
-        if not unit:
-            return None
-        given = np.array([said.value for said in self.latency])
-        if unit == "ns":
-            if self.clock_ghz is None:
-                found = f"a latency of {given[0]:g} ns and no clock"
-                raise InputError(self.name, found, f"cycles, or {CLOCK} (the word clock)")
-            given = np.maximum(np.rint(given * self.clock_ghz), 1)
-        if given.max() > MOST_CYCLES:
-            at = int(np.argmax(given))
-            found = f"a latency of {given[at]:g} cycles on {self.link_name(at)}"
-            raise InputError(self.name, found, f"at most {MOST_CYCLES}")
-        return given.astype(np.int32)
-
-    def _one_unit(self, said: Sequence[Said], what: str, wanted: str) -> str:
-        """Return the unit in which every channel says something. Empty where none does."""
-        units = dict.fromkeys(each.unit for each in said)
-        if len(units) < 2:
-            return next(iter(units), "")
-        texts = []
-        for unit in list(units)[:2]:
-            at = next(place for place, each in enumerate(said) if each.unit == unit)
-            number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
-            texts.append(f"{self.link_name(at)} with {number if unit else f'no {what}'}")
-        raise InputError(self.name, ", ".join(texts), wanted)
-
-
 def _positive(text: str) -> float | None:
     """Return a positive finite number without a unit. None where it is none."""
     number = float(text) if re.fullmatch(units.NUMBER, text, re.ASCII) else 0.0
@@ -358,10 +279,16 @@ def tree_shape(topology: Topology) -> TreeShape | None:
     >>> tree_shape(topology("mesh:4x4/4")) is None
     True
     """
-    if topology.broken or not _both_ways(topology):
+    if topology.broken:
         return None
-    level_of = _levels(topology)
-    if level_of is None:
+    ends, source, target = topology.num_ends, topology.source_end, topology.target_end
+    keys = np.sort(source.astype(np.int64) * ends + target)
+    if not np.array_equal(keys, np.sort(target.astype(np.int64) * ends + source)):
+        return None  # fewer channels lead back somewhere
+    # 0 for hosts, 1 for routers with hosts …
+    level_of = heights(np.arange(topology.num_hosts), source, target, ends)
+    steps = np.abs(level_of[source] - level_of[target])
+    if not 0 < level_of.max() < ends or (steps != 1).any():
         return None
     found = [_links(topology, level_of, level) for level in range(1, int(level_of.max()) + 1)]
     levels = [each for each in found if each is not None]
@@ -376,27 +303,11 @@ def tree_shape(topology: Topology) -> TreeShape | None:
     if any(sizes[level] != shape.width(level) for level in range(shape.levels + 1)):
         return None
     placed = _placed(topology, shape, level_of, levels)
-    return placed if placed is not None and _is_that_tree(topology, placed) else None
-
-
-def _both_ways(topology: Topology) -> bool:
-    """Whether as many channels lead back between any two vertices."""
-    source, target = topology.source_end.astype(np.int64), topology.target_end
-    there = np.sort(source * topology.num_ends + target)
-    back = np.sort(target.astype(np.int64) * topology.num_ends + source)
-    return np.array_equal(there, back)
-
-
-def _levels(topology: Topology) -> Ints | None:
-    """Return int64[num_ends], 0 for hosts, 1 for routers with hosts … . None if some have none.
-
-    Also where a channel stays in a level or leaves one out.
-    """
-    source, target = topology.source_end, topology.target_end
-    level_of = heights(np.arange(topology.num_hosts), source, target, topology.num_ends)
-    lost = not 0 < level_of.max() < topology.num_ends
-    steps = np.abs(level_of[source] - level_of[target])
-    return None if lost or (steps != 1).any() else level_of
+    if placed is None:
+        return None
+    low, high = tree_ends(placed)  # the links of the definition, place by place
+    defined = np.sort(np.concatenate([low * ends + high, high * ends + low]))
+    return placed if np.array_equal(defined, keys) else None
 
 
 def _links(topology: Topology, level_of: Ints, level: int) -> _Level | None:
@@ -493,14 +404,6 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
         called[parts] = lowest
         found.append(called[part])
     return found
-
-
-def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
-    """Whether the links of the network are those of the definition, place by place."""
-    ends, low, high = topology.num_ends, *tree_ends(shape)
-    expected = np.concatenate([low * ends + high, high * ends + low])
-    keys = topology.source_end.astype(np.int64) * ends + topology.target_end
-    return np.array_equal(np.sort(expected), np.sort(keys))
 
 
 # -- graph -----------------------------------------------------------------------------------------
@@ -612,12 +515,70 @@ class Drawing:
         """
         said = [self.links[place] for place in order.tolist()]
         rates, delays = [link.bandwidth for link in said], [link.latency for link in said]
-        channels = Channels(self.name, rates, delays, names, self.clock_ghz)
-        bandwidth, gbps = channels.rates(reference)
-        found = {"channel_bandwidth": bandwidth, "channel_cycles": channels.cycles()}
+        bandwidth, gbps = self._rates(rates, names, reference)
+        found = {"channel_bandwidth": bandwidth, "channel_cycles": self._cycles(delays, names)}
         given = {name: values for name, values in found.items() if values is not None}
         clock = self.clock_ghz if "channel_cycles" in given else None
         return given | {"reference_gbps": gbps, "cycle_ns": None if clock is None else 1 / clock}
+
+    def _rates(
+        self, said: Sequence[Said], names: Callable[[int], str], measured_by: slice
+    ) -> tuple[Floats | None, float | None]:
+        """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
+
+        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
+        such the slowest. In Gb/s it is None where the file says numbers without a unit.
+
+        Raises
+        ------
+        InputError
+            If some channels have a bandwidth and others none, or some a unit and others none.
+        """
+        unit = self._one_unit(said, "bandwidth", f"{RATE} for every link", names)
+        if not unit:
+            return None, None
+        given = np.array([each.value for each in said])
+        known, counts = np.unique(given[measured_by], return_counts=True)
+        reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
+        return given / reference, reference if unit == "Gb/s" else None
+
+    def _cycles(self, said: Sequence[Said], names: Callable[[int], str]) -> Ints | None:
+        """Return the latency of each channel in cycles, at least 1. None where none is said.
+
+        Raises
+        ------
+        InputError
+            If some channels have a latency and others none, or cycles and others a time, if a time
+            is given without a clock, or if one is too long.
+        """
+        unit = self._one_unit(said, "latency", f"{DELAY}, for every link in one unit", names)
+        if not unit:
+            return None
+        given = np.array([each.value for each in said])
+        if unit == "ns":
+            if self.clock_ghz is None:
+                found = f"a latency of {given[0]:g} ns and no clock"
+                raise InputError(self.name, found, f"cycles, or {CLOCK} (the word clock)")
+            given = np.maximum(np.rint(given * self.clock_ghz), 1)
+        if given.max() > MOST_CYCLES:
+            at = int(np.argmax(given))
+            found = f"a latency of {given[at]:g} cycles on {names(at)}"
+            raise InputError(self.name, found, f"at most {MOST_CYCLES}")
+        return given.astype(np.int32)
+
+    def _one_unit(
+        self, said: Sequence[Said], what: str, wanted: str, names: Callable[[int], str]
+    ) -> str:
+        """Return the unit in which every channel says something. Empty where none does."""
+        units = dict.fromkeys(each.unit for each in said)
+        if len(units) < 2:
+            return next(iter(units), "")
+        texts = []
+        for unit in list(units)[:2]:
+            at = next(place for place, each in enumerate(said) if each.unit == unit)
+            number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
+            texts.append(f"{names(at)} with {number if unit else f'no {what}'}")
+        raise InputError(self.name, ", ".join(texts), wanted)
 
     def _direct(self, ends: Ints, names: list[str], num_hosts: int) -> Topology:
         """Return a network whose vertices are host and router in one, but switches behind them."""
@@ -806,10 +767,20 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
     found = Drawing(name)
     for node, values in directed.nodes(data=True):
         marks = _marks(values)
-        kind, label = _said(marks, "type", "kind", "role"), _said(marks, "label", "name")
+        kind = marks.get("type") or marks.get("kind") or marks.get("role", "")
+        label = marks.get("label") or marks.get("name", "")
         found.vertices[node] = Vertex(kind, label, marks.get("computer", ""))
+    attributes = ("bandwidth", bandwidth_of, RATE), ("latency", latency_of, DELAY)
     for source, target, values in directed.edges(data=True):
-        found.links.append(_link(source, target, _marks(values), name))
+        marks, link = _marks(values), Link(source, target)
+        for what, read, wanted in attributes:
+            if what in marks:
+                said = read(marks[what])
+                if said is None:
+                    where = f"{name}, link {source} - {target}"
+                    raise InputError(where, f"a {what} of '{marks[what]:.60}'", wanted)
+                link = link._replace(**{what: said})
+        found.links.append(link)
     clock = _marks(graph.graph).get("clock", "")
     if clock:
         found.clock_ghz = clock_of(clock)
@@ -873,7 +844,14 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     up = topology.vertex_up
     for vertex in range(topology.num_ends):
         if topology.direct or up[vertex]:
-            graph.add_node(vertex, **_of_vertex(topology, vertex))
+            said: dict[str, Any] = {"label": topology.name_of(vertex)}
+            if isinstance(topology, Cube):
+                said["coordinates"] = topology.coordinates(vertex)
+            if not topology.direct:
+                said["kind"] = "host" if vertex < topology.num_hosts else "router"
+            if said.get("kind") == "host" and topology.computer_labels:
+                said["computer"] = topology.computer_name(int(topology.node_of_host[vertex]))
+            graph.add_node(vertex, **said)
     gbps = topology.reference_gbps
     if topology.cycle_ns is not None:
         graph.graph["clock"] = f"{1 / topology.cycle_ns:.12g}GHz"
@@ -887,40 +865,6 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     return graph
 
 
-def _of_vertex(topology: Topology, vertex: int) -> dict[str, Any]:
-    """Return what a NetworkX graph says of a vertex."""
-    found: dict[str, Any] = {"label": topology.name_of(vertex)}
-    if isinstance(topology, Cube):
-        found["coordinates"] = topology.coordinates(vertex)
-    if topology.direct:
-        return found
-    found["kind"] = "host" if vertex < topology.num_hosts else "router"
-    if vertex < topology.num_hosts and topology.computer_labels:
-        found["computer"] = topology.computer_name(int(topology.node_of_host[vertex]))
-    return found
-
-
-def _link(source: Any, target: Any, marks: Mapping[str, str], name: str) -> Link:
-    """Return the channel of an edge, and what its attributes say."""
-
-    def said(what: str, read: Callable[[str], Said | None], wanted: str) -> Said:
-        if what not in marks:
-            return NOTHING
-        found = read(marks[what])
-        if found is None:
-            where = f"{name}, link {source} - {target}"
-            raise InputError(where, f"a {what} of '{marks[what]:.60}'", wanted)
-        return found
-
-    rate, delay = said("bandwidth", bandwidth_of, RATE), said("latency", latency_of, DELAY)
-    return Link(source, target, rate, delay)
-
-
 def _marks(values: Mapping[Any, Any]) -> dict[str, str]:
     """Return attributes by their names in small letters, as text."""
     return {str(key).lower(): str(value).strip() for key, value in values.items()}
-
-
-def _said(marks: Mapping[str, str], *names: str) -> str:
-    """Return the first of these attributes that a node has. Empty where it has none."""
-    return next((marks[name] for name in names if marks.get(name)), "")

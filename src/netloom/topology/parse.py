@@ -133,25 +133,6 @@ def by_name(argument: str, declared: str) -> dict[str, str]:
     return found
 
 
-def in_words(argument: str, declared: str) -> str:
-    """Return what a network has, in words: "" where its spec says it.
-
-    Examples
-    --------
-    >>> in_words("32x24x8", "leaves, spines, hosts per leaf / cables?")
-    '32 leaves, 24 spines, 8 hosts per leaf'
-    >>> in_words("1x2x4/1", "units, computers per unit, rails / cables per leaf and spine?")
-    '1 unit, 2 computers per unit, 4 rails, 1 cable per leaf and spine'
-    """
-    words = {side.name: side.words for side in sides_of(declared)}
-    found = by_name(argument, declared)
-    return ", ".join(
-        f"{value} {_one(words[name]) if value == '1' else words[name]}"
-        for name, value in found.items()
-        if name not in UNCOUNTED
-    )
-
-
 def _one(words: str) -> str:
     """Return what is counted, of which there is one."""
     noun, *rest = re.split(r" (?=per |between |of |each )", words, maxsplit=1)
@@ -215,16 +196,12 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
         wanted = or_near(f"{name}:{argument}", known, TOPOLOGIES)
         raise InputError(f"topology '{spec}'", f"'{name}'", wanted)
     found = SPECS[name]
-    if "=" in argument and found.sides and not _has_form(found, argument):
+    begin = f"{name}:{argument.partition('=')[0]}="
+    # a family may have a form of its own that begins so, as `fat-tree:k=8` does
+    if "=" in argument and found.sides and not any(form.startswith(begin) for form in found.forms):
         argument = in_order(argument, found.sides, spec)
         spec = f"{name}:{argument}"
     return found.make(argument, spec)
-
-
-def _has_form(found: Spec, argument: str) -> bool:
-    """Return whether a family has a form of its own that begins so, as ``fat-tree:k=8`` does."""
-    begin = argument.partition("=")[0]
-    return any(form.partition(":")[2].startswith(f"{begin}=") for form in found.forms)
 
 
 def spec_by_name(spec: str) -> str:
@@ -249,10 +226,19 @@ def spec_in_words(spec: str) -> str:
     --------
     >>> spec_in_words("leaf-spine:32x24x8"), spec_in_words("torus:8x8")
     ('32 leaves, 24 spines, 8 hosts per leaf', '')
+    >>> spec_in_words("rail:1x2x4x2/1")
+    '1 unit, 2 computers per unit, 4 rails, 2 spines, 1 cable between each leaf and spine'
     """
     name, argument = split_spec(spec)
     sides = SPECS[name].sides if name in SPECS else ""
-    return in_words(argument, sides) if sides else ""
+    if not sides:
+        return ""
+    words, found = {side.name: side.words for side in sides_of(sides)}, by_name(argument, sides)
+    return ", ".join(
+        f"{value} {_one(words[name]) if value == '1' else words[name]}"
+        for name, value in found.items()
+        if name not in UNCOUNTED
+    )
 
 
 def spec_table() -> str:
@@ -263,16 +249,13 @@ def spec_table() -> str:
     >>> print(spec_table().splitlines()[5])
     | `ring:16` | routers in a ring; `/c` hosts on each | `ring:length=16` |
     """
-    rows = [
-        f"| {', '.join(f'`{form}`' for form in spec.forms)} | {spec.says} | {_named(spec)} |"
-        for spec in SPECS.values()
-    ]
-    return "\n".join(["| network | numbers | by name |", "| --- | --- | --- |", *rows])
-
-
-def _named(spec: Spec) -> str:
-    """Return the example of a family that says most, with the names of its sides."""
-    return f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
+    rows = ["| network | numbers | by name |", "| --- | --- | --- |"]
+    for spec in SPECS.values():
+        forms = ", ".join(f"`{form}`" for form in spec.forms)
+        # the form that says most, with the names of its sides
+        named = f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
+        rows.append(f"| {forms} | {spec.says} | {named} |")
+    return "\n".join(rows)
 
 
 def _one_side(argument: str, spec: str, *, wraps: bool) -> Cube:
