@@ -26,17 +26,17 @@ from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.families import (
     Omega,
-    butterfly_of,
-    dragonfly_of,
-    dragonfly_plus_of,
-    fat_tree_of,
-    hyperx_of,
-    jellyfish_of,
-    leaf_spine_of,
+    butterfly,
+    dragonfly,
+    dragonfly_plus,
+    fat_tree,
+    hyperx,
+    jellyfish,
+    leaf_spine,
     omega,
-    rail_of,
-    slim_fly_of,
-    twisted_torus_of,
+    rail,
+    slim_fly,
+    twisted_torus,
     with_hosts,
     xgft_of,
 )
@@ -350,13 +350,13 @@ SPECS: dict[str, Spec] = {
     "twisted-torus": Spec(
         ("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
         "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
-        with_hosts(twisted_torus_of, _grid_size),
+        with_hosts(twisted_torus, _grid_size),
         CONCENTRATED,
     ),
     "fat-tree": Spec(
         ("fat-tree:4x3", "fat-tree:k=8"),
         "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
-        fat_tree_of,
+        fat_tree,
         "ports each way, levels",
     ),
     "xgft": Spec(
@@ -368,53 +368,53 @@ SPECS: dict[str, Spec] = {
     "leaf-spine": Spec(
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
         "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
-        leaf_spine_of,
+        leaf_spine,
         "leaves, spines, hosts per leaf / cables between each leaf and spine?",
     ),
     "rail": Spec(
         ("rail:2x4x8x4", "rail:2x4x8x4/2"),
         "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
         "cables between each leaf and spine",
-        rail_of,
+        rail,
         "units, computers per unit, rails, spines / cables between each leaf and spine?",
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
         "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
         "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
-        dragonfly_of,
+        dragonfly,
         "hosts per router, routers per group, global links per router / groups? / wiring?",
     ),
     "dragonfly+": Spec(
         ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
         "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
         "for `dragonfly`",
-        dragonfly_plus_of,
+        dragonfly_plus,
         "leaves per group, spines per group, hosts per leaf, global links per spine / groups? "
         "/ wiring?",
     ),
     "hyperx": Spec(
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
         "sides / hosts per router / links between two routers",
-        hyperx_of,
+        hyperx,
         "sides / hosts per router / lanes between two routers?",
     ),
     "slim-fly": Spec(
         ("slim-fly:5/4",),
         "q, a power of a prime / hosts per router",
-        slim_fly_of,
+        slim_fly,
         "q / hosts per router",
     ),
     "jellyfish": Spec(
         ("jellyfish:32x5x3/1",),
         "routers, links and hosts of each / seed",
-        jellyfish_of,
+        jellyfish,
         "routers, links per router, hosts per router / seed?",
     ),
     "butterfly": Spec(
         ("butterfly:4x3",),
         "k and n of a k-ary n-fly, one way through its stages",
-        butterfly_of,
+        butterfly,
         "ports each way, stages",
     ),
     "omega": Spec(
