@@ -385,11 +385,6 @@ def butterfly(argument: str, spec: str) -> Topology:
     return attach_hosts(joined, first, ejection=first + (n - 1) * width, name=name)
 
 
-Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
-
-DIGITS: tuple[Digits, ...] = ("most-significant-first", "least-significant-first")
-"""The order in which the stages look at the base-r digits of a module's number."""
-
 SWITCH_SIZES = (2, 4, 8)
 
 FEWEST_PES, MOST_PES = 4, 65_536
@@ -423,9 +418,7 @@ class Omega(Topology):
     switch_size: int = 0
     stages: int = 0
 
-    def lines(
-        self, pe: ArrayLike, module: ArrayLike, *, digits: Digits = "most-significant-first"
-    ) -> Ints:
+    def lines(self, pe: ArrayLike, module: ArrayLike) -> Ints:
         """Return the lines that a request uses, into each stage and to its module.
 
         At stage i it turns to output port d_i of its switch, which is digit K − 1 − i of its
@@ -440,31 +433,14 @@ class Omega(Topology):
         ----------
         pe, module
             0 … N − 1 each. Whole numbers, or arrays that broadcast to one shape.
-        digits
-            With ``most-significant-first`` module m is on line m behind the last stage. With
-            ``least-significant-first`` it is on ``digit_reversed(m)``: the same switches and lines,
-            but the modules are joined to them in another order than here.
-
-        Raises
-        ------
-        InputError
-            If there is no such order of digits.
 
         Examples
         --------
         >>> net = omega(8)
         >>> net.lines(pe=1, module=6)
         array([1, 3, 7, 6], dtype=int32)
-        >>> net.lines([1, 2], 6, digits="least-significant-first")
-        array([[1, 2, 5, 3],
-               [2, 4, 1, 3]], dtype=int32)
         """
-        if digits not in DIGITS:
-            raise InputError("digits", f"'{digits}'", f"one of {', '.join(DIGITS)}")
-        line = np.asarray(module, np.int64)
-        if digits == "least-significant-first":
-            line = digit_reversed(line, self.pes, self.switch_size).astype(np.int64)
-        both = np.asarray(pe, np.int64) * self.pes + line
+        both = np.asarray(pe, np.int64) * self.pes + np.asarray(module, np.int64)
         bits = self.switch_size.bit_length() - 1
         shifts = bits * np.arange(self.stages, -1, -1)
         return ((both[..., None] >> shifts) & (self.pes - 1)).astype(np.int32)
@@ -530,28 +506,6 @@ def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
         wanted = f"a power of {switch_size} from {allowed[0]} to {allowed[-1]}"
         raise InputError(where or "pes", f"{pes} PEs, with switches of size {switch_size}", wanted)
     return powers.index(pes) + 1
-
-
-def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> Ints:
-    """Return each number below ``pes`` with its base-r digits in reverse order.
-
-    ``modules``: int[...], 0 … ``pes`` − 1. With N = r^K PEs and switches of size r, numbers
-    have K digits.
-
-    Examples
-    --------
-    >>> digit_reversed([1, 3, 6], 8)
-    array([4, 6, 3], dtype=int32)
-    >>> digit_reversed(7, 64, 8)
-    array(56, dtype=int32)
-    """
-    bits = switch_size.bit_length() - 1
-    left = np.asarray(modules, np.int32)
-    found = np.zeros_like(left)
-    for _ in range((pes.bit_length() - 1) // bits):
-        found = (found << bits) | (left & (switch_size - 1))
-        left = left >> bits
-    return np.asarray(found)
 
 
 # -- grids -----------------------------------------------------------------------------------------
