@@ -22,24 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.words import or_near
+from netloom.topology import families
 from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.families import (
-    Omega,
-    butterfly,
-    dragonfly,
-    dragonfly_plus,
-    fat_tree,
-    hyperx,
-    jellyfish,
-    leaf_spine,
-    omega,
-    rail,
-    slim_fly,
-    twisted_torus,
-    with_hosts,
-    xgft_of,
-)
 from netloom.topology.graph import graph_topology, read_graph
 
 if TYPE_CHECKING:
@@ -285,10 +270,10 @@ def _hypercube_size(argument: str, spec: str) -> int:
     return 1 << min(whole_number(argument, where=spec, least=1), 64)
 
 
-def _omega(argument: str, spec: str) -> Omega:
+def _omega(argument: str, spec: str) -> families.Omega:
     pes, slash, switch_size = argument.partition("/")
     size = whole_number(switch_size, where=spec) if slash else 2
-    return omega(whole_number(pes, where=spec), size)
+    return families.omega(whole_number(pes, where=spec), size)
 
 
 def _graph(argument: str, spec: str) -> Topology:
@@ -314,107 +299,115 @@ SPECS: dict[str, Spec] = {
     "mesh": Spec(
         ("mesh:8x8", "mesh:4x4/4"),
         "sides; `/c` puts c hosts on each router",
-        with_hosts(lambda argument, spec: mesh(*parse_sides(argument, where=spec)), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: mesh(*parse_sides(argument, where=spec)), _grid_size
+        ),
         CONCENTRATED,
     ),
     "torus": Spec(
         ("torus:4x4x4", "torus:4x4x4/2"),
         "sides, all wrapped; `/c` hosts on each router",
-        with_hosts(lambda argument, spec: torus(*parse_sides(argument, where=spec)), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: torus(*parse_sides(argument, where=spec)), _grid_size
+        ),
         CONCENTRATED,
     ),
     "line": Spec(
         ("line:16",),
         "routers in a row; `/c` hosts on each",
-        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=False), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: _one_side(argument, spec, wraps=False), _grid_size
+        ),
         "length / hosts per router?",
     ),
     "ring": Spec(
         ("ring:16",),
         "routers in a ring; `/c` hosts on each",
-        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=True), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: _one_side(argument, spec, wraps=True), _grid_size
+        ),
         "length / hosts per router?",
     ),
     "hypercube": Spec(
         ("hypercube:6",),
         "dimensions; `/c` hosts on each router",
-        with_hosts(_hypercube, _hypercube_size),
+        families.with_hosts(_hypercube, _hypercube_size),
         "dimensions / hosts per router?",
     ),
     "cube": Spec(
         ("cube:8wx4",),
         "sides, of which those marked `w` wrap; `/c` hosts on each router",
-        with_hosts(_mixed, _grid_size),
+        families.with_hosts(_mixed, _grid_size),
         CONCENTRATED,
     ),
     "twisted-torus": Spec(
         ("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
         "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
-        with_hosts(twisted_torus, _grid_size),
+        families.with_hosts(families.twisted_torus, _grid_size),
         CONCENTRATED,
     ),
     "fat-tree": Spec(
         ("fat-tree:4x3", "fat-tree:k=8"),
         "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
-        fat_tree,
+        families.fat_tree,
         "ports each way, levels",
     ),
     "xgft": Spec(
         ("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
         "children of each level from the hosts up / parents / parallel links",
-        xgft_of,
+        families.xgft_of,
         "children / parents / parallel?",
     ),
     "leaf-spine": Spec(
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
         "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
-        leaf_spine,
+        families.leaf_spine,
         "leaves, spines, hosts per leaf / cables between each leaf and spine?",
     ),
     "rail": Spec(
         ("rail:2x4x8x4", "rail:2x4x8x4/2"),
         "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
         "cables between each leaf and spine",
-        rail,
+        families.rail,
         "units, computers per unit, rails, spines / cables between each leaf and spine?",
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
         "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
         "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
-        dragonfly,
+        families.dragonfly,
         "hosts per router, routers per group, global links per router / groups? / wiring?",
     ),
     "dragonfly+": Spec(
         ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
         "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
         "for `dragonfly`",
-        dragonfly_plus,
+        families.dragonfly_plus,
         "leaves per group, spines per group, hosts per leaf, global links per spine / groups? "
         "/ wiring?",
     ),
     "hyperx": Spec(
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
         "sides / hosts per router / links between two routers",
-        hyperx,
+        families.hyperx,
         "sides / hosts per router / lanes between two routers?",
     ),
     "slim-fly": Spec(
         ("slim-fly:5/4",),
         "q, a power of a prime / hosts per router",
-        slim_fly,
+        families.slim_fly,
         "q / hosts per router",
     ),
     "jellyfish": Spec(
         ("jellyfish:32x5x3/1",),
         "routers, links and hosts of each / seed",
-        jellyfish,
+        families.jellyfish,
         "routers, links per router, hosts per router / seed?",
     ),
     "butterfly": Spec(
         ("butterfly:4x3",),
         "k and n of a k-ary n-fly, one way through its stages",
-        butterfly,
+        families.butterfly,
         "ports each way, stages",
     ),
     "omega": Spec(

@@ -411,7 +411,12 @@ def shape_words(topology: Topology) -> str:
 def shape_of(topology: Topology) -> Shape:
     """Return what kind of network the cables between switches make."""
     routers = topology.num_routers
-    here, there, count = _pairs(topology)
+    # each two routers that cables join, the lower number first, and how many cables
+    source, target = topology.routers.channel_source, topology.routers.channel_target
+    once = source < target
+    keys = source[once].astype(np.int64) * routers + target[once]
+    pairs, count = np.unique(keys, return_counts=True)
+    here, there = np.divmod(pairs, routers)
     hosts = np.bincount(topology.injection_router, minlength=routers)
     if routers == 1:
         return Shape("switch", "one switch", np.zeros(1, np.int64), here, there, count)
@@ -435,23 +440,13 @@ def shape_of(topology: Topology) -> Shape:
     found, group = _dragonfly(routers, here, there)
     if found:
         return Shape("dragonfly", found, none, here, there, count, group=group)
-    found, pairs = mended(routers, here, there)
+    found, lost = mended(routers, here, there)
     if found:
-        gone = sum(b == routers for _, b in pairs)
-        lack = "a switch" if gone else "a cable" if len(pairs) == 1 else f"{len(pairs)} cables"
+        gone = sum(b == routers for _, b in lost)
+        lack = "a switch" if gone else "a cable" if len(lost) == 1 else f"{len(lost)} cables"
         words = f"{found} that lacks {lack}"
-        return Shape("grid", words, none, here, there, count, tuple(pairs))
+        return Shape("grid", words, none, here, there, count, tuple(lost))
     return Shape("", "no known shape", none, here, there, count)
-
-
-def _pairs(topology: Topology) -> tuple[Ints, Ints, Ints]:
-    """Return each two routers that cables join, the lower number first, and how many cables."""
-    network = topology.routers
-    source, target = network.channel_source.astype(np.int64), network.channel_target
-    once = source < target
-    keys, count = np.unique(source[once] * topology.num_routers + target[once], return_counts=True)
-    here, there = np.divmod(keys, topology.num_routers)
-    return here, there, count
 
 
 def _levels(lowest: Bools, here: Ints, there: Ints) -> Ints:
