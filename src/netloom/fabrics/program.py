@@ -144,7 +144,11 @@ def for_program(
     from netloom.fabrics.kernels.rerouting import descend
 
     inside, ends = topology.routers, legs(topology, flows.source, flows.target)
-    known, listed = _by_destination(ends.target_port, ends.entry, flows.volume)
+    # the rows that flows lead to, and what each router sends there, most first
+    rows, entries, sums = _summed(ends.target_port, ends.entry, flows.volume)
+    order = np.lexsort((-sums, rows))
+    known, counts = np.unique(rows, return_counts=True)
+    listed = np.append(0, np.cumsum(counts)).astype(np.int64), entries[order], sums[order]
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
@@ -153,31 +157,17 @@ def for_program(
         turns = np.array([rng.permutation(len(known)) for _ in powers])
         if turn == 0:
             turns[:] = np.arange(len(known))
-        rows = descend(
+        laid = descend(
             start.next_channel[known], topology.ejection_router[known], listed, allowed[known],
             inside.outgoing(), inside.channel_target, speed, turns, powers,
         )  # fmt: skip
         table = start.next_channel.copy()
-        table[known] = rows
+        table[known] = laid
         found = replace(start, next_channel=table)
         time = _busiest(topology, found, flows)
         if time < least * (1 - 1e-9):
             best, least = found, time
     return best
-
-
-def _by_destination(
-    row: Ints, entry: Ints, volume: Floats
-) -> tuple[Ints, tuple[Ints, Ints, Floats]]:
-    """Return the rows that flows lead to, and what each router sends there, most first.
-
-    What the hosts of a router send to one destination takes one way, so it is one flow.
-    """
-    rows, entries, sums = _summed(row, entry, volume)
-    order = np.lexsort((-sums, rows))
-    known, counts = np.unique(rows, return_counts=True)
-    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
-    return known, (offsets, entries[order], sums[order])
 
 
 def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
@@ -458,10 +448,8 @@ def costs_of(
 
     inside, found = topology.num_network_channels, []
     for each in programs:
-        old, times = (
-            busiest_time(topology, before, each.flows),
-            program_times(topology, after, each.flows),
-        )
+        old = busiest_time(topology, before, each.flows)
+        times = program_times(topology, after, each.flows)
         floor = traffic_bound(topology, *each.flows)
         found.append(
             ProgramCost(

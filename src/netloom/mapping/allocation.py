@@ -304,7 +304,8 @@ class _Listed:
         """Return the numbers in ``7`` or ``3-7``."""
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word, re.ASCII)
         if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
-            found = f"'{word:.60}'" + ", no such file" * (where == "nodes" and _is_path(word))
+            path = "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII)
+            found = f"'{word:.60}'{', no such file' if path and where == 'nodes' else ''}"
             raise InputError(where, found, hosts_wanted(self.topology, word, [*self.hosts_of]))
         first, last = int(ends[1]), int(ends[2] or ends[1])
         if last < first:
@@ -315,11 +316,6 @@ class _Listed:
             missing = max(first, self.topology.num_hosts)
             raise InputError(where, f"host {missing}", hosts_wanted(self.topology))
         return range(first, last + 1)
-
-
-def _is_path(word: str) -> bool:
-    """Return whether a word looks like the name of a file: a folder before it, or an ending."""
-    return "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII) is not None
 
 
 def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None = None) -> Ints:
@@ -423,15 +419,30 @@ def place_program(
     if name in ("identity", "random"):
         places = places_of(allocated_hosts(nodes, network, hosts), network, tasks_per_node)
         check_room(num_tasks, places.num_groups, tasks_per_node, network.name)
-        if name == "identity":
-            return places.at(np.arange(num_tasks))
-        return places.at(random_places(num_tasks, places.count, seed))
+        ordered = name == "identity"
+        chosen = np.arange(num_tasks) if ordered else random_places(num_tasks, places.count, seed)
+        return places.at(chosen)
     if name == "gray":
         placed = gray(num_tasks, network)
     elif graph is not None and name in layout_table():
         placed = find_layout(name, graph, network).node_of
     else:
-        placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
+        several = tasks_per_node > 1 and network.num_nodes < network.num_hosts
+        most, where, given = max(num_tasks, 1) if several else tasks_per_node, "mapping", mapping
+        check_room(num_tasks, network.num_hosts, most, network.name)
+        if isinstance(mapping, str | Path):
+            where = str(mapping)
+            if (kind := file_kind(mapping)) != "a file":
+                wanted = "identity, random, a layout such as gray, or a mapping file"
+                missing = "no such name or file" if kind == "no such file" else kind
+                raise InputError(f"mapping '{mapping}'", missing, wanted)
+            owned: dict[str, int | Sequence[int]] = {**hosts_of_computers(network, hosts)}
+            given = read_mapping(mapping, owned | node_names(network, hosts))
+        called = partial(vertex_word, network)
+        placed = check_mapping(given, num_tasks, network.num_hosts, most, where, called)
+        if several:  # a computer takes so many, on whatever hosts of its own
+            own = network.node_of_host[placed]
+            check_capacity(own, tasks_per_node, where, network.computer_name)
     check_working(network, placed)
     if nodes is not None:
         outside = ~np.isin(placed, allocated_hosts(nodes, network, hosts))
@@ -439,33 +450,6 @@ def place_program(
             task = int(np.argmax(outside))
             found = f"task {task} on host {vertex_word(network, int(placed[task]))}"
             raise InputError("mapping", f"{found}, which is not allocated", "allocated hosts only")
-    return placed
-
-
-def _given(
-    mapping: Any,
-    num_tasks: int,
-    network: Topology,
-    tasks_per_node: int,
-    hosts: Sequence[str] | None,
-) -> Ints:
-    """Return the mapping of a file, or one that is given as it is, checked."""
-    several = tasks_per_node > 1 and network.num_nodes < network.num_hosts
-    most, where, given = max(num_tasks, 1) if several else tasks_per_node, "mapping", mapping
-    check_room(num_tasks, network.num_hosts, most, network.name)
-    if isinstance(mapping, str | Path):
-        where = str(mapping)
-        if (kind := file_kind(mapping)) != "a file":
-            wanted = "identity, random, a layout such as gray, or a mapping file"
-            missing = "no such name or file" if kind == "no such file" else kind
-            raise InputError(f"mapping '{mapping}'", missing, wanted)
-        owned: dict[str, int | Sequence[int]] = {**hosts_of_computers(network, hosts)}
-        given = read_mapping(mapping, owned | node_names(network, hosts))
-    called = partial(vertex_word, network)
-    placed = check_mapping(given, num_tasks, network.num_hosts, most, where, called)
-    if several:  # a computer takes so many, on whatever hosts of its own
-        own = network.node_of_host[placed]
-        check_capacity(own, tasks_per_node, where, network.computer_name)
     return placed
 
 

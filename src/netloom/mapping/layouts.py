@@ -301,7 +301,12 @@ def ring_code(length: int, sides: Sequence[int]) -> list[Ints]:
     others = line_code(across, [side for axis, side in enumerate(sides) if axis != slow])
     code = [coordinate[column] for coordinate in others]
     code.insert(slow, row)
-    return [np.delete(each, _straight_point(code)) for each in code] if length % 2 else code
+    if length % 2 == 0:
+        return code
+    changed = [np.roll(each, -1) != np.roll(each, 1) for each in code]
+    straight = np.flatnonzero(np.sum(changed, axis=0) == 1)  # neighbours differ in one coordinate
+    out = int(straight[0]) if len(straight) else even - 1
+    return [np.delete(each, out) for each in code]
 
 
 def is_folded_ring(length: int, sides: Sequence[int]) -> bool:
@@ -334,13 +339,6 @@ def _cycle(length: int, across: int) -> tuple[Ints, Ints]:
     parts.append((np.arange(rows - 1, -1, -1), np.zeros(rows, np.int64)))
     row, column = map(np.concatenate, zip(*parts, strict=True))
     return row, column
-
-
-def _straight_point(code: list[Ints]) -> int:
-    """Return a point of the ring whose neighbours differ in one coordinate. Else the last."""
-    changed = [np.roll(each, -1) != np.roll(each, 1) for each in code]
-    straight = np.flatnonzero(np.sum(changed, axis=0) == 1)
-    return int(straight[0]) if len(straight) else len(code[0]) - 1
 
 
 # -- catalogue -------------------------------------------------------------------------------------
@@ -688,8 +686,23 @@ def hilbert(app: ProcessGraph, topology: Topology) -> Layout:
     grid = _network("hilbert", app, topology)
     if len(set(grid.sides)) > 1:
         raise refusal("hilbert", f"the network {grid.name}", "a network of equal sides")
-    bits = grid.sides[0].bit_length() - 1
-    places = _hilbert_places(np.arange(app.num_tasks), bits, len(grid.sides))
+    bits, dimensions = grid.sides[0].bit_length() - 1, len(grid.sides)
+    task = np.arange(app.num_tasks)
+    # Skilling's TransposetoAxes
+    places = [np.zeros(len(task), np.int64) for _ in range(dimensions)]
+    for bit in range(bits * dimensions):
+        places[dimensions - 1 - bit % dimensions] |= (task >> bit & 1) << bit // dimensions
+    carried = places[-1] >> 1
+    for axis in range(dimensions - 1, 0, -1):
+        places[axis] ^= places[axis - 1]
+    places[0] ^= carried
+    for height in range(1, bits):
+        low = (1 << height) - 1
+        for axis in range(dimensions - 1, -1, -1):
+            inverted = (places[axis] >> height & 1) == 1
+            exchanged = np.where(inverted, 0, (places[0] ^ places[axis]) & low)
+            places[0] ^= np.where(inverted, low, exchanged)
+            places[axis] ^= exchanged
     shape = grid_of(app)
     is_line = shape is not None and len(shape.sides) == 1 and not shape.is_ring(0)
     promise = 1 if is_line else None
@@ -746,25 +759,6 @@ def _check_room(name: str, app: ProcessGraph, grid: Cube) -> None:
     if app.num_tasks > grid.num_hosts:
         found = f"{grid.num_hosts} nodes of {grid.name} for {app.num_tasks} tasks"
         raise refusal(name, found, "a node for each task")
-
-
-def _hilbert_places(index: Ints, bits: int, dimensions: int) -> list[Ints]:
-    """Return the coordinates of points of the curve: Skilling's ``TransposetoAxes``."""
-    places = [np.zeros(len(index), np.int64) for _ in range(dimensions)]
-    for bit in range(bits * dimensions):
-        places[dimensions - 1 - bit % dimensions] |= (index >> bit & 1) << bit // dimensions
-    carried = places[-1] >> 1
-    for axis in range(dimensions - 1, 0, -1):
-        places[axis] ^= places[axis - 1]
-    places[0] ^= carried
-    for height in range(1, bits):
-        low = (1 << height) - 1
-        for axis in range(dimensions - 1, -1, -1):
-            inverted = (places[axis] >> height & 1) == 1
-            exchanged = np.where(inverted, 0, (places[0] ^ places[axis]) & low)
-            places[0] ^= np.where(inverted, low, exchanged)
-            places[axis] ^= exchanged
-    return places
 
 
 OWN: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {

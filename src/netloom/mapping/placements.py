@@ -49,9 +49,18 @@ def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | No
     """
     path = Path(path)
     wanted = "one node number a line, or netloom's JSON"
-    if path.suffix == ".json":
-        return _read_json(path, read_text(path, wanted=wanted), names)
     named = _Names(names)
+    if path.suffix == ".json":
+        content = parse_json(read_text(path, wanted=wanted), path, wanted=_JSON)
+        nodes = content.get("node_of") if isinstance(content, dict) else None
+        if not isinstance(nodes, list) or not nodes:
+            raise InputError(str(path), "no list of nodes", _JSON)
+        for task, given in enumerate(nodes):
+            node = named.named(given) if isinstance(given, str) and names else None
+            nodes[task] = node = given if node is None else node
+            if type(node) is not int or not 0 <= node < 2**63:
+                raise InputError(f"{path}, task {task}", f"{node!r:.40}", "a node number")
+        return np.array(nodes, dtype=np.int64)
     lines = list(read_lines(path, wanted=wanted))
     if lines and RANK.match(lines[0][1]):
         return _of_ranks(path, lines, named)
@@ -143,20 +152,6 @@ class _Names:
             return node
         self.turns[word] += 1
         return node[(self.turns[word] - 1) % len(node)]
-
-
-def _read_json(path: Path, text: str, names: Mapping[str, int | Sequence[int]] | None) -> Ints:
-    content = parse_json(text, path, wanted=_JSON)
-    nodes = content.get("node_of") if isinstance(content, dict) else None
-    if not isinstance(nodes, list) or not nodes:
-        raise InputError(str(path), "no list of nodes", _JSON)
-    named = _Names(names)
-    for task, given in enumerate(nodes):
-        node = named.named(given) if isinstance(given, str) and names else None
-        nodes[task] = node = given if node is None else node
-        if type(node) is not int or not 0 <= node < 2**63:
-            raise InputError(f"{path}, task {task}", f"{node!r:.40}", "a node number")
-    return np.array(nodes, dtype=np.int64)
 
 
 _JSON = '{"node_of": [0, 1, ...]} with the node of each task'

@@ -43,6 +43,10 @@ Each vertex has a name, which takes more memory than the numbers of a channel.
 """
 
 
+MOST_LEVELS = 32
+"""Most levels of a tree, stages, and dimensions of a grid."""
+
+
 def numbers(text: str, *, where: str, count: int = 0, wanted: str) -> list[int]:
     """Read whole numbers such as ``8x4x8``. ``count`` of them, or any number of them if it is 0.
 
@@ -118,9 +122,6 @@ def linked(name: str, num_routers: int, one: Ints, other: Ints, **more: Any) -> 
 
 
 # -- trees -----------------------------------------------------------------------------------------
-
-
-MOST_LEVELS = 32
 
 
 def xgft(
@@ -336,9 +337,6 @@ def rail(argument: str, spec: str) -> Topology:
 # -- stages ----------------------------------------------------------------------------------------
 
 
-MOST_STAGES = 32
-
-
 def butterfly(argument: str, spec: str) -> Topology:
     """Return the k-ary n-fly of ``kxn``: k^n hosts, n stages of k^(n−1) routers, channels one way.
 
@@ -363,8 +361,8 @@ def butterfly(argument: str, spec: str) -> Topology:
     name = f"butterfly:{k}x{n}"
     if k < 2:
         raise InputError(name, f"{k} ports and {n} stages", "at least 2 ports and 1 stage")
-    if n > MOST_STAGES:
-        raise InputError(name, f"{n} stages", f"at most {MOST_STAGES}")
+    if n > MOST_LEVELS:
+        raise InputError(name, f"{n} stages", f"at most {MOST_LEVELS}")
     width = k ** (n - 1)
     check_sizes(name, hosts=k * width, routers=n * width, channels=(n + 1) * k * width)
     source, target = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -511,9 +509,6 @@ def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
 # -- grids -----------------------------------------------------------------------------------------
 
 
-MOST_DIMENSIONS = 32
-
-
 def hyperx(argument: str, spec: str) -> Topology:
     """Return the HyperX of ``4x4/4/2``: routers that differ in one coordinate are joined.
 
@@ -541,8 +536,8 @@ def hyperx(argument: str, spec: str) -> Topology:
     hosts, lanes = (*(whole_number(word, where=spec, least=1) for word in rest), 1)[:2]
     sides = tuple(numbers(shape, where=spec, wanted=wanted))
     name = f"hyperx:{'x'.join(map(str, sides))}/{hosts}" + (f"/{lanes}" if lanes != 1 else "")
-    if len(sides) > MOST_DIMENSIONS:
-        raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_DIMENSIONS}")
+    if len(sides) > MOST_LEVELS:
+        raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_LEVELS}")
     routers = prod(sides)
     channels = routers * (lanes * sum(side - 1 for side in sides) + 2 * hosts)
     check_sizes(name, hosts=routers * hosts, routers=routers, channels=channels)

@@ -178,6 +178,16 @@ def check_working(topology: Topology, node_of: Ints, where: str = "mapping") -> 
         raise InputError(where, found, "tasks on hosts that work")
 
 
+def check_joined(topology: Topology, where: str, wanted: str) -> None:
+    """Refuse a network of which two hosts cannot both reach each other."""
+    apart = two_apart(topology)
+    if apart is not None:
+        what = "nodes" if topology.direct else "hosts"
+        first, second = (topology.name_of(host) for host in sorted(apart))
+        said = f"{what} {first} and {second} that cannot both reach each other"
+        raise InputError(where, said, wanted)
+
+
 def two_apart(topology: Topology) -> tuple[int, int] | None:
     """Return two working hosts of which the first cannot reach the second. None if all can.
 

@@ -37,7 +37,7 @@ from netloom.base.words import counted
 from netloom.topology.core import Topology, TreeShape, attach_hosts, joined
 from netloom.topology.cubes import Cube
 from netloom.topology.families import Omega, tree_ends
-from netloom.topology.faults import two_apart
+from netloom.topology.faults import check_joined
 from netloom.topology.measures import heights
 from netloom.topology.names import unfolded, words_of
 
@@ -483,30 +483,26 @@ class Drawing:
         if not hosts.all():
             first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
             keys, names = [keys[place] for place in first], [names[place] for place in first]
-        ends, many = self._ends(keys, names), int(hosts.sum())
-        if hosts.all() or (ends < many).all(axis=1).any():
-            found = self._direct(ends, names, many)
-        else:
-            found = self._hosted(ends, keys, names, many)
-        apart = two_apart(found)
-        if apart is not None:
-            what = "nodes" if found.direct else "hosts"
-            first, second = (found.name_of(host) for host in sorted(apart))
-            said = f"{what} {first} and {second} that cannot both reach each other"
-            raise InputError(self.name, said, "a strongly connected network")
-        return found
-
-    def _ends(self, keys: list[Hashable], names: list[str]) -> Ints:
-        """Return the two vertices of each channel as places in ``keys``, int32[num_channels, 2]."""
-        number = {key: place for place, key in enumerate(keys)}
+        number, many = {key: place for place, key in enumerate(keys)}, int(hosts.sum())
         numbers = [(number[link.source], number[link.target]) for link in self.links]
         ends = np.array(numbers, dtype=np.int32).reshape(-1, 2)
         itself = ends[:, 0] == ends[:, 1]
         if itself.any():
             own = names[int(ends[np.argmax(itself), 0])]
-            found = f"a channel from a node to itself: {own} -> {own}"
-            raise InputError(self.name, found, "channels between two nodes")
-        return ends
+            said = f"a channel from a node to itself: {own} -> {own}"
+            raise InputError(self.name, said, "channels between two nodes")
+        if hosts.all() or (ends < many).all(axis=1).any():  # vertices are host and router in one
+            order = np.lexsort((ends[:, 1], ends[:, 0]))
+            ends = ends[order]
+            found = Topology(
+                self.name, len(names), ends[:, 0].copy(), ends[:, 1].copy(),
+                () if names == wanted else tuple(names), switches=tuple(range(many, len(names))),
+                **self._said(order, _link_names(ends, names), slice(None)),
+            )  # fmt: skip
+        else:
+            found = self._hosted(ends, keys, names, many)
+        check_joined(found, self.name, "a strongly connected network")
+        return found
 
     def _said(self, order: Ints, names: Callable[[int], str], reference: slice) -> dict[str, Any]:
         """Return what is said of the channels in an order, as fields of a topology.
@@ -579,17 +575,6 @@ class Drawing:
             number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
             texts.append(f"{names(at)} with {number if unit else f'no {what}'}")
         raise InputError(self.name, ", ".join(texts), wanted)
-
-    def _direct(self, ends: Ints, names: list[str], num_hosts: int) -> Topology:
-        """Return a network whose vertices are host and router in one, but switches behind them."""
-        order = np.lexsort((ends[:, 1], ends[:, 0]))
-        ends = ends[order]
-        plain = names == [str(place) for place in range(len(names))]
-        said = self._said(order, _link_names(ends, names), slice(None))
-        source, target = (ends[:, side].copy() for side in (0, 1))
-        labels = () if plain else tuple(names)
-        switches = tuple(range(num_hosts, len(names)))
-        return Topology(self.name, len(names), source, target, labels, switches=switches, **said)
 
     def _hosted(
         self, ends: Ints, keys: list[Hashable], names: list[str], num_hosts: int

@@ -364,8 +364,11 @@ class NamedParts:
         A link between two vertices is all channels that join them. ``#2`` behind it the second
         each way. If a file says the ports, ``leaf3 port 17`` is the cable in this port.
         """
-        topology = self.topology
-        wanted = self._wanted
+        topology, wanted = self.topology, WANTED
+        if self.whole.cabling is not None and self.whole.num_channels:
+            source, port, *_ = self.whole.cable_end(0)
+            if port:
+                wanted = WANTED_PORTS.format(f"{short_switch_name(source)} port {port}")
         if isinstance(word, int):
             if not 0 <= word < topology.num_channels:
                 found, most = f"channel {word}", topology.num_channels - 1
@@ -400,14 +403,6 @@ class NamedParts:
                 found += f"#{number}" if number else ""
                 raise InputError("failed channels", found, f"{wanted}, of {self.whole.name}")
         return [int(channel) for here in at for channel in here]
-
-    @property
-    def _wanted(self) -> str:
-        """What names channels, for messages."""
-        if self.whole.cabling is None or not self.whole.num_channels:
-            return WANTED
-        source, port, *_ = self.whole.cable_end(0)
-        return WANTED_PORTS.format(f"{short_switch_name(source)} port {port}") if port else WANTED
 
     def _at_ports(self, word: str) -> list[int]:
         """Return the channels of the cable in a port, or from port to port. [] if it is no port."""

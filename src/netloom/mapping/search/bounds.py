@@ -222,7 +222,15 @@ def _around(
     group[value_of.nodes] = label
     near = np.full(topology.num_routers, -1, np.int64)
     if rows is not None:
-        near = _nearest_group(topology, group, rows)
+        # Of two groups as near, a router has none.
+        of = np.tile(group[topology.port_host], 2)
+        of = of[of >= 0]
+        order = np.argsort(of, kind="stable")
+        first = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
+        apart = np.minimum.reduceat(rows[order], first)
+        nearest = apart == apart.min(axis=0)
+        lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
+        near = np.where(lone, nearest.argmax(axis=0), -1)
     inside, first = topology.routers, topology.num_hosts
     used = group[topology.port_host] >= 0
     host = topology.port_host[used]
@@ -236,22 +244,6 @@ def _around(
         np.append(between, ports[np.tile(used, 2)]),
     )
     return Groups(np.bincount(label) * value_of.tasks_per_node, leaving, entering)
-
-
-def _nearest_group(topology: Topology, group: Ints, rows: Floats) -> Ints:
-    """Return the group of hosts that each router is nearest to, int64[num_routers].
-
-    -1 if it is as near to several. ``group`` is int64[num_hosts], that of each host, or -1.
-    ``rows``: how far routers are from the ports of hosts in groups, both ways.
-    """
-    of = np.tile(group[topology.port_host], 2)
-    of = of[of >= 0]
-    order = np.argsort(of, kind="stable")
-    first = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
-    apart = np.minimum.reduceat(rows[order], first)
-    nearest = apart == apart.min(axis=0)
-    lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
-    return np.where(lone, nearest.argmax(axis=0), -1)
 
 
 EXACT = 1 - 1e-9

@@ -17,7 +17,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.base.words import counted
 from netloom.topology.core import Cabling, OtherEnds, Topology, attach_hosts
-from netloom.topology.faults import two_apart
+from netloom.topology.faults import check_joined
 from netloom.topology.graph import tree_shape
 from netloom.topology.names import host_of, natural, serves
 from netloom.topology.subnets.shapes import Adapter, rails_of
@@ -405,11 +405,7 @@ def subnet_topology(subnet: Subnet) -> Topology:
     )  # fmt: skip
     if subnet.ports:
         found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
-    apart = two_apart(found)
-    if apart is not None:
-        first, second = (found.name_of(host) for host in sorted(apart))
-        said = f"hosts {first} and {second} that cannot both reach each other"
-        raise InputError(subnet.path, said, "a fabric in one piece")
+    check_joined(found, subnet.path, "a fabric in one piece")
     return replace(found, family=tree_shape(found))
 
 
