@@ -486,8 +486,7 @@ def pairs_reached(topology: Topology, arrives: Bools) -> Reached:
 
     def reached(sources: Ints, targets: Ints) -> Bools:
         ends = legs(topology, sources, targets)
-        found: Bools = arrives[ends.target_port, ends.entry]
-        return found
+        return np.asarray(arrives[ends.target_port, ends.entry])
 
     return reached
 
@@ -505,8 +504,7 @@ def rises(topology: Topology) -> Ints:
     [1, 1, -1, -1]
     """
     inside, level = topology.routers, shape_of(topology).level
-    found: Ints = np.sign(level[inside.channel_target] - level[inside.channel_source])
-    return found
+    return np.asarray(np.sign(level[inside.channel_target] - level[inside.channel_source]))
 
 
 def ways_led(topology: Topology) -> list[Way]:

@@ -138,8 +138,8 @@ def leads(topology: Topology, ways: Ways, place: int) -> Bools:
     source, target = inside.channel_source, inside.channel_target
     down = ways.height[source] > ways.height[target]
     stays = (down == falls[source]) & (falls[target] | ~down)
-    found: Bools = (near[target] == near[source] - 1) & (near[target] >= 0) & (ways.plain | stays)
-    return found
+    nearer = (near[target] == near[source] - 1) & (near[target] >= 0)
+    return np.asarray(nearer & (ways.plain | stays))
 
 
 def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:

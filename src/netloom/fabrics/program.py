@@ -20,7 +20,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.words import counted, number, percent
 from netloom.fabrics.balancing import MOST_LANES, Objective, balanced
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
-from netloom.fabrics.levels import Ways, costs_nothing, leads, shortest_ways, tree_ways
+from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     forwarded_paths,
@@ -175,32 +175,6 @@ def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
     return float(times[: topology.num_network_channels].max(initial=0.0))
 
 
-def best_for_program(
-    topology: Topology,
-    start: ForwardingTable,
-    installed: ForwardingTable,
-    flows: Flows,
-    ways: Ways,
-    *,
-    seed: int = DEFAULT_SEED,
-) -> ForwardingTable:
-    """Return a table for a program: ``for_program`` from each of two tables, the better one.
-
-    ``start`` follows ``ways``. Of the installed table those entries are taken that do, too.
-    """
-    places = np.argsort(ways.exits)[topology.ejection_router]
-    exits, row = np.unique(places, return_inverse=True)
-    allowed = np.array([leads(topology, ways, place) for place in exits.tolist()])[row]
-    known = _sent_to(topology, flows)
-    starts = []
-    for each in (start, installed):
-        table = start.next_channel.copy()
-        table[known] = fitting(topology, each.next_channel[known], allowed[known])
-        starts.append(replace(start, next_channel=table))
-    found = [for_program(topology, each, flows, allowed, seed=seed) for each in starts]
-    return min(found, key=lambda each: _busiest(topology, each, flows))
-
-
 def fitting(topology: Topology, rows: Ints, allowed: Bools) -> Ints:
     """Return rows of a table, in each place that is not allowed the first channel that is.
 
@@ -256,7 +230,7 @@ def tables_for_program(
 ) -> ForwardingTable:
     """Return a table by which a program's busiest channel works shortly, free of credit loops.
 
-    The rows of the hosts that the program sends to are made for it (``best_for_program``). They use
+    The rows of the hosts that the program sends to are made for it (``for_program``). They use
     shortest paths, or those of a tree if shortest paths need more lanes than there are. Then all
     other rows are balanced around them. The table is never worse for the program than ``balanced``
     with ``FEW`` descents. It is never worse than the installed table, unless that needs more lanes.
@@ -281,7 +255,8 @@ def tables_for_program(
     5.0
     """
     most, rows = lanes or MOST_LANES, np.zeros(len(installed.next_channel), np.bool_)
-    rows[_sent_to(topology, flows)] = True
+    known = np.unique(legs(topology, flows.source, flows.target).target_port)
+    rows[known] = True
     general = balanced(topology, lanes=lanes, objective=objective, seed=seed, tries=FEW).table
     shortest = shortest_ways(topology)
     tree = tree_ways(topology, shortest)
@@ -306,8 +281,16 @@ def tables_for_program(
     for ways in (tree,) if one_lane else (shortest, tree):
         if ways is tree and tree.unreached:
             continue
-        best = best_for_program(topology, general, installed, flows, ways, seed=seed)
-        table = around(best)
+        places = np.argsort(ways.exits)[topology.ejection_router]
+        exits, row = np.unique(places, return_inverse=True)
+        allowed = np.array([leads(topology, ways, place) for place in exits.tolist()])[row]
+        tried = []
+        for each in (general, installed):  # of the installed table, what these ways allow
+            start = general.next_channel.copy()
+            start[known] = fitting(topology, each.next_channel[known], allowed[known])
+            begun = replace(general, next_channel=start)
+            tried.append(for_program(topology, begun, flows, allowed, seed=seed))
+        table = around(min(tried, key=lambda each: _busiest(topology, each, flows)))
         if table is not None:
             found.insert(0, table)
             break
@@ -355,11 +338,6 @@ def _lost(topology: Topology, table: ForwardingTable) -> int:
 
     found = table_problems(topology, table)
     return found.unrouted + found.unrouted_others
-
-
-def _sent_to(topology: Topology, flows: Flows) -> Ints:
-    """Return the rows of the destinations of flows."""
-    return np.unique(legs(topology, flows.source, flows.target).target_port)
 
 
 class Program(NamedTuple):

@@ -164,8 +164,7 @@ class Places:
         """
         group, number = np.divmod(places, self.tasks_per_node)
         first = self.offsets[group]
-        found: Ints = self.hosts[first + number % (self.offsets[group + 1] - first)]
-        return found
+        return np.asarray(self.hosts[first + number % (self.offsets[group + 1] - first)])
 
     def each(self) -> tuple[Ints, int]:
         """Return the hosts that have places, ascending, and how many each of them has.
@@ -211,8 +210,7 @@ def places_of(hosts: Ints, topology: Topology, tasks_per_node: int = 1) -> Place
     if tasks_per_node == 1 or len(known) == len(listed):
         return Places(listed, np.arange(len(listed) + 1), tasks_per_node)
     turn = np.argsort(first, kind="stable")  # computers by their first host
-    rank = np.empty(len(known), np.int64)
-    rank[turn] = np.arange(len(known))
+    rank = np.argsort(turn)
     order = np.argsort(rank[np.searchsorted(known, computer)], kind="stable")
     return Places(listed[order], np.append(0, np.cumsum(sizes[turn])), tasks_per_node)
 
@@ -530,17 +528,13 @@ def hosts_but(patterns: str | None, network: Topology) -> Ints:
     """Return the hosts that no pattern names."""
     hosts = working_nodes(network)
     for pattern in [] if patterns is None else patterns.split(","):
-        nodes = network.node_of_host[hosts].tolist()
-        names = zip(
-            map(network.name_of, hosts.tolist()), map(network.computer_name, nodes), strict=True
-        )
-        named = np.array(
-            [any(fnmatchcase(name, pattern.strip()) for name in both) for both in names], np.bool_
-        )
+        named = np.zeros(len(hosts), np.bool_)
+        for place, host in enumerate(hosts.tolist()):
+            names = network.name_of(host), network.computer_name(int(network.node_of_host[host]))
+            named[place] = any(fnmatchcase(name, pattern.strip()) for name in names)
         if not named.any():
-            raise InputError(
-                "without_hosts", f"'{pattern}', which no host is called", "a name such as storage*"
-            )
+            found = f"'{pattern}', which no host is called"
+            raise InputError("without_hosts", found, "a name such as storage*")
         hosts = hosts[~named]
     if len(hosts) < 2:
         raise InputError(network.name, counted(len(hosts), "host"), "at least two that take part")

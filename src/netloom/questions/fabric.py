@@ -48,7 +48,7 @@ from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
 from netloom.topology import Topology
-from netloom.topology.subnets.shapes import shape_words
+from netloom.topology.subnets.shapes import shape_of
 
 LOAD = Grade("times that the busiest cable, or a job, takes of the least", fine=EVEN, act=1.5)
 
@@ -599,7 +599,7 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
     costs = shared_by(network, tables, ready.jobs)
     answer = FabricCheck(
         topology=network.name,
-        shape=shape_words(network),
+        shape=shape_of(network).words,
         nodes=network.num_nodes,
         size=size,
         other_end_points=0 if cabling is None else len(cabling.others),

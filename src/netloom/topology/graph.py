@@ -176,7 +176,14 @@ def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> Bo
     """
     said = [kind.strip().lower() for kind in kinds]
     counts = Counter(said)
-    hosts, routers = _words(counts, name)
+    hosts, routers = counts.keys() & HOST, counts.keys() & ROUTER
+    if "core" in hosts and routers & LAYERS:
+        hosts -= {"core"}
+    elif "core" in hosts:
+        if len(hosts) > 1:
+            found = "the kind 'core' beside hosts, which may be a processor's or a switch"
+            raise InputError(name, found, "kinds that say which, such as host and switch")
+        routers -= {"core"}
     if counts.keys() <= hosts:
         return np.ones(len(said), np.bool_)
     if len(counts) == 1 and not routers - {"router"}:
@@ -192,19 +199,6 @@ def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> Bo
         found = f"{counted(len(said), 'router')} and no host"
         raise InputError(name, found, "hosts too: vertices of the kind host, beside the routers")
     return np.array([kind in hosts for kind in said])
-
-
-def _words(counts: Counter[str], name: str) -> tuple[set[str], set[str]]:
-    """Return the words for hosts, and those for routers, that these kinds use."""
-    hosts, routers = counts.keys() & HOST, counts.keys() & ROUTER
-    if "core" not in hosts:
-        return hosts, routers
-    if routers & LAYERS:
-        return hosts - {"core"}, routers
-    if len(hosts) > 1:
-        found = "the kind 'core' beside hosts, which may be a processor's or a switch"
-        raise InputError(name, found, "kinds that say which, such as host and switch")
-    return hosts, routers - {"core"}
 
 
 def check_all_compute(topology: Topology) -> None:
@@ -334,8 +328,7 @@ def _placed(
         return None
     hosts = topology.num_hosts
     order = np.lexsort([blocks[level][:hosts] for level in range(shape.levels)])
-    place = np.empty(hosts, np.int64)
-    place[order] = np.arange(hosts)
+    place = np.argsort(order)
     router_at, first = np.full(topology.num_routers, -1), 0
     for level in range(1, shape.levels + 1):
         there = np.flatnonzero(level_of == level)

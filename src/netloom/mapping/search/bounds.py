@@ -348,7 +348,7 @@ def least_channel_load(value_of: Measure, pace: Floats | None = None) -> float:
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
 
     ``pace``: float64[num_channels], the weight of a unit on each channel (see
-    ``objectives.pace_of``), by default 1 between routers.
+    ``Measure.pace``), by default 1 between routers.
 
     It is the largest of several bounds. One is hop-bytes / all channels. Another divides the
     traffic that a task sends or receives over the channels of its router, with no edge on two of

@@ -202,10 +202,11 @@ def ground_of(topology: Topology, nodes: Ints | None = None) -> Ground:
         found = hops(whole, hosts, hosts)
         table, row[hosts] = np.where(np.isinf(found), whole.num_hosts, found), np.arange(len(hosts))
         if connected_components(table <= 1)[0] > 1:
-            order, line = np.zeros(whole.num_hosts, np.int64), np.arange(len(hosts))
+            order = np.zeros(whole.num_hosts, np.int64)
+            order[hosts] = np.arange(len(hosts))
             if len(hosts) > 2:  # as leaves of a dendrogram: pods and groups stay together
                 line = leaves_list(linkage(squareform(table, checks=False), "average"))
-            order[hosts] = np.argsort(line, kind="stable")
+                order[hosts] = np.argsort(line, kind="stable")
     return Ground(whole, table, row, router.astype(np.int64), order)
 
 

@@ -130,8 +130,7 @@ def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
     apart += np.abs(three[few][:, few].toarray() - ways)
     apart[graph[few][:, few].toarray() > 0] = np.inf
     np.fill_diagonal(apart, np.inf)
-    found: Floats = apart
-    return found
+    return np.asarray(apart)
 
 
 def _clear(apart: Floats) -> float:
@@ -391,8 +390,8 @@ class Shape:
         return names[level] if tiered else "switch"
 
 
-def shape_words(topology: Topology) -> str:
-    """Return in a few words what kind of network the cables between switches make.
+def shape_of(topology: Topology) -> Shape:
+    """Return what kind of network the cables between switches make.
 
     Levels of a tree are distances from switches with hosts. That cables or switches are missing
     does not change them.
@@ -400,16 +399,11 @@ def shape_words(topology: Topology) -> str:
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> shape_words(topology("leaf-spine:8x4x8")), shape_words(topology("dragonfly:2x4x2"))
+    >>> shape_of(topology("leaf-spine:8x4x8")).words, shape_of(topology("dragonfly:2x4x2")).words
     ('two-level tree of 8 leaves and 4 spines', 'dragonfly of 9 groups of 4 switches')
-    >>> shape_words(topology("torus:5x5/2")), shape_words(topology("jellyfish:32x5x3/1"))
+    >>> shape_of(topology("torus:5x5/2")).words, shape_of(topology("jellyfish:32x5x3/1")).words
     ('torus 5x5', 'no known shape')
     """
-    return shape_of(topology).words
-
-
-def shape_of(topology: Topology) -> Shape:
-    """Return what kind of network the cables between switches make."""
     routers = topology.num_routers
     # each two routers that cables join, the lower number first, and how many cables
     source, target = topology.routers.channel_source, topology.routers.channel_target
@@ -665,8 +659,10 @@ def _absent(names: _Names) -> list[str]:
     for text, present in families.items():
         for place in _gaps(list(present)):
             near = min(present, key=lambda other: (_apart(other, place), other))
-            role = names.roles[present[near]]
-            said.append(f"{_called(role, _numbered(text, place, widths[text]))} absent")
+            # zeros stand before numbers where others have them
+            digits = [f"{n:0{min(width)}d}" for n, width in zip(place, widths[text], strict=True)]
+            name = "".join(a + b for a, b in zip(text, [*digits, ""], strict=True))
+            said.append(f"{_called(names.roles[present[near]], name)} absent")
     return sorted(said, key=natural)
 
 
@@ -708,12 +704,6 @@ def _between(place: tuple[int, ...], present: set[tuple[int, ...]]) -> bool:
         if line and min(line) < number < max(line):
             return True
     return False
-
-
-def _numbered(text: tuple[str, ...], place: tuple[int, ...], widths: list[set[int]]) -> str:
-    """Return a name with numbers in their places, with zeros before them where others have them."""
-    digits = [f"{number:0{min(width)}d}" for number, width in zip(place, widths, strict=True)]
-    return "".join(a + b for a, b in zip(text, [*digits, ""], strict=True))
 
 
 def _usual(counts: Sequence[int] | Ints) -> int:
