@@ -1,8 +1,8 @@
 """Programs and jobs on forwarding tables.
 
-Programs on forwarding tables: their own paths, tables made for them, and what jobs share.
-
-Jobs that run at the same time: which cables they share, and what that costs each.
+A program is what its hosts send in all: ``Flows``. ``tables_for_program`` finds a table by which
+its busiest channel works shortly, and ``costs_of`` what tables cost programs. Jobs that run at the
+same time share cables: ``shared_by`` says which, and what that costs each.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from netloom.routing.forwarding.tables import (
 from netloom.routing.ragged import legs
 from netloom.topology import Topology
 
-# -- program ---------------------------------------------------------------------------------------
+# -- programs --------------------------------------------------------------------------------------
 
 
 ROUNDS = 24

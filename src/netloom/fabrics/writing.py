@@ -1,8 +1,8 @@
 """Tables after damage, and what is written for subnet managers and schedulers.
 
-Tables after damage: few entries change, and what a subnet manager has to tell which switch.
-
-Tables, service levels and trees as files that subnet managers and schedulers take.
+``repaired`` changes few entries of a table after a network has lost something. ``table_changes``
+says what a subnet manager has to tell which switch. Tables, service levels and trees are written as
+files that OpenSM and Slurm take.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# -- repair ----------------------------------------------------------------------------------------
+# -- after damage ----------------------------------------------------------------------------------
 
 
 ROUNDS = 16
@@ -282,7 +282,7 @@ def write_changes(changes: Changes, path: str | Path) -> None:
         changes.table().write_csv(new, separator=separator)
 
 
-# -- writing ---------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 KINDS = ("Channel Adapter", "Channel Adapter", "Switch")

@@ -1,10 +1,8 @@
 """A mapping beside others: random ones, those it is compared with, and orders of ranks.
 
-A better order of the ranks of a collective on the hosts that have them.
-
-A mapped program beside the same program mapped at random.
-
-What a mapping gains: the mappings that it is compared with, counted and by pairs of runs.
+``reordered`` searches for a better order of the ranks of a collective on the hosts that have them.
+``measured_at_random`` measures a program mapped at random. ``gain_of`` says what a mapping gains
+over rank order, counted and by pairs of runs.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from netloom.mapping.search.generations import FoundMapping
 
 
-# -- rank orders -----------------------------------------------------------------------------------
+# -- orders of ranks -------------------------------------------------------------------------------
 
 
 OBJECTIVES = ("max-channel-load", "hop-bytes")
@@ -112,7 +110,7 @@ def reordered(
     )
 
 
-# -- at random -------------------------------------------------------------------------------------
+# -- random mappings -------------------------------------------------------------------------------
 
 
 MOST_RANDOM = 25
@@ -361,7 +359,7 @@ def expected(mapped: MappedProgram, routing: Routing) -> Expectation | None:
         return expect_random(own[0], routing, graph.source, graph.target)
 
 
-# -- gains -----------------------------------------------------------------------------------------
+# -- what a mapping gains --------------------------------------------------------------------------
 
 
 Kind: TypeAlias = Literal["bound", "better", "none", "worse"]

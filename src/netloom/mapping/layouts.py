@@ -1,17 +1,12 @@
 """Layouts: mappings that are built for one kind of program on one kind of network.
 
-What layouts are made of: their record, shapes of programs, lines and rings through boxes.
-
 A program's shape is told by its edges: a file whose edges are those of a pattern is laid out as the
-pattern is. Weights do not count.
+pattern is. Weights do not count. ``layout_table`` has the layouts by name.
 
 A code is a line or ring through a box of any sides, as one array of coordinates a side. Along a
 line code each point is a neighbour of the one before. Along a ring code the last is a neighbour of
-the first too, wherever that can be.
-
-The table of layouts: each by its name, and those that fit a program and a network.
-
-A Gray code makes neighbours in the network of tasks that differ in one bit.
+the first too, wherever that can be. A Gray code makes neighbours in the network of tasks that
+differ in one bit.
 
 Meshes and tori of tasks are folded onto meshes, tori and hypercubes of other sides. Each side of
 the program is written as digits, and each digit is a part of one coordinate of the network. For
@@ -47,7 +42,7 @@ from netloom.topology import Cube, Topology, cube
 from netloom.workload import ProcessGraph
 from netloom.workload.graphs import generators
 
-# -- parts -----------------------------------------------------------------------------------------
+# -- shapes of programs, lines and rings -----------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +52,7 @@ class Layout:
     Attributes
     ----------
     name
-        As in ``catalogue.layouts``.
+        As in ``layout_table``.
     node_of
         int32[num_tasks], the node of each task, one task per node.
     chi_max
@@ -341,7 +336,7 @@ def _cycle(length: int, across: int) -> tuple[Ints, Ints]:
     return row, column
 
 
-# -- catalogue -------------------------------------------------------------------------------------
+# -- layouts ---------------------------------------------------------------------------------------
 
 
 def gray(num_tasks: int, topology: Topology) -> Ints:

@@ -1,18 +1,16 @@
 """Networks: routers, directed channels between them, hosts, and the family that made them.
 
-The parameters of families of switched networks, for the routings and pictures that know them.
+A ``Topology`` has a network as flat arrays: where each directed channel starts and ends, how fast
+and how long. A *router* forwards. A *host* sends and receives, and never forwards. A *node* is a
+computer as a scheduler names it. It owns one host or several. In a *direct* network (meshes, tori,
+hypercubes, graphs whose vertices are all alike) router r has host r, and the channels between a
+host and its router are not listed. In any other network hosts hang on routers by channels of their
+own.
 
-A family's record stands beside the arrays of a ``Topology``, as its ``family``: what follows from
-the arrays alone is never looked up here.
-
-A network as flat arrays: where each directed channel starts and ends, how fast and how long.
-
-A *router* forwards. A *host* sends and receives, and never forwards. A *node* is a computer as a
-scheduler names it. It owns one host or several. In a *direct* network (meshes, tori, hypercubes,
-graphs whose vertices are all alike) router r has host r, and the channels between a host and its
-router are not listed. In any other network hosts hang on routers by channels of their own.
-
-What an administrator's file says of a network besides its graph: ports, GUIDs and LIDs.
+The record of a family of switched networks, such as ``TreeShape``, stands beside the arrays as
+``family``, for the routings and pictures that know it. What follows from the arrays alone is never
+looked up there. ``Cabling`` is what an administrator's file says besides the graph: ports, GUIDs
+and LIDs.
 """
 
 from __future__ import annotations

@@ -652,7 +652,7 @@ def with_hosts(
     return made
 
 
-# -- low diameter ----------------------------------------------------------------------------------
+# -- networks of few hops --------------------------------------------------------------------------
 
 
 Wiring: TypeAlias = Literal["absolute", "palmtree", "circulant"]

@@ -1,18 +1,8 @@
 """Networks from graphs and lists of edges: which vertices are hosts, and how fast channels are.
 
-Bandwidths and latencies of channels, as files of networks write them.
-
-Which vertices of a file are hosts, and which are routers: what their kind says.
-
-Recognize a fat tree in a network, however its routers and hosts are numbered.
-
-Networks from graphs and lists of edges, with rates and kinds as they say.
-
-A network as a graph or a file draws it, vertex by vertex and link by link, made a topology.
-
-Edge lists: a network as text, one link per line.
-
-Any directed graph as a network: from NetworkX, a GraphML file or an edge-list file.
+A NetworkX graph, a GraphML file or an edge list becomes a ``Drawing``: vertices and links as they
+are drawn, with the bandwidths, latencies and kinds that they say. Its ``topology`` tells hosts from
+routers, numbers them, and recognizes a fat tree however its routers and hosts are numbered.
 """
 
 from __future__ import annotations
@@ -45,7 +35,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-# -- rates -----------------------------------------------------------------------------------------
+# -- bandwidths and latencies, as files write them -------------------------------------------------
 
 
 PER_GHZ = {"MHz": 1e-3, "GHz": 1.0}
@@ -129,7 +119,7 @@ def _in_units(word: str, quantity: units.Quantity, times: Fraction) -> float | N
         return None
 
 
-# -- recognise -------------------------------------------------------------------------------------
+# -- which vertices are hosts, and whether it is a fat tree ----------------------------------------
 
 
 HOST = {
@@ -399,7 +389,7 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
     return found
 
 
-# -- graph -----------------------------------------------------------------------------------------
+# -- drawings --------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -409,7 +399,7 @@ class Vertex:
     Attributes
     ----------
     kind
-        A word of ``recognise``. Empty where nothing is said.
+        A word that ``which_are_hosts`` knows. Empty where nothing is said.
     label
         What it is called, if not by its key in the drawing.
     computer
@@ -716,12 +706,13 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
     multigraph that join the same two nodes are parallel channels.
 
     Attributes of nodes, in any case of letters: ``kind``, ``type`` or ``role`` says what is a host
-    and what a router (see ``recognise``). Hosts are numbered before routers. ``computer`` names the
-    computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``, a number
-    or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time such as
-    ``600ns``. A time needs the graph's attribute ``clock`` (``1GHz``). An attribute must be on all
-    edges or on none. Bandwidths are relative to the rate of most host ports, or of most channels in
-    a direct network. If several rates are as frequent, they are relative to the slowest.
+    and what a router (see ``which_are_hosts``). Hosts are numbered before routers. ``computer``
+    names the computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``,
+    a number or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time
+    such as ``600ns``. A time needs the graph's attribute ``clock`` (``1GHz``). An attribute must be
+    on all edges or on none. Bandwidths are relative to the rate of most host ports, or of most
+    channels in a direct network. If several rates are as frequent, they are relative to the
+    slowest.
 
     Raises
     ------

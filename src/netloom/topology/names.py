@@ -1,10 +1,8 @@
 """Names of hosts, ports and parts of a network.
 
-Lists of names as batch systems write them: ``n[001-064,070]``.
-
-What descriptions of devices say: the computer they are in, and which of its adapters.
-
-Words for parts of a network: what a person calls hosts, routers and channels, and back.
+Lists of names are as batch systems write them: ``n[001-064,070]``. Descriptions of devices say the
+computer that they are in, and which of its adapters they are. ``NamedParts`` finds hosts, routers
+and channels by what a person calls them. ``vertex_word`` and ``channel_words`` lead back.
 """
 
 from __future__ import annotations

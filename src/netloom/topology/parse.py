@@ -1,14 +1,10 @@
-"""Spec strings of networks.
+"""Networks by name, such as ``mesh:8x8``, ``fat-tree:4x3``, ``dragonfly:2x4x2``, ``graph:FILE``.
 
-The sides of families by name: ``leaf-spine:leaves=32,spines=8,hosts=24`` is ``32x8x24``.
-
-A family declares its sides in one line, ``leaves, spines, hosts per leaf / cables?``: numbers that
-``x`` parts before each slash, and what may be left out marked ``?``. The first word is the name.
-
-Topologies by name, such as ``mesh:8x8``, ``fat-tree:4x3``, ``dragonfly:2x4x2``, ``graph:FILE``.
-
-``SPECS`` declares every name once: the error text, the list in the documentation and the check
-of the grammar follow from it.
+``SPECS`` declares every name once. The error text, the list in the documentation and the check of
+the grammar follow from it. A family declares its sides there in one line, such as ``leaves, spines,
+hosts per leaf / cables?``: numbers that ``x`` parts before each slash, and what may be left out
+marked ``?``. The first word is the name, so that ``leaf-spine:leaves=32,spines=8,hosts=24`` is
+``leaf-spine:32x8x24``.
 """
 
 from __future__ import annotations

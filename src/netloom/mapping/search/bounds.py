@@ -215,7 +215,8 @@ def _around(
 ) -> Groups:
     """Return groups with the channels around them: those of hosts and the routers nearest to them.
 
-    Without ``rows`` (see ``_nearest_group``), of hosts without any router.
+    ``rows``: how far routers are from the ports of hosts in groups, both ways. Without them, of
+    hosts without any router.
     """
     topology = value_of.topology
     group = np.full(topology.num_hosts, -1, np.int64)

@@ -33,7 +33,7 @@ from netloom.topology.subnets.records import (
     part_number,
 )
 
-# -- ibnetdiscover ---------------------------------------------------------------------------------
+# -- what ibnetdiscover prints, and ibsim reads ----------------------------------------------------
 
 
 WIRE_GBPS = {
@@ -300,7 +300,7 @@ def _sighting(reading: _Reading, port: re.Match[str], line: int, where: str) -> 
     )  # fmt: skip
 
 
-# -- port lists ------------------------------------------------------------------------------------
+# -- lists of ports, cables and systems ------------------------------------------------------------
 
 
 _END = (

@@ -1,14 +1,8 @@
 """Shapes of networks: the regular one that a file resembles, and what is missing to it.
 
-Shapes of networks: factors, rails of adapters, and the regular network that a file resembles.
-
-Tori, meshes, hypercubes and HyperX, recognized as products of rings, lines and full graphs.
-
-Rails: which of its computer's adapters an adapter is. Those of a rail belong together.
-
-What kind of network the cables between switches make, damaged or whole.
-
-What a regular network of a kind would have, and this one lacks.
+Trees and dragonflies are told by levels and groups. Tori, meshes, hypercubes and HyperX are
+recognized as products of rings, lines and full graphs, also if a few cables or a switch are
+missing. Adapters of a rail belong together: which of its computer's adapters each one is.
 """
 
 from __future__ import annotations
@@ -28,7 +22,7 @@ from netloom.topology.core import Topology, joined
 from netloom.topology.measures import heights
 from netloom.topology.names import folded, natural, short_switch_name
 
-# -- shapes ----------------------------------------------------------------------------------------
+# -- the shape that cables make --------------------------------------------------------------------
 
 
 MOST_WORK = 10**8
@@ -560,7 +554,7 @@ def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
     return "", np.zeros(routers, np.int32)
 
 
-# -- missing ---------------------------------------------------------------------------------------
+# -- what is missing to it -------------------------------------------------------------------------
 
 
 SHARE = 0.2
