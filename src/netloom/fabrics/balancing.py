@@ -182,9 +182,8 @@ def balanced(
     tree = tree_ways(topology, shortest)
     begin = None if start is None else start.next_channel
     others = other_rows(topology, tree, None if start is None else start.others)
-    search = Search(
-        topology, judge_of(problem_of(topology, tree), seed), lanes or MOST_LANES, others
-    )
+    judge = judge_of(problem_of(topology, tree), seed)
+    search = Search(topology, judge, lanes or MOST_LANES, others)
     if costs_nothing(topology, tree, shortest):
         search.descend(tree, seed, begin, frozen, tries)
     else:
@@ -198,14 +197,10 @@ def balanced(
         raise InputError(topology.name, "no table without a circle", wanted)
     fresh = judge_of(search.judge.problem, seed + 1, 1000)
     front: list[Candidate] = []
-    judged = [
-        fresh.judged(
-            each.table if each.table.others is not None else replace(each.table, others=others),
-            each.all_to_all,
-            each.lanes,
-        )
-        for each in sorted(search.found, key=lambda each: (each.all_to_all, -each.bisection))
-    ]
+    judged = []
+    for each in sorted(search.found, key=lambda each: (each.all_to_all, -each.bisection)):
+        table = each.table if each.table.others is not None else replace(each.table, others=others)
+        judged.append(fresh.judged(table, each.all_to_all, each.lanes))
     for new in sorted(judged, key=lambda each: (each.all_to_all, -each.bisection)):
         if not any(each.surpasses(new) for each in front):
             front.append(new)

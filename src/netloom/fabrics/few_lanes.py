@@ -11,7 +11,7 @@ one only when all rows that use it are removed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from netloom.routing.forwarding.tables import (
     senders,
 )
 from netloom.topology import Topology
-from netloom.topology.core import joined, way_back
+from netloom.topology.core import adjacency, joined, way_back
 
 STARTS, MOST_STARTS = 2**25, 24
 """Channels looked at to find first tables (a second or two), and most of these."""
@@ -218,7 +218,6 @@ class _Frame:
     """What all searches in one network have in common."""
 
     def __init__(self, topology: Topology) -> None:
-        from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 
         inside = topology.routers
@@ -236,8 +235,7 @@ class _Frame:
             one_way = inside.channel_name(int(np.argmax(self.back < 0)))
             raise InputError(topology.name, f"no way back of {one_way}", "cables of two channels")
         self.sent = np.ascontiguousarray(senders(topology))
-        links = np.ones(inside.num_channels), (inside.channel_source, inside.channel_target)
-        self.joined: Any = csr_array(links, shape=(inside.num_routers,) * 2)
+        self.joined = adjacency(inside.num_routers, inside.channel_source, inside.channel_target)
         rate = topology.channel_bandwidth[: inside.num_channels]
         hops = dijkstra(self.joined, unweighted=True)
         far = np.where(np.isfinite(hops), hops, 0.0)

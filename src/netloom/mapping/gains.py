@@ -117,7 +117,8 @@ MOST_RANDOM = 25
 """Random mappings to compare with by default, at least one."""
 
 WORK, PATH_WORK = 3 * 2**30, 300
-"""What they may cost in all (about 5 seconds), and what a path does. See ``_work``."""
+"""What they may cost in all (about 5 seconds), and what a path does, in units of 1 to
+2.5 ns."""
 
 
 class OfRandom(Figures):
@@ -287,26 +288,19 @@ def measured_at_random(
             continue  # several tasks a node: nothing is left that crosses the network
         found = measured_program(graph, topology, routing, host_of, mapped.weights)
         if many is None and not rows:
-            mappings = min(max(WORK // _work(found, routing), 1), MOST_RANDOM)
+            # Dimension order is counted path by path. Other paths are compared channel by channel,
+            # each with all others there.
+            measured = found.contention
+            work = PATH_WORK * len(measured.moving) + 20 * len(measured.channel_bandwidth)
+            if found.by_path is not None and not isinstance(routing, DimensionOrder):
+                work += int(measured.meetings)
+            mappings = min(max(WORK // max(work, 1), 1), MOST_RANDOM)
         rows.append(RandomMapping(seed=seed + each, own=found.figures()))
         more = counted_contention(found)
         longest = max(len(counts), len(more))
         counts = np.pad(counts, (0, longest - len(counts)))
         counts[: len(more)] += more
     return tuple(rows), counts
-
-
-def _work(mapped: MappedProgram, routing: Routing) -> int:
-    """Return what measuring one mapping costs, in units of 1 to 2.5 ns.
-
-    Dimension order is counted path by path. Other paths are compared channel by channel, each with
-    all others there.
-    """
-    found = mapped.contention
-    work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
-    if mapped.by_path is not None and not isinstance(routing, DimensionOrder):
-        work += int(found.meetings)
-    return max(work, 1)
 
 
 def over_random(own: MappedFigures, random: Sequence[RandomMapping]) -> RandomFigures:

@@ -223,13 +223,11 @@ class Topology:
         for name, value in (("channel_bandwidth", 1.0), ("channel_cycles", np.int32(1))):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, np.broadcast_to(value, self.num_channels))
-        if self.router_network is not None:
-            object.__setattr__(self, "router_network", self._as_fast(self.router_network))
-
-    def _as_fast(self, routers: Topology) -> Topology:
-        """Return the network of routers with the bandwidths, latencies and units of this one."""
+        routers = self.router_network
+        if routers is None:
+            return
         inside = slice(self.num_network_channels)
-        own: dict[str, Any] = {
+        own: dict[str, Any] = {  # routers are as fast here as in this network
             "channel_bandwidth": self.channel_bandwidth[inside],
             "channel_cycles": self.channel_cycles[inside],
             "reference_gbps": self.reference_gbps,
@@ -237,8 +235,8 @@ class Topology:
         }
         if self.unbroken is not None:
             own["unbroken"] = self.unbroken.routers
-        same = all(np.array_equal(getattr(routers, name), value) for name, value in own.items())
-        return routers if same else replace(routers, **own)
+        if not all(np.array_equal(getattr(routers, name), value) for name, value in own.items()):
+            object.__setattr__(self, "router_network", replace(routers, **own))
 
     @property
     def num_channels(self) -> int:
@@ -632,14 +630,6 @@ class Cabling:
     unplugged: tuple[str, ...] = ()
     unnamed: int = 0
 
-    def kept(self, channels: Ints, ports: Bools) -> Cabling:
-        """Return what is left where some channels and host ports are."""
-        return replace(
-            self,
-            out_port=self.out_port[channels], in_port=self.in_port[channels],
-            port_guid=self.port_guid[ports], port_lid=self.port_lid[ports], lmc=self.lmc[ports],
-        )  # fmt: skip
-
 
 def port_numbers(topology: Topology) -> tuple[Ints, Ints]:
     """Return the ports by which each channel leaves its source and enters its target.
@@ -693,6 +683,13 @@ def way_back(topology: Topology) -> Ints:
     return np.array([places.get(tuple(each), -1) for each in behind.T.tolist()], np.int32)
 
 
+def adjacency(count: int, source: Ints, target: Ints) -> Any:
+    """Return how many channels lead from each vertex to each other, as a sparse matrix."""
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
+
+
 def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -> Ints:
     """Return what each vertex hangs together with by some channels, int64[count].
 
@@ -703,12 +700,10 @@ def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -
     >>> joined(4, np.array([0, 2]), np.array([1, 3]))
     array([0, 0, 1, 1])
     """
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    graph = csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
-    found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
-    return found.astype(np.int64)
+    graph, kind = adjacency(count, source, target), "strong" if both_ways else "weak"
+    return np.asarray(connected_components(graph, connection=kind)[1].astype(np.int64))
 
 
 def ranks(offsets: Ints, channels: Ints) -> Ints:

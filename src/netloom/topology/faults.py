@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-from netloom.topology.core import Topology
+from netloom.topology.core import Topology, adjacency
 from netloom.topology.names import NamedParts, channel_words, split_words, vertex_word
 
 
@@ -102,7 +103,12 @@ def _parts_of(whole: Topology, name: str, works: Bools, failed: Bools) -> Topolo
             "ejection_router": whole.ejection_router[ports],
         }
         if whole.cabling is not None:
-            hosted["cabling"] = whole.cabling.kept(kept, ports)
+            said = whole.cabling
+            hosted["cabling"] = replace(
+                said, out_port=said.out_port[kept], in_port=said.in_port[kept],
+                port_guid=said.port_guid[ports], port_lid=said.port_lid[ports],
+                lmc=said.lmc[ports],
+            )  # fmt: skip
     return Topology(
         name, whole.num_routers, whole.channel_source[between], whole.channel_target[between],
         whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host, notes=whole.notes,
@@ -193,13 +199,11 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
 
     Hosts do not forward: a packet stays among the routers from its injection to its ejection.
     """
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     routers, up = topology.routers, topology.vertex_up
     hosts = np.flatnonzero(up[: topology.num_hosts])
-    links = np.ones(routers.num_channels), (routers.channel_source, routers.channel_target)
-    graph = coo_array(links, shape=(routers.num_routers,) * 2).tocsr()
+    graph = adjacency(routers.num_routers, routers.channel_source, routers.channel_target)
     _, part = connected_components(graph, connection="strong")
     if topology.direct:
         main = np.bincount(part[hosts]).argmax()

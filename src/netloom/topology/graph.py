@@ -563,7 +563,22 @@ class Drawing:
         self, ends: Ints, keys: list[Hashable], names: list[str], num_hosts: int
     ) -> Topology:
         """Return a network of hosts that hang on routers."""
-        inside, into, out_of = _parts(self.name, ends, num_hosts, names)
+        from_host, to_host = (ends < num_hosts).T
+        sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
+        received = np.bincount(ends[to_host, 1], minlength=num_hosts)
+        bare = (sent == 0) & (received == 0)
+        if bare.any():
+            host = names[int(np.argmax(bare))]
+            wanted = "every host joined to a router"
+            raise InputError(self.name, f"host {host} without a link", wanted)
+        if (sent != received).any():
+            at = int(np.argmax(sent != received))
+            lacks = f"host {names[at]} with {sent[at]} channels out and {received[at]} in"
+            raise InputError(self.name, lacks, "as many channels out of a host as into it")
+        by_source = np.lexsort((ends[:, 1], ends[:, 0]))
+        by_target = np.lexsort((ends[:, 0], ends[:, 1]))
+        inside = by_source[~(from_host | to_host)[by_source]]
+        into, out_of = by_source[from_host[by_source]], by_target[to_host[by_target]]
         order = np.concatenate([inside, into, out_of])
         said = self._said(order, _link_names(ends[order], names), slice(len(inside), None))
         source, target = ((ends[inside, side] - num_hosts).astype(np.int32) for side in (0, 1))
@@ -586,28 +601,6 @@ class Drawing:
 def _link_names(ends: Ints, names: Sequence[str]) -> Callable[[int], str]:
     """Return what names a channel after its two ends."""
     return lambda channel: " -> ".join(names[end] for end in ends[channel].tolist())
-
-
-def _parts(name: str, ends: Ints, num_hosts: int, names: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-    """Return the channels between routers, those out of hosts and those into hosts, in order.
-
-    The n-th channel out of a host and the n-th into it are its n-th port.
-    """
-    from_host, to_host = (ends < num_hosts).T
-    sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
-    received = np.bincount(ends[to_host, 1], minlength=num_hosts)
-    bare = (sent == 0) & (received == 0)
-    if bare.any():
-        host = names[int(np.argmax(bare))]
-        raise InputError(name, f"host {host} without a link", "every host joined to a router")
-    if (sent != received).any():
-        at = int(np.argmax(sent != received))
-        found = f"host {names[at]} with {sent[at]} channels out and {received[at]} in"
-        raise InputError(name, found, "as many channels out of a host as into it")
-    by_source = np.lexsort((ends[:, 1], ends[:, 0]))
-    by_target = np.lexsort((ends[:, 0], ends[:, 1]))
-    inside = by_source[~(from_host | to_host)[by_source]]
-    return inside, by_source[from_host[by_source]], by_target[to_host[by_target]]
 
 
 LINKS = "lines such as 'a b' or 'a -> b'"

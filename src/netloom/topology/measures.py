@@ -16,7 +16,7 @@ import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.topology.core import HyperXShape, Topology, TreeShape, way_back
+from netloom.topology.core import HyperXShape, Topology, TreeShape, adjacency, way_back
 from netloom.topology.cubes import Cube
 from netloom.topology.faults import working_nodes
 
@@ -276,13 +276,11 @@ def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = Fals
             apart = np.abs((begins // stride % side)[:, None] - everyone // stride % side)
             hops += np.minimum(apart, side - apart) if wraps else apart
         return hops
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
     ends = routers.channel_source, routers.channel_target
-    size = routers.num_routers, routers.num_routers
-    channels = np.ones(routers.num_channels), ends[::-1] if backwards else ends
-    return np.asarray(dijkstra(csr_array(channels, shape=size), indices=begins, unweighted=True))
+    graph = adjacency(routers.num_routers, *(ends[::-1] if backwards else ends))
+    return np.asarray(dijkstra(graph, indices=begins, unweighted=True))
 
 
 def host_distances(

@@ -432,9 +432,8 @@ class NamedParts:
         The names of nodes may have hyphens in them.
         """
         for arrow in ARROW.finditer(word):
-            source, target = (
-                self.vertex(end) for end in (word[: arrow.start()], word[arrow.end() :])
-            )
+            source = self.vertex(word[: arrow.start()])
+            target = self.vertex(word[arrow.end() :])
             if source is not None and target is not None:
                 yield source, target, arrow.group() != "-"
 

@@ -235,9 +235,8 @@ def _around(
     inside, first = topology.routers, topology.num_hosts
     used = group[topology.port_host] >= 0
     host = topology.port_host[used]
-    sends, receives = (
-        first + router[used] for router in (topology.injection_router, topology.ejection_router)
-    )
+    sends = first + topology.injection_router[used]
+    receives = first + topology.ejection_router[used]
     leaving, entering = leading_out(
         np.append(group, near),
         np.concatenate([first + inside.channel_source, host, receives]),

@@ -197,9 +197,19 @@ def _read(reading: _Reading, path: str, text: str) -> None:
             wanted = '[PORT] "PEER"[PORT] of a device'
             raise InputError(where, f"'{line:.60}'", wanted)
         elif node := _NODE.match(line):
-            reading.key = _key(node[3], where)
-            subnet.add(reading.key, _device(node, reading, number, where))
-            reading.guid = 0
+            said = node[4] or ""
+            named, guid = _NAME.search(said), _GUID.match(node[3])
+            device = Device(
+                SWITCH, named[1] if named else node[3], line=number,
+                guid=part_number("GUID", guid[2], where, 16) if guid else reading.guid,
+                ports=part_number("port", node[2], where),
+            )  # fmt: skip
+            device.classify(node[1])
+            if device.kind == SWITCH:
+                behind = said[named.end() :] if named else said
+                device.lid, device.lmc = _said("LID", behind, where), _said("LMC", behind, where)
+            reading.key, reading.guid = _key(node[3], where), 0
+            subnet.add(reading.key, device)
             reading.remarks |= bool(node[4])
         else:
             _other(reading, line, path, number)
@@ -247,20 +257,6 @@ def _key(name: str, where: str) -> str:
     if guid is None:
         return name
     return f"{(guid[1] or '').upper()}{part_number('GUID', guid[2], where, 16):016x}"
-
-
-def _device(node: re.Match[str], reading: _Reading, line: int, where: str) -> Device:
-    said = node[4] or ""
-    named = _NAME.search(said)
-    name = named[1] if named else node[3]
-    said = said[named.end() :] if named else said
-    guid = _GUID.match(node[3])
-    number = part_number("GUID", guid[2], where, 16) if guid else reading.guid
-    found = Device(SWITCH, name, guid=number, ports=part_number("port", node[2], where), line=line)
-    found.classify(node[1])
-    if found.kind == SWITCH:
-        found.lid, found.lmc = _said("LID", said, where), _said("LMC", said, where)
-    return found
 
 
 def _said(kind: str, text: str, where: str) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.words import counted
-from netloom.topology.core import Topology, joined
+from netloom.topology.core import Topology, adjacency, joined
 from netloom.topology.measures import heights
 from netloom.topology.names import folded, natural, short_switch_name
 
@@ -105,10 +105,7 @@ def mended(routers: int, here: Ints, there: Ints) -> tuple[str, list[tuple[int, 
 
 def _beside(routers: int, here: Ints, there: Ints) -> Any:
     """Return which switches cables join, as a sparse matrix."""
-    from scipy.sparse import coo_array
-
-    rows, columns = np.append(here, there), np.append(there, here)
-    return coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    return adjacency(routers, np.append(here, there), np.append(there, here))
 
 
 def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
@@ -209,9 +206,8 @@ def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
         classes = np.unique(factor[(ahead != distance[start, there] + distance[end, here])])
         if len(classes) > 1:
             factor[np.isin(factor, classes)] = classes[0]
-    edge = {
-        pair: number for number, pair in enumerate(zip(here.tolist(), there.tolist(), strict=True))
-    }
+    pairs = zip(here.tolist(), there.tolist(), strict=True)
+    edge = {pair: number for number, pair in enumerate(pairs)}
     edge |= {(b, a): number for (a, b), number in edge.items()}
     common = (graph @ graph).toarray()
     for middle in range(routers):
