@@ -20,7 +20,7 @@ from netloom.base.figures import SHARE, Figures, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds import busiest_bound
-from netloom.fabrics.few_lanes import in_few_lanes
+from netloom.fabrics.few_lanes import exits_of_others, in_few_lanes
 from netloom.fabrics.levels import Ways, Wiring, costs_nothing, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.tables import (
     MOST_COUNTED,
@@ -556,14 +556,6 @@ def descended(
         yield table, longest
         if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
             return
-
-
-def exits_of_others(topology: Topology) -> Ints:
-    """Return the routers of a table's other rows: those of other end points, then all."""
-    routers = np.arange(topology.num_routers, dtype=np.int32)
-    if topology.cabling is None:
-        return routers
-    return np.concatenate([topology.cabling.others.router, routers]).astype(np.int32)
 
 
 def other_rows(

@@ -297,11 +297,16 @@ def _table_of(topology: Topology, search: Search) -> ForwardingTable:
     count, rows = topology.num_routers, search.rows
     row_of = np.zeros(count, np.int64)
     row_of[search.exits[::-1]] = np.arange(len(search.exits))[::-1]
-    ends = np.arange(count)
-    if topology.cabling is not None:
-        ends = np.concatenate([topology.cabling.others.router, ends])
-    others, lanes = row_of[ends], None
+    others, lanes = row_of[exits_of_others(topology)], None
     if search.lanes > 1:
         level = search.lane[np.concatenate([np.arange(rows), others])].astype(np.uint8)
         lanes = Lanes(np.repeat(level[:, None], count, axis=1))
     return ForwardingTable("balanced", search.table[:rows].copy(), search.table[others], lanes)
+
+
+def exits_of_others(topology: Topology) -> Ints:
+    """Return the routers of a table's other rows: those of other end points, then all."""
+    routers = np.arange(topology.num_routers, dtype=np.int32)
+    if topology.cabling is None:
+        return routers
+    return np.concatenate([topology.cabling.others.router, routers]).astype(np.int32)

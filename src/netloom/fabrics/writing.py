@@ -21,14 +21,8 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.textfiles import replacing, write_text
-from netloom.fabrics.balancing import (
-    Problem,
-    Rules,
-    descended,
-    exits_of_others,
-    other_rows,
-    problem_of,
-)
+from netloom.fabrics.balancing import Problem, Rules, descended, other_rows, problem_of
+from netloom.fabrics.few_lanes import exits_of_others
 from netloom.fabrics.levels import Ways, costs_nothing, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     NO_PORT,

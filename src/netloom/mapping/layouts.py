@@ -129,10 +129,8 @@ def require_cube(name: str, topology: Topology, dimensions: int | None = None) -
     >>> require_cube("h-tree", mesh(4, 4), dimensions=2)
     <mesh:4x4: 16 nodes, 48 directed channels>
     """
-    if dimensions is None:
-        wanted = "a mesh, torus or hypercube, no part of it broken"
-    else:
-        wanted = f"a mesh or torus of {dimensions} dimensions, no part of it broken"
+    kind = f"mesh or torus of {dimensions} dimensions" if dimensions else "mesh, torus or hypercube"
+    wanted = f"a {kind}, no part of it broken"
     if not isinstance(topology, Cube) and isinstance(topology.routers, Cube):
         wanted += ", with one host on each router"
     if not isinstance(topology, Cube) or dimensions not in (None, len(topology.sides)):

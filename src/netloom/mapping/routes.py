@@ -391,7 +391,16 @@ def joint_routes(
     if (rate != rate[:1]).any():
         wanted = "channels of one bandwidth between routers, to choose routes"
         raise InputError(topology.name, "channels that differ in bandwidth", wanted)
-    source, target, weight = _merged(value_of, node_of)
+    # the pairs of different nodes between which the program sends
+    app, carried, hosts = value_of.app, value_of.weights, topology.num_hosts
+    nodes = check_mapping(node_of, app.num_tasks, hosts, app.num_tasks)
+    begins, ends = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
+    moving = topology.crosses(begins, ends)
+    if not carried[moving].sum() > 0:
+        raise InputError(app.name, "no traffic between different nodes", "something to route")
+    together, edge = np.unique(begins[moving] * hosts + ends[moving], return_inverse=True)
+    weight = np.bincount(edge, carried[moving]).astype(np.float64)
+    source, target = (each.astype(np.int32) for each in np.divmod(together, hosts))
     between = paths(topology, routed, source, target)
     apart = np.flatnonzero(between.lengths)
     own = between.taken(apart)
@@ -470,21 +479,6 @@ def _chosen(
         rounds=ended,
         interrupted=stop.is_set(),
     )
-
-
-def _merged(value_of: Measure, node_of: ArrayLike) -> tuple[Ints, Ints, Floats]:
-    """Return the pairs of different nodes between which the program sends, sorted. Their weight."""
-    app, topology, carried = value_of.app, value_of.topology, value_of.weights
-    nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
-    source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
-    moving = topology.crosses(source, target)
-    if not carried[moving].sum() > 0:
-        raise InputError(app.name, "no traffic between different nodes", "something to route")
-    together = source[moving] * topology.num_hosts + target[moving]
-    pairs, edge = np.unique(together, return_inverse=True)
-    weight = np.bincount(edge, carried[moving]).astype(np.float64)
-    ends = np.divmod(pairs, topology.num_hosts)
-    return ends[0].astype(np.int32), ends[1].astype(np.int32), weight
 
 
 def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:

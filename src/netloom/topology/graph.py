@@ -679,12 +679,8 @@ def _listed_link(where: str, line: str) -> tuple[Link, bool]:
     one_way = len(words) > 2 and words[1] in ("->", "→")
     if one_way:
         del words[1]
-    rate: Said | None = NOTHING
-    delay: Said | None = NOTHING
-    if len(words) > 2:
-        rate = bandwidth_of(words[2])
-    if len(words) > 3:
-        delay = latency_of(words[3])
+    rate = bandwidth_of(words[2]) if len(words) > 2 else NOTHING
+    delay = latency_of(words[3]) if len(words) > 3 else NOTHING
     if not 2 <= len(words) <= 4 or rate is None or delay is None:
         raise InputError(where, f"'{line:.200}'", LINK)
     return Link(words[0], words[1], rate, delay), one_way

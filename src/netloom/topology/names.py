@@ -491,7 +491,20 @@ def channel_words(whole: Topology, broken: Ints) -> list[str]:
     (['leaf0->spine0', 'leaf1->spine0#1'], ['leaf0-spine0#1'])
     """
     if whole.cabling is not None and whole.cabling.out_port[broken].all():
-        return _words_of_ports(whole, broken)
+        short = short_names(whole.labels[whole.num_hosts :])
+        cables = [
+            tuple(f"{short.get(name, name)} port {port}" for name, port in (end[:2], end[2:]))
+            for end in map(whole.cable_end, broken.tolist())
+        ]
+        place_of = {pair: at for at, pair in enumerate(cables)}
+        words = []
+        for at, (near, far) in enumerate(cables):
+            back = place_of.get((far, near))
+            if back is None:
+                words.append(f"{near} -> {far}")
+            elif at < back:
+                words.append(near)
+        return words
     source, target = whole.source_end.astype(np.int64), whole.target_end
     keys = source * whole.num_ends + target
     known, place, many = np.unique(keys, return_inverse=True, return_counts=True)
@@ -505,24 +518,6 @@ def channel_words(whole: Topology, broken: Ints) -> list[str]:
         if a < b or not both:
             joint = f"{vertex_word(whole, a)}{'-' if both else '->'}{vertex_word(whole, b)}"
             words.append(f"{joint}#{twin}" if twin else joint)
-    return words
-
-
-def _words_of_ports(whole: Topology, broken: Ints) -> list[str]:
-    """Return ``channel_words`` of a network whose file says the ports."""
-    short = short_names(whole.labels[whole.num_hosts :])
-    ends = [
-        tuple(f"{short.get(name, name)} port {port}" for name, port in (end[:2], end[2:]))
-        for end in map(whole.cable_end, broken.tolist())
-    ]
-    place = {pair: at for at, pair in enumerate(ends)}
-    words = []
-    for at, (near, far) in enumerate(ends):
-        back = place.get((far, near))
-        if back is None:
-            words.append(f"{near} -> {far}")
-        elif at < back:
-            words.append(near)
     return words
 
 

@@ -131,7 +131,20 @@ def search_arrays(value_of: Measure) -> SearchArrays:
     app, topology, routing = value_of.app, value_of.topology, value_of.routing
     nodes, tasks_per_node, counts = value_of.nodes, value_of.tasks_per_node, value_of.counted
     place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
-    graph = _graph(app, value_of.weights, len(place_node))
+    # both directions of each pair of tasks together
+    items, up = len(place_node), app.source < app.target
+    low = np.minimum(app.source, app.target).astype(np.int64)
+    high = np.maximum(app.source, app.target).astype(np.int64)
+    pairs, pair = np.unique(low * items + high, return_inverse=True)
+    there, back = (
+        np.bincount(pair[way], value_of.weights[way], len(pairs)).astype(np.float64)
+        for way in (up, ~up)
+    )
+    ends = np.concatenate([pairs // items, pairs % items])
+    order = np.argsort(ends, kind="stable")
+    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items))).astype(np.int64)
+    others = np.concatenate([pairs % items, pairs // items])[order]
+    graph = Graph(offsets, others, np.append(there, back)[order], np.append(back, there)[order])
     net, row = _net(topology, routing, nodes, counts)
     light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
     base = np.zeros(topology.num_channels)
@@ -205,21 +218,6 @@ def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     counts = np.bincount(item[kept], minlength=items)
     offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
     return Graph(offsets, other[kept].astype(np.int64), out[kept], into[kept]), alike
-
-
-def _graph(app: ProcessGraph, weights: Floats, items: int) -> Graph:
-    low = np.minimum(app.source, app.target).astype(np.int64)
-    high = np.maximum(app.source, app.target).astype(np.int64)
-    pairs, pair = np.unique(low * items + high, return_inverse=True)
-    up = app.source < app.target
-    upwards = np.bincount(pair[up], weights[up], len(pairs)).astype(np.float64)
-    downwards = np.bincount(pair[~up], weights[~up], len(pairs)).astype(np.float64)
-    ends = np.concatenate([pairs // items, pairs % items])
-    order = np.argsort(ends, kind="stable")
-    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items)))
-    others = np.concatenate([pairs % items, pairs // items])
-    out, into = np.append(upwards, downwards), np.append(downwards, upwards)
-    return Graph(offsets.astype(np.int64), others[order], out[order], into[order])
 
 
 def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tuple[Net, Ints]:
@@ -406,10 +404,8 @@ class Held(NamedTuple):
 
 
 def _held(arrays: SearchArrays, start: Ints | None, rng: np.random.Generator) -> Held:
-    if start is None:
-        place_of = rng.permutation(len(arrays.place_node))
-    else:
-        place_of = places_of_items(start, arrays.place_node)
+    places = arrays.place_node
+    place_of = rng.permutation(len(places)) if start is None else places_of_items(start, places)
     node_of = arrays.place_row[place_of]
     return Held(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
 
@@ -782,9 +778,8 @@ def search_mapping(
     else:
         given = np.unique(np.asarray(nodes, np.int64))
         if not len(given) or given[0] < 0 or given[-1] >= topology.num_hosts:
-            raise InputError(
-                "nodes", f"{given.tolist()[:8]}", f"numbers below {topology.num_hosts}"
-            )
+            found = f"{given.tolist()[:8]}"
+            raise InputError("nodes", found, f"numbers below {topology.num_hosts}")
         allowed = given.astype(np.int32)
     check_room(app.num_tasks, len(allowed), tasks_per_node, "nodes")
     if not carried.sum() > 0:

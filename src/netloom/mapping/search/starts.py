@@ -80,8 +80,12 @@ def bisect(part: Part, share: int, seed: int) -> Bools:
     tasks = len(part.drawn)
     if share in (0, tasks):
         return np.full(tasks, share > 0)
-    if tasks <= FEW_TASKS:
-        return _best_of_all(part, share)
+    if tasks <= FEW_TASKS:  # the best of all ways
+        sent = np.zeros((tasks, tasks))
+        sent[part.source, part.others] = part.weights
+        ways = _ways(tasks, share)
+        kept = np.einsum("wi,ij,wj->w", ways, sent, ways - 1)  # minus what is cut
+        return np.asarray(ways[int(np.argmax(kept + ways @ part.drawn))] > 0)
     first = np.zeros(tasks, np.bool_)
     if len(part.others):
         first = _cut(part, share, seed)
@@ -101,16 +105,6 @@ def gain(part: Part, first: Bools) -> float:
     """
     cut = part.weights @ (first[part.source] != first[part.others]) / 2
     return float(part.drawn @ np.where(first, 0.5, -0.5) - cut)
-
-
-def _best_of_all(part: Part, share: int) -> Bools:
-    """Return the best of all ways to choose the first half."""
-    tasks = len(part.drawn)
-    sent = np.zeros((tasks, tasks))
-    sent[part.source, part.others] = part.weights
-    ways = _ways(tasks, share)
-    kept = np.einsum("wi,ij,wj->w", ways, sent, ways - 1)  # minus what is cut
-    return np.asarray(ways[int(np.argmax(kept + ways @ part.drawn))] > 0)
 
 
 @lru_cache(maxsize=FEW_TASKS**2)
