@@ -702,8 +702,9 @@ def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -
     """
     from scipy.sparse.csgraph import connected_components
 
-    graph, kind = adjacency(count, source, target), "strong" if both_ways else "weak"
-    return np.asarray(connected_components(graph, connection=kind)[1].astype(np.int64))
+    graph = adjacency(count, source, target)
+    found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
+    return found.astype(np.int64)
 
 
 def ranks(offsets: Ints, channels: Ints) -> Ints:
