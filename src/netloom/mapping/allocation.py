@@ -86,9 +86,8 @@ def allocated_hosts(
     else:
         listed, where = np.asarray(nodes), "nodes"
         if listed.ndim != 1 or listed.dtype.kind not in "iu":
-            raise InputError(
-                where, f"an array of {listed.dtype} of shape {listed.shape}", "numbers"
-            )
+            found = f"an array of {listed.dtype} of shape {listed.shape}"
+            raise InputError(where, found, "numbers")
         wrong = listed[(listed < 0) | (listed >= topology.num_hosts)]
         if len(wrong):
             raise InputError(where, f"host {wrong[0]}", hosts_wanted(topology))

@@ -236,9 +236,8 @@ def check_mapping(
     outside = (nodes < 0) | (nodes >= num_nodes)
     if outside.any():
         task = int(np.argmax(outside))
-        raise NotAMappingError(
-            where, f"task {task} on host {nodes[task]}", f"hosts 0 to {num_nodes - 1}"
-        )
+        found = f"task {task} on host {nodes[task]}"
+        raise NotAMappingError(where, found, f"hosts 0 to {num_nodes - 1}")
     nodes = nodes.astype(np.int32)
     check_capacity(nodes, tasks_per_node, where, called)
     return nodes
@@ -261,9 +260,8 @@ def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) 
     if tasks_per_node > 1:
         found += f", {tasks_per_node} per node"
     least_nodes, least_a_node = -(-num_tasks // tasks_per_node), -(-num_tasks // num_nodes)
-    raise InputError(
-        where, found, f"at least {least_nodes} nodes, or tasks_per_node={least_a_node}"
-    )
+    wanted = f"at least {least_nodes} nodes, or tasks_per_node={least_a_node}"
+    raise InputError(where, found, wanted)
 
 
 def check_capacity(
@@ -504,9 +502,8 @@ def _hosts_of(nodes: Ints, hosts: Sequence[str] | None) -> list[str]:
     if hosts is None:
         return [f"n{node}" for node in nodes.tolist()]
     if int(nodes.max()) >= len(hosts):
-        raise InputError(
-            "hosts", f"{len(hosts)} host names", f"at least {nodes.max() + 1}, one for each node"
-        )
+        wanted = f"at least {nodes.max() + 1}, one for each node"
+        raise InputError("hosts", f"{len(hosts)} host names", wanted)
     for node in np.unique(nodes).tolist():
         if not HOST_NAME.fullmatch(hosts[node]):
             found = f"'{hosts[node]:.60}', the name of node {node}"

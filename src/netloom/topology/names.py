@@ -369,10 +369,8 @@ class NamedParts:
                 wanted = WANTED_PORTS.format(f"{short_switch_name(source)} port {port}")
         if isinstance(word, int):
             if not 0 <= word < topology.num_channels:
-                found, most = f"channel {word}", topology.num_channels - 1
-                raise InputError(
-                    "failed channels", found, f"channels 0 to {most} of {topology.name}"
-                )
+                wanted = f"channels 0 to {topology.num_channels - 1} of {topology.name}"
+                raise InputError("failed channels", f"channel {word}", wanted)
             return [int(topology.whole_channel[word]) if topology.broken else word]
         if cable := self._at_ports(word):
             return cable

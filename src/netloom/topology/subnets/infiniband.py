@@ -275,12 +275,9 @@ def _sighting(reading: _Reading, port: re.Match[str], line: int, where: str) -> 
     before, after = (said[: named.start()], said[named.end() :]) if named else ("", said)
     own, lid = (before, after) if named else (said, "")
     if subnet.devices[key].kind != SWITCH:
-        subnet.addresses[here] = Address(
-            part_number("GUID", port[2], where, 16),
-            _said("LID", own, where),
-            _said("LMC", own, where),
-            line,
-        )
+        guid = part_number("GUID", port[2], where, 16)
+        own_lid, lmc = _said("LID", own, where), _said("LMC", own, where)
+        subnet.addresses[here] = Address(guid, own_lid, lmc, line)
     options = dict(_OPTION.findall(port[6] or ""))
     if (port[6] or "").strip() and not options:
         raise InputError(where, f"'{port[6].strip():.60}' behind a port", "w=WIDTH or s=SPEED")
