@@ -364,9 +364,9 @@ class NamedParts:
         """
         topology, wanted = self.topology, WANTED
         if self.whole.cabling is not None and self.whole.num_channels:
-            source, port, *_ = self.whole.cable_end(0)
+            switch, port, *_ = self.whole.cable_end(0)
             if port:
-                wanted = WANTED_PORTS.format(f"{short_switch_name(source)} port {port}")
+                wanted = WANTED_PORTS.format(f"{short_switch_name(switch)} port {port}")
         if isinstance(word, int):
             if not 0 <= word < topology.num_channels:
                 wanted = f"channels 0 to {topology.num_channels - 1} of {topology.name}"

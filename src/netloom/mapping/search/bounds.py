@@ -227,8 +227,8 @@ def _around(
         of = np.tile(group[topology.port_host], 2)
         of = of[of >= 0]
         order = np.argsort(of, kind="stable")
-        first = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
-        apart = np.minimum.reduceat(rows[order], first)
+        begins = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
+        apart = np.minimum.reduceat(rows[order], begins)
         nearest = apart == apart.min(axis=0)
         lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
         near = np.where(lone, nearest.argmax(axis=0), -1)
