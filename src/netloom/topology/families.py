@@ -517,8 +517,7 @@ def hyperx(argument: str, spec: str) -> Topology:
 
     Ahn et al., *HyperX: topology, routing, and packaging of efficient large-scale networks*, 2009.
     The k-ary n-flat (Kim, Dally & Abts, *Flattened butterfly*, 2007) has n − 1 sides of k, and k
-    hosts per router. Routers are numbered row-major, and so are the hosts, router by
-    router.
+    hosts per router. Routers are numbered row-major, and hosts router by router.
 
     Raises
     ------
@@ -913,10 +912,10 @@ def slim_fly(argument: str, spec: str) -> Topology:
     topology*, 2014. The graphs are by McKay, Miller & Širáň, *A note on large graphs of diameter
     two and given maximum degree*, 1998. The sets for δ = 0 and −1 are from Hafner, *Geometric
     realisation of the graphs of McKay–Miller–Širáň*, 2004. Router (0, x, y) has number x·q + y,
-    router (1, m, c) q² + m·q + c. Routers (0, x, y) and (0, x, y') are joined if y − y' is in X,
-    (1, m, c) and (1, m, c') if c − c' is in X', and (0, x, y) and (1, m, c) if y = m·x + c. See
-    ``generators``. Host h hangs on router h div ``hosts``. Half as many hosts as links, rounded up,
-    are a balanced network.
+    router (1, m, c) q² + m·q + c. Routers (0, x, y) and (0, x, y') are joined if y − y' is in X.
+    Routers (1, m, c) and (1, m, c') are joined if c − c' is in X', and (0, x, y) and (1, m, c) if y
+    = m·x + c. See ``generators``. Host h hangs on router h div ``hosts``. Half as many hosts as
+    links, rounded up, are a balanced network.
 
     Raises
     ------

@@ -223,7 +223,7 @@ def _around(
     group[value_of.nodes] = label
     near = np.full(topology.num_routers, -1, np.int64)
     if rows is not None:
-        # Of two groups as near, a router has none.
+        # the group that each router is nearest to, none if it is as near to several
         of = np.tile(group[topology.port_host], 2)
         of = of[of >= 0]
         order = np.argsort(of, kind="stable")
