@@ -207,8 +207,7 @@ class Measure:
         if "saturation" in shares and not (between == between[:1]).all():
             found = f"saturation on {self.topology.name}, whose channels differ in bandwidth"
             raise InputError("objective", found, "max-channel-load, hop-bytes or path-contention")
-        values = self._all(first)
-        return replace(self, scale={name: values[name] or 1.0 for name in shares})
+        return replace(self, scale={name: by or 1.0 for name, by in self.each(first).items()})
 
     @cached_property
     def pace(self) -> Floats:
@@ -241,6 +240,11 @@ class Measure:
         """Return the bytes between tasks of different nodes."""
         node = self.topology.node_of_host[node_of]
         return float(self.app.bytes[node[self.app.source] != node[self.app.target]].sum())
+
+    def each(self, node_of: Ints) -> dict[str, float]:
+        """Return what the objectives that count are for a mapping."""
+        values = self._all(node_of)
+        return {name: values[name] for name in self.objective.shares}
 
     def _all(self, node_of: Ints) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
