@@ -9,7 +9,8 @@ from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import ShortestPath, paths
 from netloom.topology import Omega, diameter, num_links, omega, to_networkx, topology
-from netloom.topology.families import checked_stages, digit_reversed
+from netloom.topology.families import checked_stages
+from netloom_papers.combining.network import digit_reversed
 
 SHAPES = [(4, 2), (8, 2), (16, 2), (4, 4), (16, 4), (64, 4), (8, 8), (64, 8)]
 
@@ -185,20 +186,16 @@ def test_least_significant_first_takes_the_digits_from_the_other_end(pes, size):
     net = omega(pes, size)
     for pe, module in product(range(0, pes, 3), range(pes)):
         _, lines = walk(net, pe, digits(module, size, net.stages)[::-1])
-        found = net.lines(pe, module, digits="least-significant-first")
+        found = net.lines(pe, digit_reversed(module, pes, size))
         assert found.tolist() == lines
         assert found[-1] == digit_reversed(module, pes, size)
 
 
 def test_neighbouring_modules_part_early_or_late_by_the_order_of_digits():
     net = omega(512)
-    close, far = (net.lines(7, [0, 1], digits=order) for order in (
-        "most-significant-first", "least-significant-first",
-    ))  # fmt: skip
+    close, far = net.lines(7, [0, 1]), net.lines(7, digit_reversed([0, 1], 512))
     assert (close[0] == close[1]).tolist() == [True] * 9 + [False]
     assert (far[0] == far[1]).tolist() == [True] + [False] * 9
-    with pytest.raises(InputError, match="digits: found 'middle'"):
-        net.lines(7, 0, digits="middle")
 
 
 @pytest.mark.parametrize(("pes", "size"), SHAPES)

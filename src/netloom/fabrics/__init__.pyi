@@ -9,7 +9,6 @@ from .program import (
     Flows as Flows,
     Job as Job,
     JobCost as JobCost,
-    best_for_program as best_for_program,
     flows_of as flows_of,
     for_program as for_program,
     program_times as program_times,

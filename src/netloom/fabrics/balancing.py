@@ -20,7 +20,7 @@ from netloom.base.figures import SHARE, Figures, figure, unseen
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds import busiest_bound
-from netloom.fabrics.few_lanes import in_few_lanes
+from netloom.fabrics.few_lanes import exits_of_others, in_few_lanes
 from netloom.fabrics.levels import Ways, Wiring, costs_nothing, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.tables import (
     MOST_COUNTED,
@@ -182,9 +182,8 @@ def balanced(
     tree = tree_ways(topology, shortest)
     begin = None if start is None else start.next_channel
     others = other_rows(topology, tree, None if start is None else start.others)
-    search = Search(
-        topology, judge_of(problem_of(topology, tree), seed), lanes or MOST_LANES, others
-    )
+    judge = judge_of(problem_of(topology, tree), seed)
+    search = Search(topology, judge, lanes or MOST_LANES, others)
     if costs_nothing(topology, tree, shortest):
         search.descend(tree, seed, begin, frozen, tries)
     else:
@@ -198,14 +197,10 @@ def balanced(
         raise InputError(topology.name, "no table without a circle", wanted)
     fresh = judge_of(search.judge.problem, seed + 1, 1000)
     front: list[Candidate] = []
-    judged = [
-        fresh.judged(
-            each.table if each.table.others is not None else replace(each.table, others=others),
-            each.all_to_all,
-            each.lanes,
-        )
-        for each in sorted(search.found, key=lambda each: (each.all_to_all, -each.bisection))
-    ]
+    judged = []
+    for each in sorted(search.found, key=lambda each: (each.all_to_all, -each.bisection)):
+        table = each.table if each.table.others is not None else replace(each.table, others=others)
+        judged.append(fresh.judged(table, each.all_to_all, each.lanes))
     for new in sorted(judged, key=lambda each: (each.all_to_all, -each.bisection)):
         if not any(each.surpasses(new) for each in front):
             front.append(new)
@@ -561,14 +556,6 @@ def descended(
         yield table, longest
         if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
             return
-
-
-def exits_of_others(topology: Topology) -> Ints:
-    """Return the routers of a table's other rows: those of other end points, then all."""
-    routers = np.arange(topology.num_routers, dtype=np.int32)
-    if topology.cabling is None:
-        return routers
-    return np.concatenate([topology.cabling.others.router, routers]).astype(np.int32)
 
 
 def other_rows(

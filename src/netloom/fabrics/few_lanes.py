@@ -11,8 +11,7 @@ one only when all rows that use it are removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ from netloom.routing.forwarding.tables import (
     senders,
 )
 from netloom.topology import Topology
-from netloom.topology.core import way_back
+from netloom.topology.core import adjacency, joined, way_back
 
 STARTS, MOST_STARTS = 2**25, 24
 """Channels looked at to find first tables (a second or two), and most of these."""
@@ -169,21 +168,16 @@ def in_few_lanes(
     >>> table.lanes is None, find_deadlock(net, table)
     (True, ())
     """
-    if not 1 <= lanes <= MOST_LANES:
-        raise InputError("lanes", str(lanes), f"1 … {MOST_LANES}")
-    found = [_table_of(topology, each) for each in _searched(topology, lanes, seed, effort)]
-    return max(found, key=lambda table: _worth(topology, table))
-
-
-def _searched(topology: Topology, lanes: int, seed: int, effort: float) -> Iterator[Search]:
-    """Yield the state of each search that began best, improved."""
     from netloom.fabrics.kernels.few_lanes import improve
 
+    if not 1 <= lanes <= MOST_LANES:
+        raise InputError("lanes", str(lanes), f"1 … {MOST_LANES}")
     frame = _Frame(topology)
     work = frame.rows * topology.num_network_channels * min(lanes, 3)
     starts = int(np.clip(STARTS * effort / (work * (1 + ROUNDS)), KEPT, MOST_STARTS))
     group = max(min(int(MOST_GROUP * frame.rows), 64), 2)
     tries = int(min(TRIES * effort * frame.rows / (work * group / 2), MOST_TRIES * effort))
+    found: list[ForwardingTable] = []
     firsts: list[tuple[float, int, Search, DependencyGraph]] = []
     with counting(starts + KEPT * STEPS, f"tables in {lanes} lane{'s' * (lanes > 1)}") as tell:
         for number in range(starts):
@@ -204,7 +198,8 @@ def _searched(topology: Topology, lanes: int, seed: int, effort: float) -> Itera
                 improve(first if 2 * step < STEPS else at_last, graph, done, tries // STEPS)
                 done += tries // STEPS
                 tell(starts + place * STEPS + step + 1)
-            yield first
+            found.append(_table_of(topology, first))
+    return max(found, key=lambda table: _worth(topology, table))
 
 
 def _worth(topology: Topology, table: ForwardingTable) -> float:
@@ -223,7 +218,6 @@ class _Frame:
     """What all searches in one network have in common."""
 
     def __init__(self, topology: Topology) -> None:
-        from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 
         inside = topology.routers
@@ -241,9 +235,7 @@ class _Frame:
             one_way = inside.channel_name(int(np.argmax(self.back < 0)))
             raise InputError(topology.name, f"no way back of {one_way}", "cables of two channels")
         self.sent = np.ascontiguousarray(senders(topology))
-        joined = inside.channel_source, inside.channel_target
-        shape = (inside.num_routers,) * 2
-        self.joined: Any = csr_array((np.ones(inside.num_channels), joined), shape=shape)
+        self.joined = adjacency(inside.num_routers, inside.channel_source, inside.channel_target)
         rate = topology.channel_bandwidth[: inside.num_channels]
         hops = dijkstra(self.joined, unweighted=True)
         far = np.where(np.isfinite(hops), hops, 0.0)
@@ -253,9 +245,19 @@ class _Frame:
 
     def search(self, lanes: int, rng: np.random.Generator, number: int, group: int) -> Search:
         """Return the state of a search: every fourth in random order, others by number."""
+        from scipy.sparse.csgraph import breadth_first_order
+
         inside, many = self.topology.routers, self.rows
         count, channels = inside.num_routers, inside.num_channels
-        part, tree = self._tree(rng)
+        part = joined(count, inside.channel_source, inside.channel_target)
+        by_ends = np.full((count, count), -1, np.int64)
+        by_ends[inside.channel_source, inside.channel_target] = np.arange(channels)
+        tree = np.zeros(channels, np.bool_)  # a spanning tree of each part
+        for each in range(int(part.max()) + 1):
+            root = rng.choice(np.flatnonzero(part == each))
+            reached, before = breadth_first_order(self.joined, root, directed=False)
+            down = by_ends[before[reached[1:]], reached[1:]]
+            tree[down] = tree[self.back[down]] = True
         order = rng.permutation(many) if number % 4 == 3 else np.arange(many)
         taste = np.array([1.0 + number % 2, (2.0, 1.5)[number // 2 % 2], 0.0])
         return Search(
@@ -271,22 +273,6 @@ class _Frame:
             rng.integers(1, 2**62, 1), taste,
             lanes, len(self.ends), ROUNDS * many, group, COLLIDING, np.inf,
         )  # fmt: skip
-
-    def _tree(self, rng: np.random.Generator) -> tuple[Ints, Bools]:
-        """Return the part of the network that each router is in, and a spanning tree of each."""
-        from scipy.sparse.csgraph import breadth_first_order, connected_components
-
-        inside = self.topology.routers
-        count, parts = inside.num_routers, connected_components(self.joined, directed=False)
-        by_ends = np.full((count, count), -1, np.int64)
-        by_ends[inside.channel_source, inside.channel_target] = np.arange(inside.num_channels)
-        tree = np.zeros(inside.num_channels, np.bool_)
-        for each in range(parts[0]):
-            root = rng.choice(np.flatnonzero(parts[1] == each))
-            reached, before = breadth_first_order(self.joined, root, directed=False)
-            down = by_ends[before[reached[1:]], reached[1:]]
-            tree[down] = tree[self.back[down]] = True
-        return parts[1].astype(np.int64), tree
 
 
 def _reserve(search: Search, graph: DependencyGraph, sign: int) -> None:
@@ -311,11 +297,16 @@ def _table_of(topology: Topology, search: Search) -> ForwardingTable:
     count, rows = topology.num_routers, search.rows
     row_of = np.zeros(count, np.int64)
     row_of[search.exits[::-1]] = np.arange(len(search.exits))[::-1]
-    ends = np.arange(count)
-    if topology.cabling is not None:
-        ends = np.concatenate([topology.cabling.others.router, ends])
-    others, lanes = row_of[ends], None
+    others, lanes = row_of[exits_of_others(topology)], None
     if search.lanes > 1:
         level = search.lane[np.concatenate([np.arange(rows), others])].astype(np.uint8)
         lanes = Lanes(np.repeat(level[:, None], count, axis=1))
     return ForwardingTable("balanced", search.table[:rows].copy(), search.table[others], lanes)
+
+
+def exits_of_others(topology: Topology) -> Ints:
+    """Return the routers of a table's other rows: those of other end points, then all."""
+    routers = np.arange(topology.num_routers, dtype=np.int32)
+    if topology.cabling is None:
+        return routers
+    return np.concatenate([topology.cabling.others.router, routers]).astype(np.int32)

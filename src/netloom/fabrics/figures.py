@@ -381,9 +381,11 @@ def table_figures(
     time = ways.paths / topology.channel_bandwidth[: topology.num_network_channels]
     order = np.argsort(-time, kind="stable")[:MOST_BUSIEST]
     order = order[ways.paths[order] > 0]
-    shifts = shift_loads(
-        topology, table, hosts=taking, distances=_distances(len(taking), seed), reached=reached
-    )
+    distances, most = np.arange(1, len(taking)), max(MOST_SHIFTED // len(taking), 1)
+    if len(distances) > most:  # as many as there is time for
+        drawn = np.random.default_rng(seed).choice(len(distances), most, replace=False)
+        distances = np.sort(drawn + 1)
+    shifts = shift_loads(topology, table, hosts=taking, distances=distances, reached=reached)
     largest = np.maximum(shifts.largest_load.astype(np.int64), 1)
     half = None
     if samples:
@@ -484,18 +486,9 @@ def pairs_reached(topology: Topology, arrives: Bools) -> Reached:
 
     def reached(sources: Ints, targets: Ints) -> Bools:
         ends = legs(topology, sources, targets)
-        found: Bools = arrives[ends.target_port, ends.entry]
-        return found
+        return np.asarray(arrives[ends.target_port, ends.entry])
 
     return reached
-
-
-def _distances(hosts: int, seed: int) -> Ints:
-    """Return all shifts of the hosts, or as many drawn ones as there is time for, ascending."""
-    most = max(MOST_SHIFTED // hosts, 1)
-    if hosts - 1 <= most:
-        return np.arange(1, hosts)
-    return np.sort(np.random.default_rng(seed).choice(hosts - 1, most, replace=False) + 1)
 
 
 def rises(topology: Topology) -> Ints:
@@ -511,8 +504,7 @@ def rises(topology: Topology) -> Ints:
     [1, 1, -1, -1]
     """
     inside, level = topology.routers, shape_of(topology).level
-    found: Ints = np.sign(level[inside.channel_target] - level[inside.channel_source])
-    return found
+    return np.asarray(np.sign(level[inside.channel_target] - level[inside.channel_source]))
 
 
 def ways_led(topology: Topology) -> list[Way]:
@@ -634,8 +626,12 @@ class Cause(Figures):
             "up": f"one of {self.beside} uplinks of {source}",
             "across": f"one of {self.beside} cables from {source} to other switches",
         }[self.way]
-        if self.mended_ratio is not None:
-            said += f"; {self._slow(self.mended_ratio, ratio)}"
+        mended = self.mended_ratio
+        if mended is not None:
+            unit, stays = f"\u00a0{self.rate_unit}" * bool(self.rate_unit), mended * PROVED >= ratio
+            said += f"; it runs at {number(self.rate)}{unit} beside {self.as_usual} of "
+            said += f"{number(self.usual_rate)}{unit}: mended{' alone' * stays}, the busiest "
+            said += f"{'stays at' if stays else 'falls to'} {number(mended)}× what it must"
             if self.share * self.beside <= EVEN:
                 return f"{said}."
         other, carry = self.beside - 1, number(self.least)
@@ -648,16 +644,6 @@ class Cause(Figures):
             only = "The only cable" if self.alike == 1 else f"One of {self.alike} cables"
             said += f" {only} between the two switches, where most have {self.usual}."
         return said + self._destinations(paths)
-
-    def _slow(self, mended: float, ratio: float) -> str:
-        """Return how slow the channel is, and what the busiest carries once it is mended."""
-        unit = f"\u00a0{self.rate_unit}" * bool(self.rate_unit)
-        said = f"it runs at {number(self.rate)}{unit} beside {self.as_usual} of "
-        said += f"{number(self.usual_rate)}{unit}: mended"
-        stays = mended * PROVED >= ratio
-        return f"{said}{' alone' * stays}, the busiest {'stays at' if stays else 'falls to'} " + (
-            f"{number(mended)}× what it must"
-        )
 
     def _destinations(self, total: float) -> str:
         """Say of how many hosts most of the paths are, where these are few."""

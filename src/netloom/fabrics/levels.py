@@ -103,9 +103,8 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     lost = (found.near < 0) & (shortest.near >= 0)
     if not lost.any():
         return found
-    ends, _ = bearing_routers(topology)
-    if topology.cabling is not None:  # end points of any kind
-        ends = np.union1d(ends, topology.cabling.others.router).astype(np.int32)
+    cabling = topology.cabling  # end points of any kind
+    ends = bearing if cabling is None else np.union1d(bearing, cabling.others.router)
     needed = lost[np.ix_(np.isin(found.exits, ends), ends)].any()
     if not needed and len(found.exits) * topology.num_network_channels > MOST_TURNED:
         return found
@@ -138,8 +137,8 @@ def leads(topology: Topology, ways: Ways, place: int) -> Bools:
     source, target = inside.channel_source, inside.channel_target
     down = ways.height[source] > ways.height[target]
     stays = (down == falls[source]) & (falls[target] | ~down)
-    found: Bools = (near[target] == near[source] - 1) & (near[target] >= 0) & (ways.plain | stays)
-    return found
+    nearer = (near[target] == near[source] - 1) & (near[target] >= 0)
+    return np.asarray(nearer & (ways.plain | stays))
 
 
 def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:

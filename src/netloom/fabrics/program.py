@@ -1,8 +1,8 @@
 """Programs and jobs on forwarding tables.
 
-Programs on forwarding tables: their own paths, tables made for them, and what jobs share.
-
-Jobs that run at the same time: which cables they share, and what that costs each.
+A program is what its hosts send in all: ``Flows``. ``tables_for_program`` finds a table by which
+its busiest channel works shortly, and ``costs_of`` what tables cost programs. Jobs that run at the
+same time share cables: ``shared_by`` says which, and what that costs each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.words import counted, number, percent
 from netloom.fabrics.balancing import MOST_LANES, Objective, balanced
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
-from netloom.fabrics.levels import Ways, costs_nothing, leads, shortest_ways, tree_ways
+from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     forwarded_paths,
@@ -31,7 +31,7 @@ from netloom.routing.forwarding.tables import (
 from netloom.routing.ragged import legs
 from netloom.topology import Topology
 
-# -- program ---------------------------------------------------------------------------------------
+# -- programs --------------------------------------------------------------------------------------
 
 
 ROUNDS = 24
@@ -144,7 +144,11 @@ def for_program(
     from netloom.fabrics.kernels.rerouting import descend
 
     inside, ends = topology.routers, legs(topology, flows.source, flows.target)
-    known, listed = _by_destination(ends.target_port, ends.entry, flows.volume)
+    # the rows that flows lead to, and what each router sends there, most first
+    rows, entries, sums = _summed(ends.target_port, ends.entry, flows.volume)
+    order = np.lexsort((-sums, rows))
+    known, counts = np.unique(rows, return_counts=True)
+    listed = np.append(0, np.cumsum(counts)).astype(np.int64), entries[order], sums[order]
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
@@ -153,12 +157,12 @@ def for_program(
         turns = np.array([rng.permutation(len(known)) for _ in powers])
         if turn == 0:
             turns[:] = np.arange(len(known))
-        rows = descend(
+        laid = descend(
             start.next_channel[known], topology.ejection_router[known], listed, allowed[known],
             inside.outgoing(), inside.channel_target, speed, turns, powers,
         )  # fmt: skip
         table = start.next_channel.copy()
-        table[known] = rows
+        table[known] = laid
         found = replace(start, next_channel=table)
         time = _busiest(topology, found, flows)
         if time < least * (1 - 1e-9):
@@ -166,49 +170,9 @@ def for_program(
     return best
 
 
-def _by_destination(
-    row: Ints, entry: Ints, volume: Floats
-) -> tuple[Ints, tuple[Ints, Ints, Floats]]:
-    """Return the rows that flows lead to, and what each router sends there, most first.
-
-    What the hosts of a router send to one destination takes one way, so it is one flow.
-    """
-    rows, entries, sums = _summed(row, entry, volume)
-    order = np.lexsort((-sums, rows))
-    known, counts = np.unique(rows, return_counts=True)
-    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
-    return known, (offsets, entries[order], sums[order])
-
-
 def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
     times = program_times(topology, table, flows)
     return float(times[: topology.num_network_channels].max(initial=0.0))
-
-
-def best_for_program(
-    topology: Topology,
-    start: ForwardingTable,
-    installed: ForwardingTable,
-    flows: Flows,
-    ways: Ways,
-    *,
-    seed: int = DEFAULT_SEED,
-) -> ForwardingTable:
-    """Return a table for a program: ``for_program`` from each of two tables, the better one.
-
-    ``start`` follows ``ways``. Of the installed table those entries are taken that do, too.
-    """
-    places = np.argsort(ways.exits)[topology.ejection_router]
-    exits, row = np.unique(places, return_inverse=True)
-    allowed = np.array([leads(topology, ways, place) for place in exits.tolist()])[row]
-    known = _sent_to(topology, flows)
-    starts = []
-    for each in (start, installed):
-        table = start.next_channel.copy()
-        table[known] = fitting(topology, each.next_channel[known], allowed[known])
-        starts.append(replace(start, next_channel=table))
-    found = [for_program(topology, each, flows, allowed, seed=seed) for each in starts]
-    return min(found, key=lambda each: _busiest(topology, each, flows))
 
 
 def fitting(topology: Topology, rows: Ints, allowed: Bools) -> Ints:
@@ -266,7 +230,7 @@ def tables_for_program(
 ) -> ForwardingTable:
     """Return a table by which a program's busiest channel works shortly, free of credit loops.
 
-    The rows of the hosts that the program sends to are made for it (``best_for_program``). They use
+    The rows of the hosts that the program sends to are made for it (``for_program``). They use
     shortest paths, or those of a tree if shortest paths need more lanes than there are. Then all
     other rows are balanced around them. The table is never worse for the program than ``balanced``
     with ``FEW`` descents. It is never worse than the installed table, unless that needs more lanes.
@@ -291,7 +255,8 @@ def tables_for_program(
     5.0
     """
     most, rows = lanes or MOST_LANES, np.zeros(len(installed.next_channel), np.bool_)
-    rows[_sent_to(topology, flows)] = True
+    known = np.unique(legs(topology, flows.source, flows.target).target_port)
+    rows[known] = True
     general = balanced(topology, lanes=lanes, objective=objective, seed=seed, tries=FEW).table
     shortest = shortest_ways(topology)
     tree = tree_ways(topology, shortest)
@@ -316,8 +281,16 @@ def tables_for_program(
     for ways in (tree,) if one_lane else (shortest, tree):
         if ways is tree and tree.unreached:
             continue
-        best = best_for_program(topology, general, installed, flows, ways, seed=seed)
-        table = around(best)
+        places = np.argsort(ways.exits)[topology.ejection_router]
+        exits, row = np.unique(places, return_inverse=True)
+        allowed = np.array([leads(topology, ways, place) for place in exits.tolist()])[row]
+        tried = []
+        for each in (general, installed):  # of the installed table, what these ways allow
+            start = general.next_channel.copy()
+            start[known] = fitting(topology, each.next_channel[known], allowed[known])
+            begun = replace(general, next_channel=start)
+            tried.append(for_program(topology, begun, flows, allowed, seed=seed))
+        table = around(min(tried, key=lambda each: _busiest(topology, each, flows)))
         if table is not None:
             found.insert(0, table)
             break
@@ -365,11 +338,6 @@ def _lost(topology: Topology, table: ForwardingTable) -> int:
 
     found = table_problems(topology, table)
     return found.unrouted + found.unrouted_others
-
-
-def _sent_to(topology: Topology, flows: Flows) -> Ints:
-    """Return the rows of the destinations of flows."""
-    return np.unique(legs(topology, flows.source, flows.target).target_port)
 
 
 class Program(NamedTuple):
@@ -458,10 +426,8 @@ def costs_of(
 
     inside, found = topology.num_network_channels, []
     for each in programs:
-        old, times = (
-            busiest_time(topology, before, each.flows),
-            program_times(topology, after, each.flows),
-        )
+        old = busiest_time(topology, before, each.flows)
+        times = program_times(topology, after, each.flows)
         floor = traffic_bound(topology, *each.flows)
         found.append(
             ProgramCost(

@@ -1,8 +1,8 @@
 """Tables after damage, and what is written for subnet managers and schedulers.
 
-Tables after damage: few entries change, and what a subnet manager has to tell which switch.
-
-Tables, service levels and trees as files that subnet managers and schedulers take.
+``repaired`` changes few entries of a table after a network has lost something. ``table_changes``
+says what a subnet manager has to tell which switch. Tables, service levels and trees are written as
+files that OpenSM and Slurm take.
 """
 
 from __future__ import annotations
@@ -21,14 +21,8 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.textfiles import replacing, write_text
-from netloom.fabrics.balancing import (
-    Problem,
-    Rules,
-    descended,
-    exits_of_others,
-    other_rows,
-    problem_of,
-)
+from netloom.fabrics.balancing import Problem, Rules, descended, other_rows, problem_of
+from netloom.fabrics.few_lanes import exits_of_others
 from netloom.fabrics.levels import Ways, costs_nothing, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     NO_PORT,
@@ -50,7 +44,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# -- repair ----------------------------------------------------------------------------------------
+# -- after damage ----------------------------------------------------------------------------------
 
 
 ROUNDS = 16
@@ -282,7 +276,7 @@ def write_changes(changes: Changes, path: str | Path) -> None:
         changes.table().write_csv(new, separator=separator)
 
 
-# -- writing ---------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 KINDS = ("Channel Adapter", "Channel Adapter", "Switch")

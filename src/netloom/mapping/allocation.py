@@ -86,9 +86,8 @@ def allocated_hosts(
     else:
         listed, where = np.asarray(nodes), "nodes"
         if listed.ndim != 1 or listed.dtype.kind not in "iu":
-            raise InputError(
-                where, f"an array of {listed.dtype} of shape {listed.shape}", "numbers"
-            )
+            found = f"an array of {listed.dtype} of shape {listed.shape}"
+            raise InputError(where, found, "numbers")
         wrong = listed[(listed < 0) | (listed >= topology.num_hosts)]
         if len(wrong):
             raise InputError(where, f"host {wrong[0]}", hosts_wanted(topology))
@@ -164,8 +163,7 @@ class Places:
         """
         group, number = np.divmod(places, self.tasks_per_node)
         first = self.offsets[group]
-        found: Ints = self.hosts[first + number % (self.offsets[group + 1] - first)]
-        return found
+        return np.asarray(self.hosts[first + number % (self.offsets[group + 1] - first)])
 
     def each(self) -> tuple[Ints, int]:
         """Return the hosts that have places, ascending, and how many each of them has.
@@ -211,8 +209,7 @@ def places_of(hosts: Ints, topology: Topology, tasks_per_node: int = 1) -> Place
     if tasks_per_node == 1 or len(known) == len(listed):
         return Places(listed, np.arange(len(listed) + 1), tasks_per_node)
     turn = np.argsort(first, kind="stable")  # computers by their first host
-    rank = np.empty(len(known), np.int64)
-    rank[turn] = np.arange(len(known))
+    rank = np.argsort(turn)
     order = np.argsort(rank[np.searchsorted(known, computer)], kind="stable")
     return Places(listed[order], np.append(0, np.cumsum(sizes[turn])), tasks_per_node)
 
@@ -304,7 +301,8 @@ class _Listed:
         """Return the numbers in ``7`` or ``3-7``."""
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word, re.ASCII)
         if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
-            found = f"'{word:.60}'" + ", no such file" * (where == "nodes" and _is_path(word))
+            path = "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII)
+            found = f"'{word:.60}'{', no such file' if path and where == 'nodes' else ''}"
             raise InputError(where, found, hosts_wanted(self.topology, word, [*self.hosts_of]))
         first, last = int(ends[1]), int(ends[2] or ends[1])
         if last < first:
@@ -315,11 +313,6 @@ class _Listed:
             missing = max(first, self.topology.num_hosts)
             raise InputError(where, f"host {missing}", hosts_wanted(self.topology))
         return range(first, last + 1)
-
-
-def _is_path(word: str) -> bool:
-    """Return whether a word looks like the name of a file: a folder before it, or an ending."""
-    return "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII) is not None
 
 
 def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None = None) -> Ints:
@@ -423,15 +416,30 @@ def place_program(
     if name in ("identity", "random"):
         places = places_of(allocated_hosts(nodes, network, hosts), network, tasks_per_node)
         check_room(num_tasks, places.num_groups, tasks_per_node, network.name)
-        if name == "identity":
-            return places.at(np.arange(num_tasks))
-        return places.at(random_places(num_tasks, places.count, seed))
+        ordered = name == "identity"
+        chosen = np.arange(num_tasks) if ordered else random_places(num_tasks, places.count, seed)
+        return places.at(chosen)
     if name == "gray":
         placed = gray(num_tasks, network)
     elif graph is not None and name in layout_table():
         placed = find_layout(name, graph, network).node_of
     else:
-        placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
+        several = tasks_per_node > 1 and network.num_nodes < network.num_hosts
+        most, where, given = max(num_tasks, 1) if several else tasks_per_node, "mapping", mapping
+        check_room(num_tasks, network.num_hosts, most, network.name)
+        if isinstance(mapping, str | Path):
+            where = str(mapping)
+            if (kind := file_kind(mapping)) != "a file":
+                wanted = "identity, random, a layout such as gray, or a mapping file"
+                missing = "no such name or file" if kind == "no such file" else kind
+                raise InputError(f"mapping '{mapping}'", missing, wanted)
+            owned: dict[str, int | Sequence[int]] = {**hosts_of_computers(network, hosts)}
+            given = read_mapping(mapping, owned | node_names(network, hosts))
+        called = partial(vertex_word, network)
+        placed = check_mapping(given, num_tasks, network.num_hosts, most, where, called)
+        if several:  # a computer takes so many, on whatever hosts of its own
+            own = network.node_of_host[placed]
+            check_capacity(own, tasks_per_node, where, network.computer_name)
     check_working(network, placed)
     if nodes is not None:
         outside = ~np.isin(placed, allocated_hosts(nodes, network, hosts))
@@ -439,33 +447,6 @@ def place_program(
             task = int(np.argmax(outside))
             found = f"task {task} on host {vertex_word(network, int(placed[task]))}"
             raise InputError("mapping", f"{found}, which is not allocated", "allocated hosts only")
-    return placed
-
-
-def _given(
-    mapping: Any,
-    num_tasks: int,
-    network: Topology,
-    tasks_per_node: int,
-    hosts: Sequence[str] | None,
-) -> Ints:
-    """Return the mapping of a file, or one that is given as it is, checked."""
-    several = tasks_per_node > 1 and network.num_nodes < network.num_hosts
-    most, where, given = max(num_tasks, 1) if several else tasks_per_node, "mapping", mapping
-    check_room(num_tasks, network.num_hosts, most, network.name)
-    if isinstance(mapping, str | Path):
-        where = str(mapping)
-        if (kind := file_kind(mapping)) != "a file":
-            wanted = "identity, random, a layout such as gray, or a mapping file"
-            missing = "no such name or file" if kind == "no such file" else kind
-            raise InputError(f"mapping '{mapping}'", missing, wanted)
-        owned: dict[str, int | Sequence[int]] = {**hosts_of_computers(network, hosts)}
-        given = read_mapping(mapping, owned | node_names(network, hosts))
-    called = partial(vertex_word, network)
-    placed = check_mapping(given, num_tasks, network.num_hosts, most, where, called)
-    if several:  # a computer takes so many, on whatever hosts of its own
-        own = network.node_of_host[placed]
-        check_capacity(own, tasks_per_node, where, network.computer_name)
     return placed
 
 
@@ -546,17 +527,13 @@ def hosts_but(patterns: str | None, network: Topology) -> Ints:
     """Return the hosts that no pattern names."""
     hosts = working_nodes(network)
     for pattern in [] if patterns is None else patterns.split(","):
-        nodes = network.node_of_host[hosts].tolist()
-        names = zip(
-            map(network.name_of, hosts.tolist()), map(network.computer_name, nodes), strict=True
-        )
-        named = np.array(
-            [any(fnmatchcase(name, pattern.strip()) for name in both) for both in names], np.bool_
-        )
+        named = np.zeros(len(hosts), np.bool_)
+        for place, host in enumerate(hosts.tolist()):
+            names = network.name_of(host), network.computer_name(int(network.node_of_host[host]))
+            named[place] = any(fnmatchcase(name, pattern.strip()) for name in names)
         if not named.any():
-            raise InputError(
-                "without_hosts", f"'{pattern}', which no host is called", "a name such as storage*"
-            )
+            found = f"'{pattern}', which no host is called"
+            raise InputError("without_hosts", found, "a name such as storage*")
         hosts = hosts[~named]
     if len(hosts) < 2:
         raise InputError(network.name, counted(len(hosts), "host"), "at least two that take part")

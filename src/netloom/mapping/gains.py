@@ -1,10 +1,8 @@
 """A mapping beside others: random ones, those it is compared with, and orders of ranks.
 
-A better order of the ranks of a collective on the hosts that have them.
-
-A mapped program beside the same program mapped at random.
-
-What a mapping gains: the mappings that it is compared with, counted and by pairs of runs.
+``reordered`` searches for a better order of the ranks of a collective on the hosts that have them.
+``measured_at_random`` measures a program mapped at random. ``gain_of`` says what a mapping gains
+over rank order, counted and by pairs of runs.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from netloom.mapping.search.generations import FoundMapping
 
 
-# -- rank orders -----------------------------------------------------------------------------------
+# -- orders of ranks -------------------------------------------------------------------------------
 
 
 OBJECTIVES = ("max-channel-load", "hop-bytes")
@@ -112,14 +110,15 @@ def reordered(
     )
 
 
-# -- at random -------------------------------------------------------------------------------------
+# -- random mappings -------------------------------------------------------------------------------
 
 
 MOST_RANDOM = 25
 """Random mappings to compare with by default, at least one."""
 
 WORK, PATH_WORK = 3 * 2**30, 300
-"""What they may cost in all (about 5 seconds), and what a path does. See ``_work``."""
+"""What they may cost in all (about 5 seconds), and what a path does, in units of 1 to
+2.5 ns."""
 
 
 class OfRandom(Figures):
@@ -289,26 +288,19 @@ def measured_at_random(
             continue  # several tasks a node: nothing is left that crosses the network
         found = measured_program(graph, topology, routing, host_of, mapped.weights)
         if many is None and not rows:
-            mappings = min(max(WORK // _work(found, routing), 1), MOST_RANDOM)
+            # Dimension order is counted path by path. Other paths are compared channel by channel,
+            # each with all others there.
+            measured = found.contention
+            work = PATH_WORK * len(measured.moving) + 20 * len(measured.channel_bandwidth)
+            if found.by_path is not None and not isinstance(routing, DimensionOrder):
+                work += int(measured.meetings)
+            mappings = min(max(WORK // max(work, 1), 1), MOST_RANDOM)
         rows.append(RandomMapping(seed=seed + each, own=found.figures()))
         more = counted_contention(found)
         longest = max(len(counts), len(more))
         counts = np.pad(counts, (0, longest - len(counts)))
         counts[: len(more)] += more
     return tuple(rows), counts
-
-
-def _work(mapped: MappedProgram, routing: Routing) -> int:
-    """Return what measuring one mapping costs, in units of 1 to 2.5 ns.
-
-    Dimension order is counted path by path. Other paths are compared channel by channel, each with
-    all others there.
-    """
-    found = mapped.contention
-    work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
-    if mapped.by_path is not None and not isinstance(routing, DimensionOrder):
-        work += int(found.meetings)
-    return max(work, 1)
 
 
 def over_random(own: MappedFigures, random: Sequence[RandomMapping]) -> RandomFigures:
@@ -361,7 +353,7 @@ def expected(mapped: MappedProgram, routing: Routing) -> Expectation | None:
         return expect_random(own[0], routing, graph.source, graph.target)
 
 
-# -- gains -----------------------------------------------------------------------------------------
+# -- what a mapping gains --------------------------------------------------------------------------
 
 
 Kind: TypeAlias = Literal["bound", "better", "none", "worse"]

@@ -1,17 +1,12 @@
 """Layouts: mappings that are built for one kind of program on one kind of network.
 
-What layouts are made of: their record, shapes of programs, lines and rings through boxes.
-
 A program's shape is told by its edges: a file whose edges are those of a pattern is laid out as the
-pattern is. Weights do not count.
+pattern is. Weights do not count. ``layout_table`` has the layouts by name.
 
 A code is a line or ring through a box of any sides, as one array of coordinates a side. Along a
 line code each point is a neighbour of the one before. Along a ring code the last is a neighbour of
-the first too, wherever that can be.
-
-The table of layouts: each by its name, and those that fit a program and a network.
-
-A Gray code makes neighbours in the network of tasks that differ in one bit.
+the first too, wherever that can be. A Gray code makes neighbours in the network of tasks that
+differ in one bit.
 
 Meshes and tori of tasks are folded onto meshes, tori and hypercubes of other sides. Each side of
 the program is written as digits, and each digit is a part of one coordinate of the network. For
@@ -47,7 +42,7 @@ from netloom.topology import Cube, Topology, cube
 from netloom.workload import ProcessGraph
 from netloom.workload.graphs import generators
 
-# -- parts -----------------------------------------------------------------------------------------
+# -- shapes of programs, lines and rings -----------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +52,7 @@ class Layout:
     Attributes
     ----------
     name
-        As in ``catalogue.layouts``.
+        As in ``layout_table``.
     node_of
         int32[num_tasks], the node of each task, one task per node.
     chi_max
@@ -134,10 +129,8 @@ def require_cube(name: str, topology: Topology, dimensions: int | None = None) -
     >>> require_cube("h-tree", mesh(4, 4), dimensions=2)
     <mesh:4x4: 16 nodes, 48 directed channels>
     """
-    if dimensions is None:
-        wanted = "a mesh, torus or hypercube, no part of it broken"
-    else:
-        wanted = f"a mesh or torus of {dimensions} dimensions, no part of it broken"
+    kind = f"mesh or torus of {dimensions} dimensions" if dimensions else "mesh, torus or hypercube"
+    wanted = f"a {kind}, no part of it broken"
     if not isinstance(topology, Cube) and isinstance(topology.routers, Cube):
         wanted += ", with one host on each router"
     if not isinstance(topology, Cube) or dimensions not in (None, len(topology.sides)):
@@ -291,7 +284,12 @@ def ring_code(length: int, sides: Sequence[int]) -> list[Ints]:
     others = line_code(across, [side for axis, side in enumerate(sides) if axis != slow])
     code = [coordinate[column] for coordinate in others]
     code.insert(slow, row)
-    return [np.delete(each, _straight_point(code)) for each in code] if length % 2 else code
+    if length % 2 == 0:
+        return code
+    changed = [np.roll(each, -1) != np.roll(each, 1) for each in code]
+    straight = np.flatnonzero(np.sum(changed, axis=0) == 1)  # neighbours differ in one coordinate
+    out = int(straight[0]) if len(straight) else even - 1
+    return [np.delete(each, out) for each in code]
 
 
 def is_folded_ring(length: int, sides: Sequence[int]) -> bool:
@@ -326,14 +324,7 @@ def _cycle(length: int, across: int) -> tuple[Ints, Ints]:
     return row, column
 
 
-def _straight_point(code: list[Ints]) -> int:
-    """Return a point of the ring whose neighbours differ in one coordinate. Else the last."""
-    changed = [np.roll(each, -1) != np.roll(each, 1) for each in code]
-    straight = np.flatnonzero(np.sum(changed, axis=0) == 1)
-    return int(straight[0]) if len(straight) else len(code[0]) - 1
-
-
-# -- catalogue -------------------------------------------------------------------------------------
+# -- layouts ---------------------------------------------------------------------------------------
 
 
 def gray(num_tasks: int, topology: Topology) -> Ints:
@@ -678,8 +669,23 @@ def hilbert(app: ProcessGraph, topology: Topology) -> Layout:
     grid = _network("hilbert", app, topology)
     if len(set(grid.sides)) > 1:
         raise refusal("hilbert", f"the network {grid.name}", "a network of equal sides")
-    bits = grid.sides[0].bit_length() - 1
-    places = _hilbert_places(np.arange(app.num_tasks), bits, len(grid.sides))
+    bits, dimensions = grid.sides[0].bit_length() - 1, len(grid.sides)
+    task = np.arange(app.num_tasks)
+    # Skilling's TransposetoAxes
+    places = [np.zeros(len(task), np.int64) for _ in range(dimensions)]
+    for bit in range(bits * dimensions):
+        places[dimensions - 1 - bit % dimensions] |= (task >> bit & 1) << bit // dimensions
+    carried = places[-1] >> 1
+    for axis in range(dimensions - 1, 0, -1):
+        places[axis] ^= places[axis - 1]
+    places[0] ^= carried
+    for height in range(1, bits):
+        low = (1 << height) - 1
+        for axis in range(dimensions - 1, -1, -1):
+            inverted = (places[axis] >> height & 1) == 1
+            exchanged = np.where(inverted, 0, (places[0] ^ places[axis]) & low)
+            places[0] ^= np.where(inverted, low, exchanged)
+            places[axis] ^= exchanged
     shape = grid_of(app)
     is_line = shape is not None and len(shape.sides) == 1 and not shape.is_ring(0)
     promise = 1 if is_line else None
@@ -736,25 +742,6 @@ def _check_room(name: str, app: ProcessGraph, grid: Cube) -> None:
     if app.num_tasks > grid.num_hosts:
         found = f"{grid.num_hosts} nodes of {grid.name} for {app.num_tasks} tasks"
         raise refusal(name, found, "a node for each task")
-
-
-def _hilbert_places(index: Ints, bits: int, dimensions: int) -> list[Ints]:
-    """Return the coordinates of points of the curve: Skilling's ``TransposetoAxes``."""
-    places = [np.zeros(len(index), np.int64) for _ in range(dimensions)]
-    for bit in range(bits * dimensions):
-        places[dimensions - 1 - bit % dimensions] |= (index >> bit & 1) << bit // dimensions
-    carried = places[-1] >> 1
-    for axis in range(dimensions - 1, 0, -1):
-        places[axis] ^= places[axis - 1]
-    places[0] ^= carried
-    for height in range(1, bits):
-        low = (1 << height) - 1
-        for axis in range(dimensions - 1, -1, -1):
-            inverted = (places[axis] >> height & 1) == 1
-            exchanged = np.where(inverted, 0, (places[0] ^ places[axis]) & low)
-            places[0] ^= np.where(inverted, low, exchanged)
-            places[axis] ^= exchanged
-    return places
 
 
 OWN: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {

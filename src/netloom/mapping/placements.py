@@ -49,9 +49,18 @@ def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | No
     """
     path = Path(path)
     wanted = "one node number a line, or netloom's JSON"
-    if path.suffix == ".json":
-        return _read_json(path, read_text(path, wanted=wanted), names)
     named = _Names(names)
+    if path.suffix == ".json":
+        content = parse_json(read_text(path, wanted=wanted), path, wanted=_JSON)
+        nodes = content.get("node_of") if isinstance(content, dict) else None
+        if not isinstance(nodes, list) or not nodes:
+            raise InputError(str(path), "no list of nodes", _JSON)
+        for task, given in enumerate(nodes):
+            node = named.named(given) if isinstance(given, str) and names else None
+            nodes[task] = node = given if node is None else node
+            if type(node) is not int or not 0 <= node < 2**63:
+                raise InputError(f"{path}, task {task}", f"{node!r:.40}", "a node number")
+        return np.array(nodes, dtype=np.int64)
     lines = list(read_lines(path, wanted=wanted))
     if lines and RANK.match(lines[0][1]):
         return _of_ranks(path, lines, named)
@@ -145,20 +154,6 @@ class _Names:
         return node[(self.turns[word] - 1) % len(node)]
 
 
-def _read_json(path: Path, text: str, names: Mapping[str, int | Sequence[int]] | None) -> Ints:
-    content = parse_json(text, path, wanted=_JSON)
-    nodes = content.get("node_of") if isinstance(content, dict) else None
-    if not isinstance(nodes, list) or not nodes:
-        raise InputError(str(path), "no list of nodes", _JSON)
-    named = _Names(names)
-    for task, given in enumerate(nodes):
-        node = named.named(given) if isinstance(given, str) and names else None
-        nodes[task] = node = given if node is None else node
-        if type(node) is not int or not 0 <= node < 2**63:
-            raise InputError(f"{path}, task {task}", f"{node!r:.40}", "a node number")
-    return np.array(nodes, dtype=np.int64)
-
-
 _JSON = '{"node_of": [0, 1, ...]} with the node of each task'
 
 
@@ -241,9 +236,8 @@ def check_mapping(
     outside = (nodes < 0) | (nodes >= num_nodes)
     if outside.any():
         task = int(np.argmax(outside))
-        raise NotAMappingError(
-            where, f"task {task} on host {nodes[task]}", f"hosts 0 to {num_nodes - 1}"
-        )
+        found = f"task {task} on host {nodes[task]}"
+        raise NotAMappingError(where, found, f"hosts 0 to {num_nodes - 1}")
     nodes = nodes.astype(np.int32)
     check_capacity(nodes, tasks_per_node, where, called)
     return nodes
@@ -266,9 +260,8 @@ def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) 
     if tasks_per_node > 1:
         found += f", {tasks_per_node} per node"
     least_nodes, least_a_node = -(-num_tasks // tasks_per_node), -(-num_tasks // num_nodes)
-    raise InputError(
-        where, found, f"at least {least_nodes} nodes, or tasks_per_node={least_a_node}"
-    )
+    wanted = f"at least {least_nodes} nodes, or tasks_per_node={least_a_node}"
+    raise InputError(where, found, wanted)
 
 
 def check_capacity(
@@ -509,9 +502,8 @@ def _hosts_of(nodes: Ints, hosts: Sequence[str] | None) -> list[str]:
     if hosts is None:
         return [f"n{node}" for node in nodes.tolist()]
     if int(nodes.max()) >= len(hosts):
-        raise InputError(
-            "hosts", f"{len(hosts)} host names", f"at least {nodes.max() + 1}, one for each node"
-        )
+        wanted = f"at least {nodes.max() + 1}, one for each node"
+        raise InputError("hosts", f"{len(hosts)} host names", wanted)
     for node in np.unique(nodes).tolist():
         if not HOST_NAME.fullmatch(hosts[node]):
             found = f"'{hosts[node]:.60}', the name of node {node}"

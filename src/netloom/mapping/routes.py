@@ -55,25 +55,21 @@ def least_load(
         channels = np.bincount(net[of][ways], minlength=topology.num_hosts)
         moved = np.bincount(ends, weight, topology.num_hosts)
         found.append(float((moved / np.maximum(1, channels)).max()))
-    least = max([*found, *_cuts(topology, source, target, weight)])
-    if (weight == weight[0]).all():
-        return float(np.ceil(least / weight[0] - CLOSE) * weight[0])
-    return least
-
-
-def _cuts(topology: Topology, source: Ints, target: Ints, weight: Floats) -> Iterator[float]:
-    """Yield the load that crosses the cuts of a k-ary n-cube, where there is only one way round."""
-    if not isinstance(topology, Cube):
-        return
-    for side, stride, wraps in zip(topology.sides, topology.strides, topology.wraps, strict=True):
+    # what crosses the cuts of a k-ary n-cube, where there is only one way round
+    cube = (topology.sides, topology.strides, topology.wraps) if isinstance(topology, Cube) else ()
+    for side, stride, wraps in zip(*cube, strict=True):
         start, end = (ends // stride % side for ends in (source, target))
         for begin, stop in ((start, end), (end, start)):  # rising, and falling
             steps = (stop - begin) % side if wraps else stop - begin
-            forced = (steps > 0) & ((2 * steps < side) | (not wraps))
-            change = np.bincount(begin[forced], weight[forced], 2 * side)
-            change -= np.bincount((begin + steps)[forced], weight[forced], 2 * side)
+            only = (steps > 0) & ((2 * steps < side) | (not wraps))
+            change = np.bincount(begin[only], weight[only], 2 * side)
+            change -= np.bincount((begin + steps)[only], weight[only], 2 * side)
             crossing = np.cumsum(change).reshape(2, side).sum(axis=0)
-            yield float(crossing.max()) * side / topology.num_hosts
+            found.append(float(crossing.max()) * side / topology.num_hosts)
+    least = max(found)
+    if (weight == weight[0]).all():
+        return float(np.ceil(least / weight[0] - CLOSE) * weight[0])
+    return least
 
 
 MOST_NODES = 2**13
@@ -395,7 +391,16 @@ def joint_routes(
     if (rate != rate[:1]).any():
         wanted = "channels of one bandwidth between routers, to choose routes"
         raise InputError(topology.name, "channels that differ in bandwidth", wanted)
-    source, target, weight = _merged(value_of, node_of)
+    # the pairs of different nodes between which the program sends
+    app, carried, hosts = value_of.app, value_of.weights, topology.num_hosts
+    nodes = check_mapping(node_of, app.num_tasks, hosts, app.num_tasks)
+    begins, ends = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
+    moving = topology.crosses(begins, ends)
+    if not carried[moving].sum() > 0:
+        raise InputError(app.name, "no traffic between different nodes", "something to route")
+    together, edge = np.unique(begins[moving] * hosts + ends[moving], return_inverse=True)
+    weight = np.bincount(edge, carried[moving]).astype(np.float64)
+    source, target = (each.astype(np.int32) for each in np.divmod(together, hosts))
     between = paths(topology, routed, source, target)
     apart = np.flatnonzero(between.lengths)
     own = between.taken(apart)
@@ -430,7 +435,13 @@ def _chosen(
     source = routers.channel_source[own.channels[own.offsets[:-1]]]
     target = routers.channel_target[own.channels[own.offsets[1:] - 1]]
     own_layer = layers(routers, own)
-    most = _most_layers(routers, routing, int(own_layer.max(initial=0)) + 1, virtual_channels)
+    needs, most = int(own_layer.max(initial=0)) + 1, virtual_channels
+    if most is None:
+        dated = isinstance(routers, Cube) and isinstance(routing, DimensionOrder)
+        most = max(needs, 2 if dated and find_deadlock(routers, routing) else 1)
+    elif not needs <= most <= MOST_LAYERS:
+        wanted = f"from the {needs} that the paths of {routing} need to {MOST_LAYERS}"
+        raise InputError("virtual_channels", f"{most}", wanted)
     sends = weight > 0
     if not sends.any():
         return Choice(between=own, layer=own_layer)
@@ -468,32 +479,6 @@ def _chosen(
         rounds=ended,
         interrupted=stop.is_set(),
     )
-
-
-def _merged(value_of: Measure, node_of: ArrayLike) -> tuple[Ints, Ints, Floats]:
-    """Return the pairs of different nodes between which the program sends, sorted. Their weight."""
-    app, topology, carried = value_of.app, value_of.topology, value_of.weights
-    nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
-    source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
-    moving = topology.crosses(source, target)
-    if not carried[moving].sum() > 0:
-        raise InputError(app.name, "no traffic between different nodes", "something to route")
-    together = source[moving] * topology.num_hosts + target[moving]
-    pairs, edge = np.unique(together, return_inverse=True)
-    weight = np.bincount(edge, carried[moving]).astype(np.float64)
-    ends = np.divmod(pairs, topology.num_hosts)
-    return ends[0].astype(np.int32), ends[1].astype(np.int32), weight
-
-
-def _most_layers(topology: Topology, routing: Routing, own: int, given: int | None) -> int:
-    """Return how many layers there may be, if they do for the routing's own paths."""
-    if given is None:
-        dated = isinstance(topology, Cube) and isinstance(routing, DimensionOrder)
-        return max(own, 2 if dated and find_deadlock(topology, routing) else 1)
-    if not own <= given <= MOST_LAYERS:
-        wanted = f"from the {own} that the paths of {routing} need to {MOST_LAYERS}"
-        raise InputError("virtual_channels", f"{given}", wanted)
-    return given
 
 
 def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:

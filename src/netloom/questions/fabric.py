@@ -49,7 +49,7 @@ from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
 from netloom.topology import Topology
 from netloom.topology.names import short_names
-from netloom.topology.subnets.shapes import missing_parts, shape_words
+from netloom.topology.subnets.shapes import missing_parts, shape_of
 
 LOAD = Grade("times that the busiest cable, or a job, takes of the least", fine=EVEN, act=1.5)
 
@@ -585,7 +585,7 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
     costs = shared_by(network, tables, ready.jobs)
     answer = FabricCheck(
         topology=network.name,
-        shape=shape_words(network),
+        shape=shape_of(network).words,
         nodes=network.num_nodes,
         size=size,
         other_end_points=0 if cabling is None else len(cabling.others),

@@ -1,18 +1,16 @@
 """Networks: routers, directed channels between them, hosts, and the family that made them.
 
-The parameters of families of switched networks, for the routings and pictures that know them.
+A ``Topology`` has a network as flat arrays: where each directed channel starts and ends, how fast
+and how long. A *router* forwards. A *host* sends and receives, and never forwards. A *node* is a
+computer as a scheduler names it. It owns one host or several. In a *direct* network (meshes, tori,
+hypercubes, graphs whose vertices are all alike) router r has host r, and the channels between a
+host and its router are not listed. In any other network hosts hang on routers by channels of their
+own.
 
-A family's record stands beside the arrays of a ``Topology``, as its ``family``: what follows from
-the arrays alone is never looked up here.
-
-A network as flat arrays: where each directed channel starts and ends, how fast and how long.
-
-A *router* forwards. A *host* sends and receives, and never forwards. A *node* is a computer as a
-scheduler names it. It owns one host or several. In a *direct* network (meshes, tori, hypercubes,
-graphs whose vertices are all alike) router r has host r, and the channels between a host and its
-router are not listed. In any other network hosts hang on routers by channels of their own.
-
-What an administrator's file says of a network besides its graph: ports, GUIDs and LIDs.
+The record of a family of switched networks, such as ``TreeShape``, stands beside the arrays as
+``family``, for the routings and pictures that know it. What follows from the arrays alone is never
+looked up there. ``Cabling`` is what an administrator's file says besides the graph: ports, GUIDs
+and LIDs.
 """
 
 from __future__ import annotations
@@ -225,13 +223,11 @@ class Topology:
         for name, value in (("channel_bandwidth", 1.0), ("channel_cycles", np.int32(1))):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, np.broadcast_to(value, self.num_channels))
-        if self.router_network is not None:
-            object.__setattr__(self, "router_network", self._as_fast(self.router_network))
-
-    def _as_fast(self, routers: Topology) -> Topology:
-        """Return the network of routers with the bandwidths, latencies and units of this one."""
+        routers = self.router_network
+        if routers is None:
+            return
         inside = slice(self.num_network_channels)
-        own: dict[str, Any] = {
+        own: dict[str, Any] = {  # routers are as fast here as in this network
             "channel_bandwidth": self.channel_bandwidth[inside],
             "channel_cycles": self.channel_cycles[inside],
             "reference_gbps": self.reference_gbps,
@@ -239,8 +235,8 @@ class Topology:
         }
         if self.unbroken is not None:
             own["unbroken"] = self.unbroken.routers
-        same = all(np.array_equal(getattr(routers, name), value) for name, value in own.items())
-        return routers if same else replace(routers, **own)
+        if not all(np.array_equal(getattr(routers, name), value) for name, value in own.items()):
+            object.__setattr__(self, "router_network", replace(routers, **own))
 
     @property
     def num_channels(self) -> int:
@@ -347,23 +343,17 @@ class Topology:
             return np.arange(self.num_hosts, dtype=np.int32)
         if self.unbroken is not None:
             return self.unbroken.local_group
-        drawn = self._shown_inside()[node]
-        alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
-        return np.where(drawn, alone, node).astype(np.int32)
-
-    def _shown_inside(self) -> Bools:
-        """Return of which nodes the network shows the inside, bool[num_nodes]."""
         part = joined(self.num_routers, self.channel_source, self.channel_target)
         count = int(part.max(initial=-1)) + 1
-        owner, reached = self.node_of_host[self.port_host], part[self.injection_router]
+        owner, reached = node[self.port_host], part[self.injection_router]
         first, last = np.full(count, self.num_nodes), np.full(count, -1)
         np.minimum.at(first, reached, owner)
         np.maximum.at(last, reached, owner)
         hosts = np.unique(np.stack([reached, self.port_host]), axis=1)[0]
         own = (first == last) & (np.bincount(hosts, minlength=count) > 1)
-        shown = np.zeros(self.num_nodes, np.bool_)
-        shown[first[own]] = True
-        return shown
+        drawn = np.isin(node, first[own])  # hosts of nodes whose inside the network shows
+        alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
+        return np.where(drawn, alone, node).astype(np.int32)
 
     def crosses(self, source: Ints, target: Ints) -> Bools:
         """Return which messages from hosts to hosts use the network, bool[]. See ``local_group``.
@@ -640,14 +630,6 @@ class Cabling:
     unplugged: tuple[str, ...] = ()
     unnamed: int = 0
 
-    def kept(self, channels: Ints, ports: Bools) -> Cabling:
-        """Return what is left where some channels and host ports are."""
-        return replace(
-            self,
-            out_port=self.out_port[channels], in_port=self.in_port[channels],
-            port_guid=self.port_guid[ports], port_lid=self.port_lid[ports], lmc=self.lmc[ports],
-        )  # fmt: skip
-
 
 def port_numbers(topology: Topology) -> tuple[Ints, Ints]:
     """Return the ports by which each channel leaves its source and enters its target.
@@ -701,6 +683,13 @@ def way_back(topology: Topology) -> Ints:
     return np.array([places.get(tuple(each), -1) for each in behind.T.tolist()], np.int32)
 
 
+def adjacency(count: int, source: Ints, target: Ints) -> Any:
+    """Return how many channels lead from each vertex to each other, as a sparse matrix."""
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
+
+
 def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -> Ints:
     """Return what each vertex hangs together with by some channels, int64[count].
 
@@ -711,10 +700,9 @@ def joined(count: int, source: Ints, target: Ints, *, both_ways: bool = False) -
     >>> joined(4, np.array([0, 2]), np.array([1, 3]))
     array([0, 0, 1, 1])
     """
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    graph = csr_array((np.ones(len(source)), (source, target)), shape=(count, count))
+    graph = adjacency(count, source, target)
     found = connected_components(graph, connection="strong" if both_ways else "weak")[1]
     return found.astype(np.int64)
 

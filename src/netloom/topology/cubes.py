@@ -96,18 +96,15 @@ def cube(sides: Sequence[int], wraps: Sequence[bool] | bool = False, *, name: st
     """
     sides = tuple(int(side) for side in sides)
     flags = (bool(wraps),) * len(sides) if isinstance(wraps, bool) else tuple(map(bool, wraps))
-    label = name or "cube:" + "x".join(
-        f"{side}{'w' * flag}" for side, flag in zip(sides, flags, strict=False)
-    )
+    marked = (f"{side}{'w' * flag}" for side, flag in zip(sides, flags, strict=False))
+    label = name or "cube:" + "x".join(marked)
     if not sides or min(sides) < 1:
         raise InputError(label, f"sides {sides}", "one or more positive sides")
     if len(flags) != len(sides):
         raise InputError(label, f"{len(flags)} wraps", f"one for each of {len(sides)} sides")
     num_nodes = prod(sides)
     closed = tuple(flag and side > 2 for side, flag in zip(sides, flags, strict=True))
-    line_channels = np.array(
-        [side if wrap else side - 1 for side, wrap in zip(sides, closed, strict=True)], np.int64
-    )
+    line_channels = np.array(sides, np.int64) - np.logical_not(closed)
     lines = np.array([num_nodes // side for side in sides], np.int64)
     check_size(num_nodes, where=label, what="nodes")
     check_size(2 * int(lines @ line_channels), where=label, what="channels")

@@ -1,40 +1,12 @@
-"""Families of networks: grids, trees, stages, and networks of few hops.
+"""Families of networks: trees, networks of stages, grids, and networks of few hops.
 
-What makers of families share: reading their numbers, bounding them, joining routers by links.
+Each family is a function that reads the numbers of a spec, such as ``8x4x8`` of
+``leaf-spine:8x4x8``, and returns the network. ``SPECS`` of ``netloom.topology.parse`` lists them.
+``xgft`` and ``omega`` take numbers, for others to call.
 
-Trees of switches: k-ary n-trees, leaf and spine, rails.
-
-Fat trees: k-ary n-trees, extended generalized fat trees with parallel links, leaf–spine.
-
-Rail-optimised networks: the NICs of a computer hang on different leaves, one for each rail.
-
-Networks of stages: butterflies and omegas.
-
-Butterflies: stages of routers that packets cross one way.
-
-Omega networks: processing elements and memory modules, joined by stages of small switches.
-
-Lawrie, *Access and alignment of data in an array processor*, IEEE Trans. Computers C-24 (1975).
-Dally & Towles, *Principles and practices of interconnection networks* (2004), chapter 4, have
-them as butterflies whose stages are drawn in another order.
-
-Grids that are more than a mesh or torus: HyperX, twisted tori, several hosts per router.
-
-HyperX: a grid of routers, all joined along each dimension. Flattened butterflies among them.
-
-Twisted tori: rectangular tori whose short dimensions close with a shift along the long ones.
-
-Several hosts on each router of a network that is drawn without hosts, such as a mesh.
-
-Networks of few hops: Dragonfly, Slim Fly, Jellyfish.
-
-Dragonflies: groups of routers, all groups joined by global links.
-
-Arithmetic in fields of a prime power of elements, as tables.
-
-Slim Fly: networks of diameter two, close to the most routers that such a network can have.
-
-Jellyfish: random regular networks.
+References: Lawrie, *Access and alignment of data in an array processor*, IEEE Trans. Computers C-24
+(1975), for Omega networks. Dally & Towles, *Principles and practices of interconnection networks*
+(2004), chapter 4, have them as butterflies whose stages are drawn in another order.
 """
 
 from __future__ import annotations
@@ -61,7 +33,7 @@ from netloom.topology.core import (
     attach_hosts,
 )
 
-# -- wires -----------------------------------------------------------------------------------------
+# -- numbers and links -----------------------------------------------------------------------------
 
 
 MOST_VERTICES, MOST_CHANNELS = 2**22, 2**26
@@ -69,6 +41,10 @@ MOST_VERTICES, MOST_CHANNELS = 2**22, 2**26
 
 Each vertex has a name, which takes more memory than the numbers of a channel.
 """
+
+
+MOST_LEVELS = 32
+"""Most levels of a tree, stages, and dimensions of a grid."""
 
 
 def numbers(text: str, *, where: str, count: int = 0, wanted: str) -> list[int]:
@@ -109,12 +85,6 @@ def parts(argument: str, *, where: str, least: int = 1, most: int, wanted: str) 
     return found
 
 
-def at_least_one(where: str, wanted: str, *counts: int) -> None:
-    """Refuse counts below 1, naming the network."""
-    if min(counts) < 1:
-        raise InputError(where, " x ".join(map(str, counts)), f"{wanted}, each at least 1")
-
-
 def check_sizes(where: str, *, hosts: int, routers: int, channels: int) -> None:
     """Refuse a network with hosts apart from its routers that is too large, before it is made."""
     if hosts + routers > MOST_VERTICES:
@@ -152,9 +122,6 @@ def linked(name: str, num_routers: int, one: Ints, other: Ints, **more: Any) -> 
 
 
 # -- trees -----------------------------------------------------------------------------------------
-
-
-MOST_LEVELS = 32
 
 
 def xgft(
@@ -254,100 +221,80 @@ def tree_ends(shape: TreeShape) -> tuple[Ints, Ints]:
     return low, high
 
 
-def leaf_spine(leaves: int, spines: int, hosts: int, cables: int = 1) -> Topology:
-    """Return a tree of two levels: each leaf has ``hosts`` hosts and ``cables`` links per spine.
+def xgft_of(argument: str, spec: str) -> Topology:
+    """Return the tree of ``4x4x4/1x2x4/1x1x2``, as ``xgft`` takes the numbers of each level."""
+    wanted = "xgft:4x4x4/1x2x4, or with /1x1x2 parallel links"
+    lists = parts(argument, where=spec, least=2, most=3, wanted=wanted)
+    return xgft(*(numbers(each, where=spec, wanted=wanted) for each in lists))
+
+
+def fat_tree(argument: str, spec: str) -> Topology:
+    """Return the k-ary n-tree of ``4x3``, or of ``k=8`` three levels of switches of k ports.
+
+    A k-ary n-tree has k^n hosts and n levels of k^(n-1) routers of k ports each way: Petrini &
+    Vanneschi, *k-ary n-trees: high performance networks for massively parallel architectures*,
+    1997. The k-port switches join k³/4 hosts in k pods: Al-Fares, Loukissas & Vahdat, *A scalable,
+    commodity data center network architecture*, 2008.
+
+    Raises
+    ------
+    InputError
+        If the ports of a switch are not even, or the network would be too large.
 
     Examples
     --------
-    >>> leaf_spine(8, 4, 8)
-    <leaf-spine:8x4x8: 64 hosts, 12 routers, 64 directed channels>
+    >>> fat_tree("4x3", "fat-tree:4x3"), fat_tree("k=4", "fat-tree:k=4")
+    (<fat-tree:4x3: 64 hosts, 48 routers, 256 directed channels>, \
+<fat-tree:k=4: 16 hosts, 20 routers, 64 directed channels>)
     """
-    name = f"leaf-spine:{leaves}x{spines}x{hosts}" + (f"/{cables}" if cables > 1 else "")
-    return xgft((hosts, leaves), (1, spines), (1, cables), name=name)
-
-
-def k_ary_n_tree(k: int, n: int) -> Topology:
-    """Return the k-ary n-tree: k^n hosts, n levels of k^(n-1) routers of k ports each way.
-
-    Petrini & Vanneschi, *k-ary n-trees: high performance networks for massively parallel
-    architectures*, 1997.
-
-    Examples
-    --------
-    >>> k_ary_n_tree(4, 3)
-    <fat-tree:4x3: 64 hosts, 48 routers, 256 directed channels>
-    """
+    if argument.startswith("k="):
+        k = whole_number(argument[2:], where=spec)
+        name, half = f"fat-tree:k={k}", k // 2
+        if k < 2 or k % 2:
+            raise InputError(name, f"switches of {k} ports", "an even number of ports")
+        levels = ("edge", "aggregation", "core")
+        return xgft((half, half, k), (1, half, half), name=name, level_names=levels)
+    wanted = "k and n, such as fat-tree:4x3, or switches of k ports, such as fat-tree:k=8"
+    k, n = numbers(argument, where=spec, count=2, wanted=wanted)
     name = f"fat-tree:{k}x{n}"
     if n > MOST_LEVELS:
         raise InputError(name, f"{n} levels", f"at most {MOST_LEVELS}")
     return xgft((k,) * n, (1, *(k,) * (n - 1)), name=name)
 
 
-def clos_of_switches(k: int) -> Topology:
-    """Return the fat tree of three levels of k-port switches: k³/4 hosts in k pods.
+def leaf_spine(argument: str, spec: str) -> Topology:
+    """Return the tree of two levels of ``8x4x8/2``: leaves, spines, hosts per leaf, cables.
 
-    Al-Fares, Loukissas & Vahdat, *A scalable, commodity data center network architecture*, 2008.
-
-    Raises
-    ------
-    InputError
-        If k is not even.
+    Each leaf has that many links to each spine, 1 if that is not said.
 
     Examples
     --------
-    >>> clos_of_switches(4)
-    <fat-tree:k=4: 16 hosts, 20 routers, 64 directed channels>
+    >>> leaf_spine("8x4x8", "leaf-spine:8x4x8")
+    <leaf-spine:8x4x8: 64 hosts, 12 routers, 64 directed channels>
     """
-    name, half = f"fat-tree:k={k}", k // 2
-    if k < 2 or k % 2:
-        raise InputError(name, f"switches of {k} ports", "an even number of ports")
-    levels = ("edge", "aggregation", "core")
-    return xgft((half, half, k), (1, half, half), name=name, level_names=levels)
-
-
-def fat_tree_of(argument: str, spec: str) -> Topology:
-    """Read ``4x3``, k and n of a k-ary n-tree, or ``k=8``, the ports of a switch."""
-    if argument.startswith("k="):
-        return clos_of_switches(whole_number(argument[2:], where=spec))
-    wanted = "k and n, such as fat-tree:4x3, or switches of k ports, such as fat-tree:k=8"
-    return k_ary_n_tree(*numbers(argument, where=spec, count=2, wanted=wanted))
-
-
-def xgft_of(argument: str, spec: str) -> Topology:
-    """Read ``4x4x4/1x2x4/1x1x2``: children, parents and parallel links, from the hosts up."""
-    wanted = "xgft:4x4x4/1x2x4, or with /1x1x2 parallel links"
-    lists = parts(argument, where=spec, least=2, most=3, wanted=wanted)
-    return xgft(*(numbers(each, where=spec, wanted=wanted) for each in lists))
-
-
-def leaf_spine_of(argument: str, spec: str) -> Topology:
-    """Read ``8x4x8/2``: leaves, spines, hosts per leaf. Cables between a leaf and a spine."""
     wanted = "leaves, spines and hosts per leaf, such as leaf-spine:8x4x8"
+    (leaves, spines, hosts), cables = _cabled(argument, spec, 3, wanted)
+    name = f"leaf-spine:{leaves}x{spines}x{hosts}" + (f"/{cables}" if cables > 1 else "")
+    return xgft((hosts, leaves), (1, spines), (1, cables), name=name)
+
+
+def _cabled(argument: str, spec: str, count: int, wanted: str) -> tuple[list[int], int]:
+    """Read ``count`` numbers, and behind a slash the cables between a leaf and a spine, else 1."""
     shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
-    many = [whole_number(word, where=spec, least=1) for word in cables]
-    return leaf_spine(*numbers(shape, where=spec, count=3, wanted=wanted), *many)
+    many = whole_number(cables[0], where=spec, least=1) if cables else 1
+    return numbers(shape, where=spec, count=count, wanted=wanted), many
 
 
-def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -> Topology:
+def rail(argument: str, spec: str) -> Topology:
     """Return a rail-optimised network: NIC r of each computer of a unit hangs on leaf (unit, r).
 
     A computer (node) owns as many hosts, its NICs, as there are rails: host n · rails + r is NIC r
-    of computer n, which belongs to unit n div ``computers``. Leaf (u, r) is router u · rails + r.
+    of computer n. A unit has computers that follow each other. Leaf (u, r) is router u · rails + r.
     The spines follow, and each leaf is joined to each. It is a tree of two levels whose hosts are
     numbered computer by computer, not leaf by leaf.
 
-    Parameters
-    ----------
-    units
-        Scalable units.
-    computers
-        Computers in a unit.
-    rails
-        NICs of a computer, and leaves of a unit.
-    spines
-        Spines.
-    cables
-        Links between a leaf and a spine.
+    ``2x4x8x4/2`` are scalable units, computers in each, rails (NICs of a computer, leaves of a
+    unit), spines, and links between a leaf and a spine, 1 if that is not said.
 
     Raises
     ------
@@ -356,13 +303,13 @@ def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -
 
     Examples
     --------
-    >>> net = rail(2, 4, 8, 4)
+    >>> net = rail("2x4x8x4", "rail:2x4x8x4")
     >>> net, net.num_nodes, net.name_of(9), net.channel_name(net.num_network_channels + 9)
     (<rail:2x4x8x4: 64 hosts, 20 routers, 128 directed channels>, 8, 'n1.1', 'n1.1 -> u0rail1')
     """
+    wanted = "units, computers per unit, rails and spines, such as rail:2x4x8x4"
+    (units, computers, rails, spines), cables = _cabled(argument, spec, 4, wanted)
     name = f"rail:{units}x{computers}x{rails}x{spines}" + (f"/{cables}" if cables != 1 else "")
-    at_least_one(name, "units, computers per unit, rails, spines and cables",
-                 units, computers, rails, spines, cables)  # fmt: skip
     nodes, leaves = units * computers, units * rails
     check_sizes(
         name, hosts=nodes * rails, routers=leaves + spines,
@@ -387,22 +334,11 @@ def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -
     )  # fmt: skip
 
 
-def rail_of(argument: str, spec: str) -> Topology:
-    """Read ``2x4x8x4``: units, computers per unit, rails, spines. Cables behind a slash."""
-    wanted = "units, computers per unit, rails and spines, such as rail:2x4x8x4"
-    shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
-    many = [whole_number(word, where=spec, least=1) for word in cables]
-    return rail(*numbers(shape, where=spec, count=4, wanted=wanted), *many)
-
-
 # -- stages ----------------------------------------------------------------------------------------
 
 
-MOST_STAGES = 32
-
-
-def butterfly(k: int, n: int) -> Topology:
-    """Return the k-ary n-fly: k^n hosts, n stages of k^(n−1) routers, channels one way.
+def butterfly(argument: str, spec: str) -> Topology:
+    """Return the k-ary n-fly of ``kxn``: k^n hosts, n stages of k^(n−1) routers, channels one way.
 
     Dally & Towles, *Principles and practices of interconnection networks*, 2004, chapter 4. Router
     s · k^(n−1) + i is router i of stage s. Host h injects at router h div k of the first stage and
@@ -416,15 +352,17 @@ def butterfly(k: int, n: int) -> Topology:
 
     Examples
     --------
-    >>> net = butterfly(2, 3)
+    >>> net = butterfly("2x3", "butterfly:2x3")
     >>> net, net.channel_target[:2]
     (<butterfly:2x3: 8 hosts, 12 routers, 16 directed channels>, array([4, 6], dtype=int32))
     """
+    wanted = "ports of a router and stages, such as butterfly:4x3"
+    k, n = numbers(argument, where=spec, count=2, wanted=wanted)
     name = f"butterfly:{k}x{n}"
-    if k < 2 or n < 1:
+    if k < 2:
         raise InputError(name, f"{k} ports and {n} stages", "at least 2 ports and 1 stage")
-    if n > MOST_STAGES:
-        raise InputError(name, f"{n} stages", f"at most {MOST_STAGES}")
+    if n > MOST_LEVELS:
+        raise InputError(name, f"{n} stages", f"at most {MOST_LEVELS}")
     width = k ** (n - 1)
     check_sizes(name, hosts=k * width, routers=n * width, channels=(n + 1) * k * width)
     source, target = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -444,17 +382,6 @@ def butterfly(k: int, n: int) -> Topology:
     first = np.arange(k * width) // k
     return attach_hosts(joined, first, ejection=first + (n - 1) * width, name=name)
 
-
-def butterfly_of(argument: str, spec: str) -> Topology:
-    """Read ``4x3``: ports each way of a router, stages."""
-    wanted = "ports of a router and stages, such as butterfly:4x3"
-    return butterfly(*numbers(argument, where=spec, count=2, wanted=wanted))
-
-
-Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
-
-DIGITS: tuple[Digits, ...] = ("most-significant-first", "least-significant-first")
-"""The order in which the stages look at the base-r digits of a module's number."""
 
 SWITCH_SIZES = (2, 4, 8)
 
@@ -489,9 +416,7 @@ class Omega(Topology):
     switch_size: int = 0
     stages: int = 0
 
-    def lines(
-        self, pe: ArrayLike, module: ArrayLike, *, digits: Digits = "most-significant-first"
-    ) -> Ints:
+    def lines(self, pe: ArrayLike, module: ArrayLike) -> Ints:
         """Return the lines that a request uses, into each stage and to its module.
 
         At stage i it turns to output port d_i of its switch, which is digit K − 1 − i of its
@@ -506,31 +431,14 @@ class Omega(Topology):
         ----------
         pe, module
             0 … N − 1 each. Whole numbers, or arrays that broadcast to one shape.
-        digits
-            With ``most-significant-first`` module m is on line m behind the last stage. With
-            ``least-significant-first`` it is on ``digit_reversed(m)``: the same switches and lines,
-            but the modules are joined to them in another order than here.
-
-        Raises
-        ------
-        InputError
-            If there is no such order of digits.
 
         Examples
         --------
         >>> net = omega(8)
         >>> net.lines(pe=1, module=6)
         array([1, 3, 7, 6], dtype=int32)
-        >>> net.lines([1, 2], 6, digits="least-significant-first")
-        array([[1, 2, 5, 3],
-               [2, 4, 1, 3]], dtype=int32)
         """
-        if digits not in DIGITS:
-            raise InputError("digits", f"'{digits}'", f"one of {', '.join(DIGITS)}")
-        line = np.asarray(module, np.int64)
-        if digits == "least-significant-first":
-            line = digit_reversed(line, self.pes, self.switch_size).astype(np.int64)
-        both = np.asarray(pe, np.int64) * self.pes + line
+        both = np.asarray(pe, np.int64) * self.pes + np.asarray(module, np.int64)
         bits = self.switch_size.bit_length() - 1
         shifts = bits * np.arange(self.stages, -1, -1)
         return ((both[..., None] >> shifts) & (self.pes - 1)).astype(np.int32)
@@ -598,49 +506,18 @@ def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
     return powers.index(pes) + 1
 
 
-def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> Ints:
-    """Return each number below ``pes`` with its base-r digits in reverse order.
-
-    ``modules``: int[...], 0 … ``pes`` − 1. With N = r^K PEs and switches of size r, numbers
-    have K digits.
-
-    Examples
-    --------
-    >>> digit_reversed([1, 3, 6], 8)
-    array([4, 6, 3], dtype=int32)
-    >>> digit_reversed(7, 64, 8)
-    array(56, dtype=int32)
-    """
-    bits = switch_size.bit_length() - 1
-    left = np.asarray(modules, np.int32)
-    found = np.zeros_like(left)
-    for _ in range((pes.bit_length() - 1) // bits):
-        found = (found << bits) | (left & (switch_size - 1))
-        left = left >> bits
-    return np.asarray(found)
-
-
 # -- grids -----------------------------------------------------------------------------------------
 
 
-MOST_DIMENSIONS = 32
+def hyperx(argument: str, spec: str) -> Topology:
+    """Return the HyperX of ``4x4/4/2``: routers that differ in one coordinate are joined.
 
-
-def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1) -> Topology:
-    """Return the HyperX of these sides: routers that differ in one coordinate are joined.
+    These are the sides, the hosts per router, and the links between two routers that are joined, 1
+    if that is not said.
 
     Ahn et al., *HyperX: topology, routing, and packaging of efficient large-scale networks*, 2009.
     The k-ary n-flat (Kim, Dally & Abts, *Flattened butterfly*, 2007) has n − 1 sides of k, and k
-    hosts per router. Routers are numbered row-major, and host h hangs on router h div ``hosts``.
-
-    Parameters
-    ----------
-    sides
-        Routers in each dimension.
-    hosts
-        Hosts per router.
-    lanes
-        Links between two routers that are joined.
+    hosts per router. Routers are numbered row-major, and hosts router by router.
 
     Raises
     ------
@@ -649,15 +526,17 @@ def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1) -> Topology:
 
     Examples
     --------
-    >>> net = hyperx([4, 4], 4)
+    >>> net = hyperx("4x4/4", "hyperx:4x4/4")
     >>> net, net.channel_name(0)
     (<hyperx:4x4/4: 64 hosts, 16 routers, 96 directed channels>, '(0,0) -> (0,1)')
     """
-    sides = tuple(map(int, sides))
+    wanted = "sides and hosts per router, such as hyperx:4x4/4, and lanes, such as hyperx:4x4/4/2"
+    shape, *rest = parts(argument, where=spec, least=2, most=3, wanted=wanted)
+    hosts, lanes = (*(whole_number(word, where=spec, least=1) for word in rest), 1)[:2]
+    sides = tuple(numbers(shape, where=spec, wanted=wanted))
     name = f"hyperx:{'x'.join(map(str, sides))}/{hosts}" + (f"/{lanes}" if lanes != 1 else "")
-    if not 1 <= len(sides) <= MOST_DIMENSIONS:
-        raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_DIMENSIONS}")
-    at_least_one(name, "sides, hosts per router and lanes", *sides, hosts, lanes)
+    if len(sides) > MOST_LEVELS:
+        raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_LEVELS}")
     routers = prod(sides)
     channels = routers * (lanes * sum(side - 1 for side in sides) + 2 * hosts)
     check_sizes(name, hosts=routers * hosts, routers=routers, channels=channels)
@@ -687,16 +566,8 @@ def coordinate_labels(sides: Sequence[int]) -> tuple[str, ...]:
     return tuple("(" + ",".join(map(str, place)) + ")" for place in np.ndindex(*sides))
 
 
-def hyperx_of(argument: str, spec: str) -> Topology:
-    """Read ``4x4/4/2``: sides, hosts per router, lanes."""
-    wanted = "sides and hosts per router, such as hyperx:4x4/4, and lanes, such as hyperx:4x4/4/2"
-    sides, *rest = parts(argument, where=spec, least=2, most=3, wanted=wanted)
-    counts = [whole_number(word, where=spec, least=1) for word in rest]
-    return hyperx(numbers(sides, where=spec, wanted=wanted), *counts)
-
-
-def twisted_torus(sides: Sequence[int]) -> Topology:
-    """Return the torus of k and 2k whose wraps of side k also go k along each side of 2k.
+def twisted_torus(argument: str, spec: str) -> Topology:
+    """Return the torus of sides k and 2k whose wraps of side k also go k along sides of 2k.
 
     This is the rectangular twisted torus 2k × k of Cámara et al., *Twisted torus topologies for
     enhanced interconnection networks*, 2010. In three dimensions, k × k × 2k and k × 2k × 2k are
@@ -711,43 +582,31 @@ def twisted_torus(sides: Sequence[int]) -> Topology:
 
     Examples
     --------
-    >>> net = twisted_torus([4, 2])
+    >>> net = twisted_torus("4x2", "twisted-torus:4x2")
     >>> net, [net.name_of(v) for v in net.channel_target[net.channel_source == 0]]
     (<twisted-torus:4x2: 8 nodes, 32 directed channels>, ['(0,1)', '(1,0)', '(2,1)', '(3,0)'])
     """
-    sides = tuple(map(int, sides))
-    name = "twisted-torus:" + "x".join(map(str, sides))
-    short = min(sides, default=0)
+    wanted = "sides of k and 2k, such as twisted-torus:4x4x8"
+    sides = tuple(numbers(argument, where=spec, wanted=wanted))
+    name, short = "twisted-torus:" + "x".join(map(str, sides)), min(sides)
     wanted = "two or three sides of k and 2k, both, such as 4x4x8, 4x8x8 or 8x4"
     if len(sides) not in (2, 3) or set(sides) != {short, 2 * short} or short < 2:
         raise InputError(name, f"sides {' x '.join(map(str, sides))}", wanted)
     many = prod(sides)
     check_sizes(name, hosts=many, routers=0, channels=2 * len(sides) * many)
     at = np.stack(np.unravel_index(np.arange(many), sides))
-    ends = [(np.arange(many), _next(at, sides, axis)) for axis in range(len(sides))]
-    one, other = (np.concatenate(each) for each in zip(*ends, strict=True))
-    return linked(name, many, one, other, labels=coordinate_labels(sides))
-
-
-def _next(at: Ints, sides: tuple[int, ...], axis: int) -> Ints:
-    """Return the router behind each one, in the direction in which a coordinate grows."""
-    to = at.copy()
-    to[axis] += 1
-    closing = to[axis] == sides[axis]
-    to[axis, closing] = 0
-    short = min(sides)
-    if sides[axis] == short:
-        for other, side in enumerate(sides):
-            if side != short:
-                to[other, closing] = (to[other, closing] + short) % side
-    found: Ints = np.ravel_multi_index(tuple(to), sides)
-    return found
-
-
-def twisted_torus_of(argument: str, spec: str) -> Topology:
-    """Read ``4x4x8``: sides of k and 2k."""
-    wanted = "sides of k and 2k, such as twisted-torus:4x4x8"
-    return twisted_torus(numbers(argument, where=spec, wanted=wanted))
+    ends = []  # of each router the one behind it, as one coordinate grows
+    for axis, side in enumerate(sides):
+        to = at.copy()
+        to[axis] += 1
+        closing = to[axis] == side
+        to[axis, closing] = 0
+        # a short dimension closes with a shift along the long ones
+        long = [other for other in range(len(sides)) if side == short < sides[other]]
+        to[np.ix_(long, closing)] = (to[np.ix_(long, closing)] + short) % (2 * short)
+        ends.append(np.ravel_multi_index(tuple(to), sides))
+    one = np.tile(np.arange(many), len(sides))
+    return linked(name, many, one, np.concatenate(ends), labels=coordinate_labels(sides))
 
 
 def concentrated(routers: Topology, hosts: int) -> Topology:
@@ -792,7 +651,7 @@ def with_hosts(
     return made
 
 
-# -- low diameter ----------------------------------------------------------------------------------
+# -- networks of few hops --------------------------------------------------------------------------
 
 
 Wiring: TypeAlias = Literal["absolute", "palmtree", "circulant"]
@@ -802,24 +661,46 @@ WIRINGS: tuple[Wiring, ...] = ("absolute", "palmtree", "circulant")
 """Which group a global port leads to. ``absolute`` where nothing is said."""
 
 
-def dragonfly(
-    hosts: int, routers: int, globals_: int, groups: int = 0, wiring: Wiring = "absolute"
-) -> Topology:
-    """Return a dragonfly: groups of routers that are all joined, and all groups joined.
+def _grouped(
+    argument: str, spec: str, example: str, wanted: str
+) -> tuple[str, list[int], int, Wiring]:
+    """Read numbers as in an example, such as ``2x4x2``; behind slashes groups, a wiring, or both.
+
+    Return the name, the numbers, groups and wiring. The second number times the last one are the
+    global links of a group. If groups are not given, they are as many as these can reach.
+    """
+    shape, *rest = argument.split("/")
+    given, wiring = 0, "absolute"
+    if rest and rest[0] not in WIRINGS:
+        given = whole_number(rest.pop(0), where=spec, least=2)
+    if rest:
+        wiring = rest.pop(0)
+    if rest:
+        raise InputError(spec, f"'{argument}'", f"{example}/9/palmtree")
+    known = next((each for each in WIRINGS if each == wiring), None)
+    if known is None:
+        raise InputError(spec, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
+    counts = numbers(shape, where=spec, count=example.count("x") + 1, wanted=wanted)
+    name = f"{example.partition(':')[0]}:{'x'.join(map(str, counts))}"
+    name += f"/{given}" * (given > 0) + f"/{wiring}" * (wiring != "absolute")
+    most = counts[1] * counts[-1] + 1
+    if given > most:
+        wanted = f"2 to {most}, for {most - 1} global links per group"
+        raise InputError(name, f"{given} groups", wanted)
+    return name, counts, given or most, known
+
+
+def dragonfly(argument: str, spec: str) -> Topology:
+    """Return the dragonfly of ``2x4x2/9/palmtree``: groups all joined, of routers all joined.
 
     Kim, Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly topology*, 2008. Host
     h hangs on router h div p, router r is number r mod a of group r div a. ``global_links`` says
     how groups are joined. A balanced dragonfly has a = 2p = 2h.
 
-    Parameters
-    ----------
-    hosts, routers, globals_
-        p hosts per router, a routers per group, h global links per router.
-    groups
-        g, at most a·h + 1, which is the default. Of fewer groups, any two are joined by
-        a·h div (g − 1) links, and what is left of the global ports stays free.
-    wiring
-        ``absolute``, ``palmtree`` or ``circulant``.
+    The numbers are p hosts per router, a routers per group, h global links per router. Behind
+    slashes may stand g groups, at most a·h + 1, which is the default, and a wiring of ``WIRINGS``.
+    Of fewer groups, any two are joined by a·h div (g − 1) links, and what is left of the global
+    ports stays free.
 
     Raises
     ------
@@ -829,15 +710,15 @@ def dragonfly(
 
     Examples
     --------
-    >>> dragonfly(2, 4, 2)
+    >>> dragonfly("2x4x2", "dragonfly:2x4x2")
     <dragonfly:2x4x2: 72 hosts, 36 routers, 180 directed channels>
-    >>> dragonfly(2, 4, 2, groups=5).num_network_channels  # two links between any two groups
+    >>> net = dragonfly("2x4x2/5", "dragonfly:2x4x2/5")
+    >>> net.num_network_channels  # two links between any two groups
     100
     """
-    name = _named(f"dragonfly:{hosts}x{routers}x{globals_}", groups, wiring)
-    at_least_one(name, "hosts per router, routers per group, global links per router",
-                 hosts, routers, globals_)  # fmt: skip
-    groups = _groups(name, routers * globals_, groups)
+    wanted = "hosts per router, routers per group, global links per router, such as dragonfly:2x4x2"
+    name, counts, groups, wiring = _grouped(argument, spec, "dragonfly:2x4x2", wanted)
+    hosts, routers, globals_ = counts
     all_routers = routers * groups
     inside = groups * routers * (routers - 1) // 2
     check_sizes(
@@ -858,32 +739,15 @@ def dragonfly(
     return attach_hosts(joined, np.arange(all_routers).repeat(hosts), name=name)
 
 
-def dragonfly_plus(
-    leaves: int,
-    spines: int,
-    hosts: int,
-    globals_: int,
-    groups: int = 0,
-    wiring: Wiring = "absolute",
-) -> Topology:
+def dragonfly_plus(argument: str, spec: str) -> Topology:
     """Return a Dragonfly+ (Megafly): groups of leaves and spines, spines joined across groups.
+
+    The numbers of ``4x4x4x4/9/palmtree`` are leaves and spines per group, hosts per leaf, and
+    global links per spine, then groups and wiring as in ``dragonfly``.
 
     Shpiner et al., *Dragonfly+: low cost topology for scaling datacenters*, 2017. In a group each
     leaf is joined to each spine. Hosts hang on leaves, global links on spines. Router r is number
     r mod (leaves + spines) of its group, leaves first.
-
-    Parameters
-    ----------
-    leaves, spines
-        Of each group.
-    hosts
-        Hosts per leaf.
-    globals_
-        Global links per spine.
-    groups
-        g, at most spines · globals_ + 1, which is the default. As in ``dragonfly``.
-    wiring
-        As in ``dragonfly``.
 
     Raises
     ------
@@ -892,13 +756,12 @@ def dragonfly_plus(
 
     Examples
     --------
-    >>> dragonfly_plus(2, 2, 2, 2)
+    >>> dragonfly_plus("2x2x2x2", "dragonfly+:2x2x2x2")
     <dragonfly+:2x2x2x2: 20 hosts, 20 routers, 60 directed channels>
     """
-    name = _named(f"dragonfly+:{leaves}x{spines}x{hosts}x{globals_}", groups, wiring)
-    at_least_one(name, "leaves and spines per group, hosts per leaf, global links per spine",
-                 leaves, spines, hosts, globals_)  # fmt: skip
-    groups = _groups(name, spines * globals_, groups)
+    wanted = "leaves and spines per group, hosts per leaf, global links per spine"
+    name, counts, groups, wiring = _grouped(argument, spec, "dragonfly+:4x4x4x4", wanted)
+    leaves, spines, hosts, globals_ = counts
     size = leaves + spines
     check_sizes(
         name, hosts=groups * leaves * hosts, routers=groups * size,
@@ -960,55 +823,6 @@ def global_links(groups: int, ports: int, wiring: Wiring) -> tuple[Ints, Ints]:
     one = (group * ports + turn)[once] + rounds
     other = (to * ports + back)[once] + rounds
     return one.ravel(), other.ravel()
-
-
-def _named(start: str, groups: int, wiring: str) -> str:
-    if wiring not in WIRINGS:
-        raise InputError(start, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
-    name = start + (f"/{groups}" if groups else "")
-    return name + (f"/{wiring}" if wiring != "absolute" else "")
-
-
-def _groups(name: str, ports: int, groups: int) -> int:
-    """Return the number of groups: as many as the global ports of one reach, if none is given."""
-    if groups == 0:
-        return ports + 1
-    if not 2 <= groups <= ports + 1:
-        found = f"{groups} groups"
-        raise InputError(name, found, f"2 to {ports + 1}, for {ports} global links per group")
-    return groups
-
-
-def dragonfly_of(argument: str, spec: str) -> Topology:
-    """Read ``2x4x2/9/palmtree``: hosts, routers, global links. Groups. Wiring."""
-    shape, groups, wiring = _read(argument, spec, "dragonfly:2x4x2/9/palmtree")
-    wanted = "hosts per router, routers per group, global links per router, such as dragonfly:2x4x2"
-    p, a, h = numbers(shape, where=spec, count=3, wanted=wanted)
-    return dragonfly(p, a, h, groups, wiring)
-
-
-def dragonfly_plus_of(argument: str, spec: str) -> Topology:
-    """Read ``4x4x4x4/9/palmtree``: leaves, spines, hosts, global links. Groups. Wiring."""
-    shape, groups, wiring = _read(argument, spec, "dragonfly+:4x4x4x4/9/palmtree")
-    wanted = "leaves and spines per group, hosts per leaf, global links per spine"
-    leaves, spines, hosts, globals_ = numbers(shape, where=spec, count=4, wanted=wanted)
-    return dragonfly_plus(leaves, spines, hosts, globals_, groups, wiring)
-
-
-def _read(argument: str, spec: str, wanted: str) -> tuple[str, int, Wiring]:
-    """Split off what follows the numbers: groups, a wiring, or both in this order."""
-    shape, *rest = argument.split("/")
-    groups, wiring = 0, "absolute"
-    if rest and rest[0] not in WIRINGS:
-        groups = whole_number(rest.pop(0), where=spec, least=2)
-    if rest:
-        wiring = rest.pop(0)
-    if rest:
-        raise InputError(spec, f"'{argument}'", wanted)
-    known = next((each for each in WIRINGS if each == wiring), None)
-    if known is None:
-        raise InputError(spec, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
-    return shape, groups, known
 
 
 class Field(NamedTuple):
@@ -1089,22 +903,19 @@ def _powers(prime: int, exponent: int) -> Ints:
     raise AssertionError(f"no primitive element of GF({q})")
 
 
-def slim_fly(q: int, hosts: int) -> Topology:
-    """Return the Slim Fly of a prime power q: 2q² routers of (3q − δ)/2 links, q = 4w + δ.
+def slim_fly(argument: str, spec: str) -> Topology:
+    """Return the Slim Fly of ``q/hosts``: 2q² routers of (3q − δ)/2 links, q = 4w + δ.
+
+    q is a power of a prime, at least 3. Hosts are those of each router.
 
     The network is that of Besta & Hoefler, *Slim Fly: a cost effective low-diameter network
     topology*, 2014. The graphs are by McKay, Miller & Širáň, *A note on large graphs of diameter
     two and given maximum degree*, 1998. The sets for δ = 0 and −1 are from Hafner, *Geometric
     realisation of the graphs of McKay–Miller–Širáň*, 2004. Router (0, x, y) has number x·q + y,
-    router (1, m, c) q² + m·q + c. Host h hangs on router h div ``hosts``. Half as many hosts as
+    router (1, m, c) q² + m·q + c. Routers (0, x, y) and (0, x, y') are joined if y − y' is in X.
+    Routers (1, m, c) and (1, m, c') are joined if c − c' is in X', and (0, x, y) and (1, m, c) if y
+    = m·x + c. See ``generators``. Host h hangs on router h div ``hosts``. Half as many hosts as
     links, rounded up, are a balanced network.
-
-    Parameters
-    ----------
-    q
-        A power of a prime, at least 3.
-    hosts
-        Hosts per router.
 
     Raises
     ------
@@ -1113,43 +924,35 @@ def slim_fly(q: int, hosts: int) -> Topology:
 
     Examples
     --------
-    >>> slim_fly(5, 4)
+    >>> slim_fly("5/4", "slim-fly:5/4")
     <slim-fly:5/4: 200 hosts, 50 routers, 350 directed channels>
     """
+    wanted = "q and hosts per router, such as slim-fly:5/4"
+    words = parts(argument, where=spec, least=2, most=2, wanted=wanted)
+    q, hosts = (whole_number(word, where=spec, least=1) for word in words)
     name = f"slim-fly:{q}/{hosts}"
-    at_least_one(name, "q and hosts per router", q, hosts)
     check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=3 * q**3)
     found = prime_power(q)
     if found is None or q < 3:
         raise InputError(name, f"q = {q}", "a power of a prime from 3, such as 4, 5, 7, 8, 9 or 11")
-    numbers = field(*found)
-    one, other = _links(numbers, q)
-    channels = 2 * len(one) + 4 * q * q * hosts
-    check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=channels)
-    labels = tuple(f"({s},{x},{y})" for s in (0, 1) for x in range(q) for y in range(q))
-    joined = linked(name, 2 * q * q, one, other, labels=labels)
-    return attach_hosts(joined, np.arange(2 * q * q).repeat(hosts), name=name)
-
-
-def _links(numbers: Field, q: int) -> tuple[Ints, Ints]:
-    """Return the two routers of each link.
-
-    Routers (0, x, y) and (0, x, y') are joined if y − y' is in X, and (1, m, c) and (1, m, c') if c
-    − c' is in X'. Routers (0, x, y) and (1, m, c) are joined if y = m·x + c.
-    """
+    plus, times, powers = field(*found)
     one, other = [], []
     every = np.arange(q)
-    for side, steps in enumerate(generators(numbers.powers)):
+    for side, steps in enumerate(generators(powers)):
         low = np.repeat(every, len(steps))
-        high = numbers.plus[every[:, None], steps].ravel()
+        high = plus[every[:, None], steps].ravel()
         once = low < high  # X = −X, so each link is found from both of its ends
         rows = side * q * q + q * every[:, None]
         one.append((rows + low[once]).ravel())
         other.append((rows + high[once]).ravel())
     x, m, c = (each.ravel() for each in np.meshgrid(every, every, every, indexing="ij"))
-    one.append(x * q + numbers.plus[numbers.times[m, x], c])
+    one.append(x * q + plus[times[m, x], c])
     other.append(q * q + m * q + c)
-    return np.concatenate(one), np.concatenate(other)
+    channels = 2 * sum(map(len, one)) + 4 * q * q * hosts
+    check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=channels)
+    labels = tuple(f"({s},{x},{y})" for s in (0, 1) for x in range(q) for y in range(q))
+    joined = linked(name, 2 * q * q, np.concatenate(one), np.concatenate(other), labels=labels)
+    return attach_hosts(joined, np.arange(2 * q * q).repeat(hosts), name=name)
 
 
 def generators(powers: Ints) -> tuple[Ints, Ints]:
@@ -1172,33 +975,21 @@ def generators(powers: Ints) -> tuple[Ints, Ints]:
     return powers[even], powers[(even + 1) % (q - 1)]
 
 
-def slim_fly_of(argument: str, spec: str) -> Topology:
-    """Read ``5/4``: q, hosts per router."""
-    wanted = "q and hosts per router, such as slim-fly:5/4"
-    words = parts(argument, where=spec, least=2, most=2, wanted=wanted)
-    return slim_fly(*(whole_number(word, where=spec, least=1) for word in words))
-
-
 MOST_RANDOM_LINKS = 2**20
 """Most links that are drawn at random: they are drawn one by one."""
 
 TRIES = 100
 
 
-def jellyfish(routers: int, degree: int, hosts: int, seed: int = 1) -> Topology:
-    """Return a random network in which every router has ``degree`` links, none parallel.
+def jellyfish(argument: str, spec: str) -> Topology:
+    """Return the random network of ``32x5x3/1``: every router has as many links, none parallel.
+
+    The numbers are routers, links and hosts of each. Behind a slash stands the seed, 1 if not said.
 
     Singla, Hong, Popa & Godfrey, *Jellyfish: networking data centers randomly*, 2012. The links
     are those of NetworkX, ``random_regular_graph(degree, routers, seed=Random(seed))`` (Steger &
     Wormald, *Generating random regular graphs quickly*, 1999), drawn on from the same stream until
     the network is connected. Host h hangs on router h div ``hosts``.
-
-    Parameters
-    ----------
-    routers, degree, hosts
-        Number of routers, links of each, hosts of each.
-    seed
-        Of the draw.
 
     Raises
     ------
@@ -1207,13 +998,16 @@ def jellyfish(routers: int, degree: int, hosts: int, seed: int = 1) -> Topology:
 
     Examples
     --------
-    >>> jellyfish(32, 5, 3)
+    >>> jellyfish("32x5x3", "jellyfish:32x5x3")
     <jellyfish:32x5x3/1: 96 hosts, 32 routers, 160 directed channels>
     """
     import networkx as nx
 
+    wanted = "routers, links and hosts of each, such as jellyfish:32x5x3, and a seed behind /"
+    shape, *given = parts(argument, where=spec, most=2, wanted=wanted)
+    routers, degree, hosts = numbers(shape, where=spec, count=3, wanted=wanted)
+    seed = whole_number(given[0], where=spec) if given else 1
     name = f"jellyfish:{routers}x{degree}x{hosts}/{seed}"
-    at_least_one(name, "routers, links and hosts of each", routers, degree, hosts)
     check_sizes(
         name, hosts=routers * hosts, routers=routers, channels=routers * (degree + 2 * hosts)
     )
@@ -1234,11 +1028,3 @@ def jellyfish(routers: int, degree: int, hosts: int, seed: int = 1) -> Topology:
     one, other = np.array(sorted(map(sorted, graph.edges)), np.int64).reshape(-1, 2).T
     joined = linked(name, routers, one, other)
     return attach_hosts(joined, np.arange(routers).repeat(hosts), name=name)
-
-
-def jellyfish_of(argument: str, spec: str) -> Topology:
-    """Read ``32x5x3/1``: routers, links and hosts of each. Seed."""
-    wanted = "routers, links and hosts of each, such as jellyfish:32x5x3, and a seed behind /"
-    shape, *seed = parts(argument, where=spec, most=2, wanted=wanted)
-    counts = numbers(shape, where=spec, count=3, wanted=wanted)
-    return jellyfish(*counts, *(whole_number(word, where=spec) for word in seed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-from netloom.topology.core import Topology
+from netloom.topology.core import Topology, adjacency
 from netloom.topology.names import NamedParts, channel_words, split_words, vertex_word
 
 
@@ -68,7 +69,12 @@ def without(
         ports[:] = ports.all(axis=0)
         left = np.bincount(whole.port_host[ports[0]], minlength=whole.num_hosts)
         failed[: whole.num_hosts] |= left == 0
-    name = f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}"
+    alive = ~(failed[whole.source_end] | failed[whole.target_end])
+    lost = np.flatnonzero(failed)  # named with routers first
+    lost = np.concatenate([lost[lost >= whole.num_hosts], lost[lost < whole.num_hosts]])
+    broken = channel_words(whole, np.flatnonzero(alive & ~works))
+    broken += [f"node {vertex_word(whole, node)}" for node in lost.tolist()]
+    name = f"{whole.name} without {', '.join(broken) or 'nothing'}"
     found = _parts_of(whole, name, works, failed)
     working = working_nodes(found)
     if len(working) < 2:
@@ -97,7 +103,12 @@ def _parts_of(whole: Topology, name: str, works: Bools, failed: Bools) -> Topolo
             "ejection_router": whole.ejection_router[ports],
         }
         if whole.cabling is not None:
-            hosted["cabling"] = whole.cabling.kept(kept, ports)
+            said = whole.cabling
+            hosted["cabling"] = replace(
+                said, out_port=said.out_port[kept], in_port=said.in_port[kept],
+                port_guid=said.port_guid[ports], port_lid=said.port_lid[ports],
+                lmc=said.lmc[ports],
+            )  # fmt: skip
     return Topology(
         name, whole.num_routers, whole.channel_source[between], whole.channel_target[between],
         whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host, notes=whole.notes,
@@ -173,13 +184,14 @@ def check_working(topology: Topology, node_of: Ints, where: str = "mapping") -> 
         raise InputError(where, found, "tasks on hosts that work")
 
 
-def _broken(whole: Topology, works: Bools, failed: Bools) -> list[str]:
-    """Return the words that name what is broken: links, single channels, switches, hosts."""
-    alive = ~(failed[whole.source_end] | failed[whole.target_end])
-    lost = np.flatnonzero(failed)
-    lost = np.concatenate([lost[lost >= whole.num_hosts], lost[lost < whole.num_hosts]])
-    nodes = (f"node {vertex_word(whole, node)}" for node in lost.tolist())
-    return [*channel_words(whole, np.flatnonzero(alive & ~works)), *nodes]
+def check_joined(topology: Topology, where: str, wanted: str) -> None:
+    """Refuse a network of which two hosts cannot both reach each other."""
+    apart = two_apart(topology)
+    if apart is not None:
+        what = "nodes" if topology.direct else "hosts"
+        first, second = (topology.name_of(host) for host in sorted(apart))
+        said = f"{what} {first} and {second} that cannot both reach each other"
+        raise InputError(where, said, wanted)
 
 
 def two_apart(topology: Topology) -> tuple[int, int] | None:
@@ -187,18 +199,20 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
 
     Hosts do not forward: a packet stays among the routers from its injection to its ejection.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     routers, up = topology.routers, topology.vertex_up
     hosts = np.flatnonzero(up[: topology.num_hosts])
-    links = np.ones(routers.num_channels), (routers.channel_source, routers.channel_target)
-    graph = coo_array(links, shape=(routers.num_routers,) * 2).tocsr()
+    graph = adjacency(routers.num_routers, routers.channel_source, routers.channel_target)
     _, part = connected_components(graph, connection="strong")
     if topology.direct:
         main = np.bincount(part[hosts]).argmax()
         lost = hosts[part[hosts] != main]
-        return None if not len(lost) else _ordered(graph, lost[0], hosts[part[hosts] == main][0])
+        if not len(lost):
+            return None
+        one, kept = int(lost[0]), int(hosts[part[hosts] == main][0])
+        reached = breadth_first_order(graph, one, return_predecessors=False)
+        return (kept, one) if kept in reached else (one, kept)
     into, out_of = topology.injection_router, topology.ejection_router
     if (part[into] == part[out_of]).all():
         joined = np.unique(np.stack([part[into], topology.port_host]), axis=1)
@@ -235,11 +249,3 @@ def _two_apart_by_search(
         if len(lost):
             return host, int(lost[0])
     return None
-
-
-def _ordered(graph: Any, lost: int, kept: int) -> tuple[int, int]:
-    """Return two nodes of a direct network, the first of which cannot reach the second."""
-    from scipy.sparse.csgraph import breadth_first_order
-
-    reached = breadth_first_order(graph, lost, return_predecessors=False)
-    return (int(kept), int(lost)) if kept in reached else (int(lost), int(kept))

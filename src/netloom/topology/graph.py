@@ -1,18 +1,8 @@
 """Networks from graphs and lists of edges: which vertices are hosts, and how fast channels are.
 
-Bandwidths and latencies of channels, as files of networks write them.
-
-Which vertices of a file are hosts, and which are routers: what their kind says.
-
-Recognize a fat tree in a network, however its routers and hosts are numbered.
-
-Networks from graphs and lists of edges, with rates and kinds as they say.
-
-A network as a graph or a file draws it, vertex by vertex and link by link, made a topology.
-
-Edge lists: a network as text, one link per line.
-
-Any directed graph as a network: from NetworkX, a GraphML file or an edge-list file.
+A NetworkX graph, a GraphML file or an edge list becomes a ``Drawing``: vertices and links as they
+are drawn, with the bandwidths, latencies and kinds that they say. Its ``topology`` tells hosts from
+routers, numbers them, and recognizes a fat tree however its routers and hosts are numbered.
 """
 
 from __future__ import annotations
@@ -37,7 +27,7 @@ from netloom.base.words import counted
 from netloom.topology.core import Topology, TreeShape, attach_hosts, joined
 from netloom.topology.cubes import Cube
 from netloom.topology.families import Omega, tree_ends
-from netloom.topology.faults import two_apart
+from netloom.topology.faults import check_joined
 from netloom.topology.measures import heights
 from netloom.topology.names import unfolded, words_of
 
@@ -45,7 +35,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-# -- rates -----------------------------------------------------------------------------------------
+# -- bandwidths and latencies, as files write them -------------------------------------------------
 
 
 PER_GHZ = {"MHz": 1e-3, "GHz": 1.0}
@@ -115,85 +105,6 @@ def clock_of(word: str) -> float | None:
     return None if found is None or number is None else number * PER_GHZ[found[2]]
 
 
-@dataclass(frozen=True)
-class Channels:
-    """What a file says of each of its channels, and how messages call them.
-
-    Attributes
-    ----------
-    name
-        Of the network.
-    bandwidth, latency
-        One a channel, or one ``NOTHING`` for all.
-    link_name
-        Returns what to call a channel.
-    clock_ghz
-        Cycles per ns, where the file says it.
-    """
-
-    name: str
-    bandwidth: Sequence[Said]
-    latency: Sequence[Said]
-    link_name: Callable[[int], str]
-    clock_ghz: float | None = None
-
-    def rates(self, measured_by: slice) -> tuple[Floats | None, float | None]:
-        """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
-
-        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
-        such the slowest. In Gb/s it is None where the file says numbers without a unit.
-
-        Raises
-        ------
-        InputError
-            If some channels have a bandwidth and others none, or some a unit and others none.
-        """
-        unit = self._one_unit(self.bandwidth, "bandwidth", f"{RATE} for every link")
-        if not unit:
-            return None, None
-        given = np.array([said.value for said in self.bandwidth])
-        known, counts = np.unique(given[measured_by], return_counts=True)
-        reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
-        return given / reference, reference if unit == "Gb/s" else None
-
-    def cycles(self) -> Ints | None:
-        """Return the latency of each channel in cycles, at least 1. None where none is said.
-
-        Raises
-        ------
-        InputError
-            If some channels have a latency and others none, or cycles and others a time, if a time
-            is given without a clock, or if one is too long.
-        """
-        wanted = f"{DELAY}, for every link in one unit"
-        unit = self._one_unit(self.latency, "latency", wanted)
-        if not unit:
-            return None
-        given = np.array([said.value for said in self.latency])
-        if unit == "ns":
-            if self.clock_ghz is None:
-                found = f"a latency of {given[0]:g} ns and no clock"
-                raise InputError(self.name, found, f"cycles, or {CLOCK} (the word clock)")
-            given = np.maximum(np.rint(given * self.clock_ghz), 1)
-        if given.max() > MOST_CYCLES:
-            at = int(np.argmax(given))
-            found = f"a latency of {given[at]:g} cycles on {self.link_name(at)}"
-            raise InputError(self.name, found, f"at most {MOST_CYCLES}")
-        return given.astype(np.int32)
-
-    def _one_unit(self, said: Sequence[Said], what: str, wanted: str) -> str:
-        """Return the unit in which every channel says something. Empty where none does."""
-        units = dict.fromkeys(each.unit for each in said)
-        if len(units) < 2:
-            return next(iter(units), "")
-        texts = []
-        for unit in list(units)[:2]:
-            at = next(place for place, each in enumerate(said) if each.unit == unit)
-            number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
-            texts.append(f"{self.link_name(at)} with {number if unit else f'no {what}'}")
-        raise InputError(self.name, ", ".join(texts), wanted)
-
-
 def _positive(text: str) -> float | None:
     """Return a positive finite number without a unit. None where it is none."""
     number = float(text) if re.fullmatch(units.NUMBER, text, re.ASCII) else 0.0
@@ -208,7 +119,7 @@ def _in_units(word: str, quantity: units.Quantity, times: Fraction) -> float | N
         return None
 
 
-# -- recognise -------------------------------------------------------------------------------------
+# -- which vertices are hosts, and whether it is a fat tree ----------------------------------------
 
 
 HOST = {
@@ -255,7 +166,14 @@ def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> Bo
     """
     said = [kind.strip().lower() for kind in kinds]
     counts = Counter(said)
-    hosts, routers = _words(counts, name)
+    hosts, routers = counts.keys() & HOST, counts.keys() & ROUTER
+    if "core" in hosts and routers & LAYERS:
+        hosts -= {"core"}
+    elif "core" in hosts:
+        if len(hosts) > 1:
+            found = "the kind 'core' beside hosts, which may be a processor's or a switch"
+            raise InputError(name, found, "kinds that say which, such as host and switch")
+        routers -= {"core"}
     if counts.keys() <= hosts:
         return np.ones(len(said), np.bool_)
     if len(counts) == 1 and not routers - {"router"}:
@@ -271,19 +189,6 @@ def which_are_hosts(kinds: Sequence[str], names: Sequence[str], name: str) -> Bo
         found = f"{counted(len(said), 'router')} and no host"
         raise InputError(name, found, "hosts too: vertices of the kind host, beside the routers")
     return np.array([kind in hosts for kind in said])
-
-
-def _words(counts: Counter[str], name: str) -> tuple[set[str], set[str]]:
-    """Return the words for hosts, and those for routers, that these kinds use."""
-    hosts, routers = counts.keys() & HOST, counts.keys() & ROUTER
-    if "core" not in hosts:
-        return hosts, routers
-    if routers & LAYERS:
-        return hosts - {"core"}, routers
-    if len(hosts) > 1:
-        found = "the kind 'core' beside hosts, which may be a processor's or a switch"
-        raise InputError(name, found, "kinds that say which, such as host and switch")
-    return hosts, routers - {"core"}
 
 
 def check_all_compute(topology: Topology) -> None:
@@ -358,10 +263,16 @@ def tree_shape(topology: Topology) -> TreeShape | None:
     >>> tree_shape(topology("mesh:4x4/4")) is None
     True
     """
-    if topology.broken or not _both_ways(topology):
+    if topology.broken:
         return None
-    level_of = _levels(topology)
-    if level_of is None:
+    ends, source, target = topology.num_ends, topology.source_end, topology.target_end
+    keys = np.sort(source.astype(np.int64) * ends + target)
+    if not np.array_equal(keys, np.sort(target.astype(np.int64) * ends + source)):
+        return None  # fewer channels lead back somewhere
+    # 0 for hosts, 1 for routers with hosts …
+    level_of = heights(np.arange(topology.num_hosts), source, target, ends)
+    steps = np.abs(level_of[source] - level_of[target])
+    if not 0 < level_of.max() < ends or (steps != 1).any():
         return None
     found = [_links(topology, level_of, level) for level in range(1, int(level_of.max()) + 1)]
     levels = [each for each in found if each is not None]
@@ -376,27 +287,11 @@ def tree_shape(topology: Topology) -> TreeShape | None:
     if any(sizes[level] != shape.width(level) for level in range(shape.levels + 1)):
         return None
     placed = _placed(topology, shape, level_of, levels)
-    return placed if placed is not None and _is_that_tree(topology, placed) else None
-
-
-def _both_ways(topology: Topology) -> bool:
-    """Whether as many channels lead back between any two vertices."""
-    source, target = topology.source_end.astype(np.int64), topology.target_end
-    there = np.sort(source * topology.num_ends + target)
-    back = np.sort(target.astype(np.int64) * topology.num_ends + source)
-    return np.array_equal(there, back)
-
-
-def _levels(topology: Topology) -> Ints | None:
-    """Return int64[num_ends], 0 for hosts, 1 for routers with hosts … . None if some have none.
-
-    Also where a channel stays in a level or leaves one out.
-    """
-    source, target = topology.source_end, topology.target_end
-    level_of = heights(np.arange(topology.num_hosts), source, target, topology.num_ends)
-    lost = not 0 < level_of.max() < topology.num_ends
-    steps = np.abs(level_of[source] - level_of[target])
-    return None if lost or (steps != 1).any() else level_of
+    if placed is None:
+        return None
+    low, high = tree_ends(placed)  # the links of the definition, place by place
+    defined = np.sort(np.concatenate([low * ends + high, high * ends + low]))
+    return placed if np.array_equal(defined, keys) else None
 
 
 def _links(topology: Topology, level_of: Ints, level: int) -> _Level | None:
@@ -423,8 +318,7 @@ def _placed(
         return None
     hosts = topology.num_hosts
     order = np.lexsort([blocks[level][:hosts] for level in range(shape.levels)])
-    place = np.empty(hosts, np.int64)
-    place[order] = np.arange(hosts)
+    place = np.argsort(order)
     router_at, first = np.full(topology.num_routers, -1), 0
     for level in range(1, shape.levels + 1):
         there = np.flatnonzero(level_of == level)
@@ -495,15 +389,7 @@ def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> lis
     return found
 
 
-def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
-    """Whether the links of the network are those of the definition, place by place."""
-    ends, low, high = topology.num_ends, *tree_ends(shape)
-    expected = np.concatenate([low * ends + high, high * ends + low])
-    keys = topology.source_end.astype(np.int64) * ends + topology.target_end
-    return np.array_equal(np.sort(expected), np.sort(keys))
-
-
-# -- graph -----------------------------------------------------------------------------------------
+# -- drawings --------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -513,7 +399,7 @@ class Vertex:
     Attributes
     ----------
     kind
-        A word of ``recognise``. Empty where nothing is said.
+        A word that ``which_are_hosts`` knows. Empty where nothing is said.
     label
         What it is called, if not by its key in the drawing.
     computer
@@ -580,30 +466,26 @@ class Drawing:
         if not hosts.all():
             first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
             keys, names = [keys[place] for place in first], [names[place] for place in first]
-        ends, many = self._ends(keys, names), int(hosts.sum())
-        if hosts.all() or (ends < many).all(axis=1).any():
-            found = self._direct(ends, names, many)
-        else:
-            found = self._hosted(ends, keys, names, many)
-        apart = two_apart(found)
-        if apart is not None:
-            what = "nodes" if found.direct else "hosts"
-            first, second = (found.name_of(host) for host in sorted(apart))
-            said = f"{what} {first} and {second} that cannot both reach each other"
-            raise InputError(self.name, said, "a strongly connected network")
-        return found
-
-    def _ends(self, keys: list[Hashable], names: list[str]) -> Ints:
-        """Return the two vertices of each channel as places in ``keys``, int32[num_channels, 2]."""
-        number = {key: place for place, key in enumerate(keys)}
+        number, many = {key: place for place, key in enumerate(keys)}, int(hosts.sum())
         numbers = [(number[link.source], number[link.target]) for link in self.links]
         ends = np.array(numbers, dtype=np.int32).reshape(-1, 2)
         itself = ends[:, 0] == ends[:, 1]
         if itself.any():
             own = names[int(ends[np.argmax(itself), 0])]
-            found = f"a channel from a node to itself: {own} -> {own}"
-            raise InputError(self.name, found, "channels between two nodes")
-        return ends
+            said = f"a channel from a node to itself: {own} -> {own}"
+            raise InputError(self.name, said, "channels between two nodes")
+        if hosts.all() or (ends < many).all(axis=1).any():  # vertices are host and router in one
+            order = np.lexsort((ends[:, 1], ends[:, 0]))
+            ends = ends[order]
+            found = Topology(
+                self.name, len(names), ends[:, 0].copy(), ends[:, 1].copy(),
+                () if names == wanted else tuple(names), switches=tuple(range(many, len(names))),
+                **self._said(order, _link_names(ends, names), slice(None)),
+            )  # fmt: skip
+        else:
+            found = self._hosted(ends, keys, names, many)
+        check_joined(found, self.name, "a strongly connected network")
+        return found
 
     def _said(self, order: Ints, names: Callable[[int], str], reference: slice) -> dict[str, Any]:
         """Return what is said of the channels in an order, as fields of a topology.
@@ -612,29 +494,91 @@ class Drawing:
         """
         said = [self.links[place] for place in order.tolist()]
         rates, delays = [link.bandwidth for link in said], [link.latency for link in said]
-        channels = Channels(self.name, rates, delays, names, self.clock_ghz)
-        bandwidth, gbps = channels.rates(reference)
-        found = {"channel_bandwidth": bandwidth, "channel_cycles": channels.cycles()}
+        bandwidth, gbps = self._rates(rates, names, reference)
+        found = {"channel_bandwidth": bandwidth, "channel_cycles": self._cycles(delays, names)}
         given = {name: values for name, values in found.items() if values is not None}
         clock = self.clock_ghz if "channel_cycles" in given else None
         return given | {"reference_gbps": gbps, "cycle_ns": None if clock is None else 1 / clock}
 
-    def _direct(self, ends: Ints, names: list[str], num_hosts: int) -> Topology:
-        """Return a network whose vertices are host and router in one, but switches behind them."""
-        order = np.lexsort((ends[:, 1], ends[:, 0]))
-        ends = ends[order]
-        plain = names == [str(place) for place in range(len(names))]
-        said = self._said(order, _link_names(ends, names), slice(None))
-        source, target = (ends[:, side].copy() for side in (0, 1))
-        labels = () if plain else tuple(names)
-        switches = tuple(range(num_hosts, len(names)))
-        return Topology(self.name, len(names), source, target, labels, switches=switches, **said)
+    def _rates(
+        self, said: Sequence[Said], names: Callable[[int], str], measured_by: slice
+    ) -> tuple[Floats | None, float | None]:
+        """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
+
+        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
+        such the slowest. In Gb/s it is None where the file says numbers without a unit.
+
+        Raises
+        ------
+        InputError
+            If some channels have a bandwidth and others none, or some a unit and others none.
+        """
+        unit = self._one_unit(said, "bandwidth", f"{RATE} for every link", names)
+        if not unit:
+            return None, None
+        given = np.array([each.value for each in said])
+        known, counts = np.unique(given[measured_by], return_counts=True)
+        reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
+        return given / reference, reference if unit == "Gb/s" else None
+
+    def _cycles(self, said: Sequence[Said], names: Callable[[int], str]) -> Ints | None:
+        """Return the latency of each channel in cycles, at least 1. None where none is said.
+
+        Raises
+        ------
+        InputError
+            If some channels have a latency and others none, or cycles and others a time, if a time
+            is given without a clock, or if one is too long.
+        """
+        unit = self._one_unit(said, "latency", f"{DELAY}, for every link in one unit", names)
+        if not unit:
+            return None
+        given = np.array([each.value for each in said])
+        if unit == "ns":
+            if self.clock_ghz is None:
+                found = f"a latency of {given[0]:g} ns and no clock"
+                raise InputError(self.name, found, f"cycles, or {CLOCK} (the word clock)")
+            given = np.maximum(np.rint(given * self.clock_ghz), 1)
+        if given.max() > MOST_CYCLES:
+            at = int(np.argmax(given))
+            found = f"a latency of {given[at]:g} cycles on {names(at)}"
+            raise InputError(self.name, found, f"at most {MOST_CYCLES}")
+        return given.astype(np.int32)
+
+    def _one_unit(
+        self, said: Sequence[Said], what: str, wanted: str, names: Callable[[int], str]
+    ) -> str:
+        """Return the unit in which every channel says something. Empty where none does."""
+        units = dict.fromkeys(each.unit for each in said)
+        if len(units) < 2:
+            return next(iter(units), "")
+        texts = []
+        for unit in list(units)[:2]:
+            at = next(place for place, each in enumerate(said) if each.unit == unit)
+            number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
+            texts.append(f"{names(at)} with {number if unit else f'no {what}'}")
+        raise InputError(self.name, ", ".join(texts), wanted)
 
     def _hosted(
         self, ends: Ints, keys: list[Hashable], names: list[str], num_hosts: int
     ) -> Topology:
         """Return a network of hosts that hang on routers."""
-        inside, into, out_of = _parts(self.name, ends, num_hosts, names)
+        from_host, to_host = (ends < num_hosts).T
+        sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
+        received = np.bincount(ends[to_host, 1], minlength=num_hosts)
+        bare = (sent == 0) & (received == 0)
+        if bare.any():
+            host = names[int(np.argmax(bare))]
+            wanted = "every host joined to a router"
+            raise InputError(self.name, f"host {host} without a link", wanted)
+        if (sent != received).any():
+            at = int(np.argmax(sent != received))
+            lacks = f"host {names[at]} with {sent[at]} channels out and {received[at]} in"
+            raise InputError(self.name, lacks, "as many channels out of a host as into it")
+        by_source = np.lexsort((ends[:, 1], ends[:, 0]))
+        by_target = np.lexsort((ends[:, 0], ends[:, 1]))
+        inside = by_source[~(from_host | to_host)[by_source]]
+        into, out_of = by_source[from_host[by_source]], by_target[to_host[by_target]]
         order = np.concatenate([inside, into, out_of])
         said = self._said(order, _link_names(ends[order], names), slice(len(inside), None))
         source, target = ((ends[inside, side] - num_hosts).astype(np.int32) for side in (0, 1))
@@ -657,28 +601,6 @@ class Drawing:
 def _link_names(ends: Ints, names: Sequence[str]) -> Callable[[int], str]:
     """Return what names a channel after its two ends."""
     return lambda channel: " -> ".join(names[end] for end in ends[channel].tolist())
-
-
-def _parts(name: str, ends: Ints, num_hosts: int, names: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-    """Return the channels between routers, those out of hosts and those into hosts, in order.
-
-    The n-th channel out of a host and the n-th into it are its n-th port.
-    """
-    from_host, to_host = (ends < num_hosts).T
-    sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
-    received = np.bincount(ends[to_host, 1], minlength=num_hosts)
-    bare = (sent == 0) & (received == 0)
-    if bare.any():
-        host = names[int(np.argmax(bare))]
-        raise InputError(name, f"host {host} without a link", "every host joined to a router")
-    if (sent != received).any():
-        at = int(np.argmax(sent != received))
-        found = f"host {names[at]} with {sent[at]} channels out and {received[at]} in"
-        raise InputError(name, found, "as many channels out of a host as into it")
-    by_source = np.lexsort((ends[:, 1], ends[:, 0]))
-    by_target = np.lexsort((ends[:, 0], ends[:, 1]))
-    inside = by_source[~(from_host | to_host)[by_source]]
-    return inside, by_source[from_host[by_source]], by_target[to_host[by_target]]
 
 
 LINKS = "lines such as 'a b' or 'a -> b'"
@@ -757,12 +679,8 @@ def _listed_link(where: str, line: str) -> tuple[Link, bool]:
     one_way = len(words) > 2 and words[1] in ("->", "→")
     if one_way:
         del words[1]
-    rate: Said | None = NOTHING
-    delay: Said | None = NOTHING
-    if len(words) > 2:
-        rate = bandwidth_of(words[2])
-    if len(words) > 3:
-        delay = latency_of(words[3])
+    rate = bandwidth_of(words[2]) if len(words) > 2 else NOTHING
+    delay = latency_of(words[3]) if len(words) > 3 else NOTHING
     if not 2 <= len(words) <= 4 or rate is None or delay is None:
         raise InputError(where, f"'{line:.200}'", LINK)
     return Link(words[0], words[1], rate, delay), one_way
@@ -777,12 +695,13 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
     multigraph that join the same two nodes are parallel channels.
 
     Attributes of nodes, in any case of letters: ``kind``, ``type`` or ``role`` says what is a host
-    and what a router (see ``recognise``). Hosts are numbered before routers. ``computer`` names the
-    computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``, a number
-    or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time such as
-    ``600ns``. A time needs the graph's attribute ``clock`` (``1GHz``). An attribute must be on all
-    edges or on none. Bandwidths are relative to the rate of most host ports, or of most channels in
-    a direct network. If several rates are as frequent, they are relative to the slowest.
+    and what a router (see ``which_are_hosts``). Hosts are numbered before routers. ``computer``
+    names the computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``,
+    a number or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time
+    such as ``600ns``. A time needs the graph's attribute ``clock`` (``1GHz``). An attribute must be
+    on all edges or on none. Bandwidths are relative to the rate of most host ports, or of most
+    channels in a direct network. If several rates are as frequent, they are relative to the
+    slowest.
 
     Raises
     ------
@@ -806,10 +725,20 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
     found = Drawing(name)
     for node, values in directed.nodes(data=True):
         marks = _marks(values)
-        kind, label = _said(marks, "type", "kind", "role"), _said(marks, "label", "name")
+        kind = marks.get("type") or marks.get("kind") or marks.get("role", "")
+        label = marks.get("label") or marks.get("name", "")
         found.vertices[node] = Vertex(kind, label, marks.get("computer", ""))
+    attributes = ("bandwidth", bandwidth_of, RATE), ("latency", latency_of, DELAY)
     for source, target, values in directed.edges(data=True):
-        found.links.append(_link(source, target, _marks(values), name))
+        marks, link = _marks(values), Link(source, target)
+        for what, read, wanted in attributes:
+            if what in marks:
+                said = read(marks[what])
+                if said is None:
+                    where = f"{name}, link {source} - {target}"
+                    raise InputError(where, f"a {what} of '{marks[what]:.60}'", wanted)
+                link = link._replace(**{what: said})
+        found.links.append(link)
     clock = _marks(graph.graph).get("clock", "")
     if clock:
         found.clock_ghz = clock_of(clock)
@@ -873,7 +802,14 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     up = topology.vertex_up
     for vertex in range(topology.num_ends):
         if topology.direct or up[vertex]:
-            graph.add_node(vertex, **_of_vertex(topology, vertex))
+            said: dict[str, Any] = {"label": topology.name_of(vertex)}
+            if isinstance(topology, Cube):
+                said["coordinates"] = topology.coordinates(vertex)
+            if not topology.direct:
+                said["kind"] = "host" if vertex < topology.num_hosts else "router"
+            if said.get("kind") == "host" and topology.computer_labels:
+                said["computer"] = topology.computer_name(int(topology.node_of_host[vertex]))
+            graph.add_node(vertex, **said)
     gbps = topology.reference_gbps
     if topology.cycle_ns is not None:
         graph.graph["clock"] = f"{1 / topology.cycle_ns:.12g}GHz"
@@ -887,40 +823,6 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     return graph
 
 
-def _of_vertex(topology: Topology, vertex: int) -> dict[str, Any]:
-    """Return what a NetworkX graph says of a vertex."""
-    found: dict[str, Any] = {"label": topology.name_of(vertex)}
-    if isinstance(topology, Cube):
-        found["coordinates"] = topology.coordinates(vertex)
-    if topology.direct:
-        return found
-    found["kind"] = "host" if vertex < topology.num_hosts else "router"
-    if vertex < topology.num_hosts and topology.computer_labels:
-        found["computer"] = topology.computer_name(int(topology.node_of_host[vertex]))
-    return found
-
-
-def _link(source: Any, target: Any, marks: Mapping[str, str], name: str) -> Link:
-    """Return the channel of an edge, and what its attributes say."""
-
-    def said(what: str, read: Callable[[str], Said | None], wanted: str) -> Said:
-        if what not in marks:
-            return NOTHING
-        found = read(marks[what])
-        if found is None:
-            where = f"{name}, link {source} - {target}"
-            raise InputError(where, f"a {what} of '{marks[what]:.60}'", wanted)
-        return found
-
-    rate, delay = said("bandwidth", bandwidth_of, RATE), said("latency", latency_of, DELAY)
-    return Link(source, target, rate, delay)
-
-
 def _marks(values: Mapping[Any, Any]) -> dict[str, str]:
     """Return attributes by their names in small letters, as text."""
     return {str(key).lower(): str(value).strip() for key, value in values.items()}
-
-
-def _said(marks: Mapping[str, str], *names: str) -> str:
-    """Return the first of these attributes that a node has. Empty where it has none."""
-    return next((marks[name] for name in names if marks.get(name)), "")

@@ -1,14 +1,8 @@
 """Measures of networks: degree, links, distances, bisection, and whether all is alike.
 
-What simulators and models ask of a network: all channels alike, perhaps every router a host.
-
-Measures of networks: degree, links, distances, bisection.
-
-Degree and links of a network, and parts of it with few channels around them.
-
-Distances between hosts, in hops: channels between routers.
-
-Bisection width: the least bandwidth between two halves of the hosts.
+Distances between hosts are hops: channels between routers. The bisection width is the least
+bandwidth between two halves of the hosts. ``check_alike`` and ``check_direct`` refuse networks that
+a simulator or a model does not take.
 """
 
 from __future__ import annotations
@@ -22,11 +16,9 @@ import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.topology.core import HyperXShape, Topology, TreeShape, way_back
+from netloom.topology.core import HyperXShape, Topology, TreeShape, adjacency, way_back
 from netloom.topology.cubes import Cube
 from netloom.topology.faults import working_nodes
-
-# -- alike -----------------------------------------------------------------------------------------
 
 
 def check_alike(topology: Topology, what: str) -> None:
@@ -83,9 +75,6 @@ direct network (mesh, torus …) for simulation flit by flit; for this one, use 
     if not topology.direct:
         wanted = f"a direct network (mesh, torus …) for {what}; for this one, use {instead}"
         raise InputError(topology.name, "hosts that hang on routers", wanted)
-
-
-# -- measures --------------------------------------------------------------------------------------
 
 
 def busy_shares(topology: Topology, flits: Floats) -> Floats:
@@ -287,13 +276,11 @@ def _router_distances(routers: Topology, begins: Ints, *, backwards: bool = Fals
             apart = np.abs((begins // stride % side)[:, None] - everyone // stride % side)
             hops += np.minimum(apart, side - apart) if wraps else apart
         return hops
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
     ends = routers.channel_source, routers.channel_target
-    size = routers.num_routers, routers.num_routers
-    channels = np.ones(routers.num_channels), ends[::-1] if backwards else ends
-    return np.asarray(dijkstra(csr_array(channels, shape=size), indices=begins, unweighted=True))
+    graph = adjacency(routers.num_routers, *(ends[::-1] if backwards else ends))
+    return np.asarray(dijkstra(graph, indices=begins, unweighted=True))
 
 
 def host_distances(

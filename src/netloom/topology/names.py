@@ -1,10 +1,8 @@
 """Names of hosts, ports and parts of a network.
 
-Lists of names as batch systems write them: ``n[001-064,070]``.
-
-What descriptions of devices say: the computer they are in, and which of its adapters.
-
-Words for parts of a network: what a person calls hosts, routers and channels, and back.
+Lists of names are as batch systems write them: ``n[001-064,070]``. Descriptions of devices say the
+computer that they are in, and which of its adapters they are. ``NamedParts`` finds hosts, routers
+and channels by what a person calls them. ``vertex_word`` and ``channel_words`` lead back.
 """
 
 from __future__ import annotations
@@ -364,14 +362,15 @@ class NamedParts:
         A link between two vertices is all channels that join them. ``#2`` behind it the second
         each way. If a file says the ports, ``leaf3 port 17`` is the cable in this port.
         """
-        topology = self.topology
-        wanted = self._wanted
+        topology, wanted = self.topology, WANTED
+        if self.whole.cabling is not None and self.whole.num_channels:
+            switch, port, *_ = self.whole.cable_end(0)
+            if port:
+                wanted = WANTED_PORTS.format(f"{short_switch_name(switch)} port {port}")
         if isinstance(word, int):
             if not 0 <= word < topology.num_channels:
-                found, most = f"channel {word}", topology.num_channels - 1
-                raise InputError(
-                    "failed channels", found, f"channels 0 to {most} of {topology.name}"
-                )
+                wanted = f"channels 0 to {topology.num_channels - 1} of {topology.name}"
+                raise InputError("failed channels", f"channel {word}", wanted)
             return [int(topology.whole_channel[word]) if topology.broken else word]
         if cable := self._at_ports(word):
             return cable
@@ -400,14 +399,6 @@ class NamedParts:
                 found += f"#{number}" if number else ""
                 raise InputError("failed channels", found, f"{wanted}, of {self.whole.name}")
         return [int(channel) for here in at for channel in here]
-
-    @property
-    def _wanted(self) -> str:
-        """What names channels, for messages."""
-        if self.whole.cabling is None or not self.whole.num_channels:
-            return WANTED
-        source, port, *_ = self.whole.cable_end(0)
-        return WANTED_PORTS.format(f"{short_switch_name(source)} port {port}") if port else WANTED
 
     def _at_ports(self, word: str) -> list[int]:
         """Return the channels of the cable in a port, or from port to port. [] if it is no port."""
@@ -439,9 +430,8 @@ class NamedParts:
         The names of nodes may have hyphens in them.
         """
         for arrow in ARROW.finditer(word):
-            source, target = (
-                self.vertex(end) for end in (word[: arrow.start()], word[arrow.end() :])
-            )
+            source = self.vertex(word[: arrow.start()])
+            target = self.vertex(word[arrow.end() :])
             if source is not None and target is not None:
                 yield source, target, arrow.group() != "-"
 
@@ -499,7 +489,20 @@ def channel_words(whole: Topology, broken: Ints) -> list[str]:
     (['leaf0->spine0', 'leaf1->spine0#1'], ['leaf0-spine0#1'])
     """
     if whole.cabling is not None and whole.cabling.out_port[broken].all():
-        return _words_of_ports(whole, broken)
+        short = short_names(whole.labels[whole.num_hosts :])
+        cables = [
+            tuple(f"{short.get(name, name)} port {port}" for name, port in (end[:2], end[2:]))
+            for end in map(whole.cable_end, broken.tolist())
+        ]
+        place_of = {pair: at for at, pair in enumerate(cables)}
+        words = []
+        for at, (near, far) in enumerate(cables):
+            back = place_of.get((far, near))
+            if back is None:
+                words.append(f"{near} -> {far}")
+            elif at < back:
+                words.append(near)
+        return words
     source, target = whole.source_end.astype(np.int64), whole.target_end
     keys = source * whole.num_ends + target
     known, place, many = np.unique(keys, return_inverse=True, return_counts=True)
@@ -513,24 +516,6 @@ def channel_words(whole: Topology, broken: Ints) -> list[str]:
         if a < b or not both:
             joint = f"{vertex_word(whole, a)}{'-' if both else '->'}{vertex_word(whole, b)}"
             words.append(f"{joint}#{twin}" if twin else joint)
-    return words
-
-
-def _words_of_ports(whole: Topology, broken: Ints) -> list[str]:
-    """Return ``channel_words`` of a network whose file says the ports."""
-    short = short_names(whole.labels[whole.num_hosts :])
-    ends = [
-        tuple(f"{short.get(name, name)} port {port}" for name, port in (end[:2], end[2:]))
-        for end in map(whole.cable_end, broken.tolist())
-    ]
-    place = {pair: at for at, pair in enumerate(ends)}
-    words = []
-    for at, (near, far) in enumerate(ends):
-        back = place.get((far, near))
-        if back is None:
-            words.append(f"{near} -> {far}")
-        elif at < back:
-            words.append(near)
     return words
 
 

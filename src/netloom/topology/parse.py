@@ -1,14 +1,10 @@
-"""Spec strings of networks.
+"""Networks by name, such as ``mesh:8x8``, ``fat-tree:4x3``, ``dragonfly:2x4x2``, ``graph:FILE``.
 
-The sides of families by name: ``leaf-spine:leaves=32,spines=8,hosts=24`` is ``32x8x24``.
-
-A family declares its sides in one line, ``leaves, spines, hosts per leaf / cables?``: numbers that
-``x`` parts before each slash, and what may be left out marked ``?``. The first word is the name.
-
-Topologies by name, such as ``mesh:8x8``, ``fat-tree:4x3``, ``dragonfly:2x4x2``, ``graph:FILE``.
-
-``SPECS`` declares every name once: the error text, the list in the documentation and the check
-of the grammar follow from it.
+``SPECS`` declares every name once. The error text, the list in the documentation and the check of
+the grammar follow from it. A family declares its sides there in one line, such as ``leaves, spines,
+hosts per leaf / cables?``: numbers that ``x`` parts before each slash, and what may be left out
+marked ``?``. The first word is the name, so that ``leaf-spine:leaves=32,spines=8,hosts=24`` is
+``leaf-spine:32x8x24``.
 """
 
 from __future__ import annotations
@@ -22,24 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.base.errors import InputError
 from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.words import or_near
+from netloom.topology import families
 from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.families import (
-    Omega,
-    butterfly_of,
-    dragonfly_of,
-    dragonfly_plus_of,
-    fat_tree_of,
-    hyperx_of,
-    jellyfish_of,
-    leaf_spine_of,
-    omega,
-    rail_of,
-    slim_fly_of,
-    twisted_torus_of,
-    with_hosts,
-    xgft_of,
-)
 from netloom.topology.graph import graph_topology, read_graph
 
 if TYPE_CHECKING:
@@ -133,25 +114,6 @@ def by_name(argument: str, declared: str) -> dict[str, str]:
     return found
 
 
-def in_words(argument: str, declared: str) -> str:
-    """Return what a network has, in words: "" where its spec says it.
-
-    Examples
-    --------
-    >>> in_words("32x24x8", "leaves, spines, hosts per leaf / cables?")
-    '32 leaves, 24 spines, 8 hosts per leaf'
-    >>> in_words("1x2x4/1", "units, computers per unit, rails / cables per leaf and spine?")
-    '1 unit, 2 computers per unit, 4 rails, 1 cable per leaf and spine'
-    """
-    words = {side.name: side.words for side in sides_of(declared)}
-    found = by_name(argument, declared)
-    return ", ".join(
-        f"{value} {_one(words[name]) if value == '1' else words[name]}"
-        for name, value in found.items()
-        if name not in UNCOUNTED
-    )
-
-
 def _one(words: str) -> str:
     """Return what is counted, of which there is one."""
     noun, *rest = re.split(r" (?=per |between |of |each )", words, maxsplit=1)
@@ -215,16 +177,12 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
         wanted = or_near(f"{name}:{argument}", known, TOPOLOGIES)
         raise InputError(f"topology '{spec}'", f"'{name}'", wanted)
     found = SPECS[name]
-    if "=" in argument and found.sides and not _has_form(found, argument):
+    begin = f"{name}:{argument.partition('=')[0]}="
+    # a family may have a form of its own that begins so, as `fat-tree:k=8` does
+    if "=" in argument and found.sides and not any(form.startswith(begin) for form in found.forms):
         argument = in_order(argument, found.sides, spec)
         spec = f"{name}:{argument}"
     return found.make(argument, spec)
-
-
-def _has_form(found: Spec, argument: str) -> bool:
-    """Return whether a family has a form of its own that begins so, as ``fat-tree:k=8`` does."""
-    begin = argument.partition("=")[0]
-    return any(form.partition(":")[2].startswith(f"{begin}=") for form in found.forms)
 
 
 def spec_by_name(spec: str) -> str:
@@ -249,10 +207,19 @@ def spec_in_words(spec: str) -> str:
     --------
     >>> spec_in_words("leaf-spine:32x24x8"), spec_in_words("torus:8x8")
     ('32 leaves, 24 spines, 8 hosts per leaf', '')
+    >>> spec_in_words("rail:1x2x4x2/1")
+    '1 unit, 2 computers per unit, 4 rails, 2 spines, 1 cable between each leaf and spine'
     """
     name, argument = split_spec(spec)
     sides = SPECS[name].sides if name in SPECS else ""
-    return in_words(argument, sides) if sides else ""
+    if not sides:
+        return ""
+    words, found = {side.name: side.words for side in sides_of(sides)}, by_name(argument, sides)
+    return ", ".join(
+        f"{value} {_one(words[name]) if value == '1' else words[name]}"
+        for name, value in found.items()
+        if name not in UNCOUNTED
+    )
 
 
 def spec_table() -> str:
@@ -263,16 +230,13 @@ def spec_table() -> str:
     >>> print(spec_table().splitlines()[5])
     | `ring:16` | routers in a ring; `/c` hosts on each | `ring:length=16` |
     """
-    rows = [
-        f"| {', '.join(f'`{form}`' for form in spec.forms)} | {spec.says} | {_named(spec)} |"
-        for spec in SPECS.values()
-    ]
-    return "\n".join(["| network | numbers | by name |", "| --- | --- | --- |", *rows])
-
-
-def _named(spec: Spec) -> str:
-    """Return the example of a family that says most, with the names of its sides."""
-    return f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
+    rows = ["| network | numbers | by name |", "| --- | --- | --- |"]
+    for spec in SPECS.values():
+        forms = ", ".join(f"`{form}`" for form in spec.forms)
+        # the form that says most, with the names of its sides
+        named = f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
+        rows.append(f"| {forms} | {spec.says} | {named} |")
+    return "\n".join(rows)
 
 
 def _one_side(argument: str, spec: str, *, wraps: bool) -> Cube:
@@ -302,10 +266,10 @@ def _hypercube_size(argument: str, spec: str) -> int:
     return 1 << min(whole_number(argument, where=spec, least=1), 64)
 
 
-def _omega(argument: str, spec: str) -> Omega:
+def _omega(argument: str, spec: str) -> families.Omega:
     pes, slash, switch_size = argument.partition("/")
     size = whole_number(switch_size, where=spec) if slash else 2
-    return omega(whole_number(pes, where=spec), size)
+    return families.omega(whole_number(pes, where=spec), size)
 
 
 def _graph(argument: str, spec: str) -> Topology:
@@ -331,107 +295,115 @@ SPECS: dict[str, Spec] = {
     "mesh": Spec(
         ("mesh:8x8", "mesh:4x4/4"),
         "sides; `/c` puts c hosts on each router",
-        with_hosts(lambda argument, spec: mesh(*parse_sides(argument, where=spec)), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: mesh(*parse_sides(argument, where=spec)), _grid_size
+        ),
         CONCENTRATED,
     ),
     "torus": Spec(
         ("torus:4x4x4", "torus:4x4x4/2"),
         "sides, all wrapped; `/c` hosts on each router",
-        with_hosts(lambda argument, spec: torus(*parse_sides(argument, where=spec)), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: torus(*parse_sides(argument, where=spec)), _grid_size
+        ),
         CONCENTRATED,
     ),
     "line": Spec(
         ("line:16",),
         "routers in a row; `/c` hosts on each",
-        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=False), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: _one_side(argument, spec, wraps=False), _grid_size
+        ),
         "length / hosts per router?",
     ),
     "ring": Spec(
         ("ring:16",),
         "routers in a ring; `/c` hosts on each",
-        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=True), _grid_size),
+        families.with_hosts(
+            lambda argument, spec: _one_side(argument, spec, wraps=True), _grid_size
+        ),
         "length / hosts per router?",
     ),
     "hypercube": Spec(
         ("hypercube:6",),
         "dimensions; `/c` hosts on each router",
-        with_hosts(_hypercube, _hypercube_size),
+        families.with_hosts(_hypercube, _hypercube_size),
         "dimensions / hosts per router?",
     ),
     "cube": Spec(
         ("cube:8wx4",),
         "sides, of which those marked `w` wrap; `/c` hosts on each router",
-        with_hosts(_mixed, _grid_size),
+        families.with_hosts(_mixed, _grid_size),
         CONCENTRATED,
     ),
     "twisted-torus": Spec(
         ("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
         "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
-        with_hosts(twisted_torus_of, _grid_size),
+        families.with_hosts(families.twisted_torus, _grid_size),
         CONCENTRATED,
     ),
     "fat-tree": Spec(
         ("fat-tree:4x3", "fat-tree:k=8"),
         "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
-        fat_tree_of,
+        families.fat_tree,
         "ports each way, levels",
     ),
     "xgft": Spec(
         ("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
         "children of each level from the hosts up / parents / parallel links",
-        xgft_of,
+        families.xgft_of,
         "children / parents / parallel?",
     ),
     "leaf-spine": Spec(
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
         "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
-        leaf_spine_of,
+        families.leaf_spine,
         "leaves, spines, hosts per leaf / cables between each leaf and spine?",
     ),
     "rail": Spec(
         ("rail:2x4x8x4", "rail:2x4x8x4/2"),
         "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
         "cables between each leaf and spine",
-        rail_of,
+        families.rail,
         "units, computers per unit, rails, spines / cables between each leaf and spine?",
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
         "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
         "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
-        dragonfly_of,
+        families.dragonfly,
         "hosts per router, routers per group, global links per router / groups? / wiring?",
     ),
     "dragonfly+": Spec(
         ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
         "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
         "for `dragonfly`",
-        dragonfly_plus_of,
+        families.dragonfly_plus,
         "leaves per group, spines per group, hosts per leaf, global links per spine / groups? "
         "/ wiring?",
     ),
     "hyperx": Spec(
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
         "sides / hosts per router / links between two routers",
-        hyperx_of,
+        families.hyperx,
         "sides / hosts per router / lanes between two routers?",
     ),
     "slim-fly": Spec(
         ("slim-fly:5/4",),
         "q, a power of a prime / hosts per router",
-        slim_fly_of,
+        families.slim_fly,
         "q / hosts per router",
     ),
     "jellyfish": Spec(
         ("jellyfish:32x5x3/1",),
         "routers, links and hosts of each / seed",
-        jellyfish_of,
+        families.jellyfish,
         "routers, links per router, hosts per router / seed?",
     ),
     "butterfly": Spec(
         ("butterfly:4x3",),
         "k and n of a k-ary n-fly, one way through its stages",
-        butterfly_of,
+        families.butterfly,
         "ports each way, stages",
     ),
     "omega": Spec(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +11,15 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.topology.families import DIGITS, Digits, checked_stages, digit_reversed
+from netloom.topology.families import checked_stages
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
 from netloom_papers.combining.hot_spots import HotSpotTraffic
+
+Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
+
+DIGITS: tuple[Digits, ...] = ("most-significant-first", "least-significant-first")
+"""The order in which the stages look at the base-r digits of a module's number."""
 
 ORDERS = ("forward", "backward")
 
@@ -128,6 +133,28 @@ class CombiningNetwork:
         if self.digits == "most-significant-first":
             return np.asarray(modules, np.int32)
         return digit_reversed(modules, self.pes, self.switch_size)
+
+
+def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> Ints:
+    """Return each number below ``pes`` with its base-r digits in reverse order.
+
+    ``modules``: int[...], 0 … ``pes`` − 1. With N = r^K PEs and switches of size r, numbers
+    have K digits.
+
+    Examples
+    --------
+    >>> digit_reversed([1, 3, 6], 8)
+    array([4, 6, 3], dtype=int32)
+    >>> digit_reversed(7, 64, 8)
+    array(56, dtype=int32)
+    """
+    bits = switch_size.bit_length() - 1
+    left = np.asarray(modules, np.int32)
+    found = np.zeros_like(left)
+    for _ in range((pes.bit_length() - 1) // bits):
+        found = (found << bits) | (left & (switch_size - 1))
+        left = left >> bits
+    return np.asarray(found)
 
 
 MOST_PACKETS = 2**26

@@ -12,7 +12,7 @@ from netloom.base.errors import InputError
 from netloom.topology import topology, without
 from netloom.topology.core import way_back
 from netloom.topology.subnets.files import read_fabric
-from netloom.topology.subnets.shapes import missing_parts, shape_words
+from netloom.topology.subnets.shapes import missing_parts, shape_of
 from tests.reference.ibsim import ibsim_text
 from tests.topology.subnets.fabric_files import (
     GOLDEN,
@@ -57,8 +57,8 @@ WHOLE = {
 @pytest.mark.parametrize("spec", WHOLE)
 def test_of_a_network_that_is_whole_its_shape_is_said_and_no_more(spec):
     net = written_and_read(spec)
-    assert shape_words(net) == shape_words(topology(spec)) or spec.startswith("rail")
-    assert shape_words(net) == WHOLE[spec]
+    assert shape_of(net).words == shape_of(topology(spec)).words or spec.startswith("rail")
+    assert shape_of(net).words == WHOLE[spec]
     assert missing_parts(net) == missing_parts(topology(spec)) == ()
 
 
@@ -66,7 +66,7 @@ def test_of_a_network_that_is_whole_its_shape_is_said_and_no_more(spec):
 def test_of_the_fabrics_whose_tables_are_compared_nothing_is_missing(name):
     net = read_text_as_fabric(unpacked(f"{name}.ibsim"))
     assert missing_parts(net) == ()
-    assert not shape_words(net).startswith("no known")
+    assert not shape_of(net).words.startswith("no known")
 
 
 CUT = (
@@ -105,9 +105,9 @@ def test_a_cable_that_is_cut_is_said_with_an_end_of_it(spec, data):
     for channel in cut:
         ends = [whole.name_of(int(v[channel])) for v in (whole.source_end, whole.target_end)]
         assert any(each in line for line in said for each in ends), (ends, said)
-    kind = WHOLE.get(spec, shape_words(whole)).split(" of ")[0]
+    kind = WHOLE.get(spec, shape_of(whole).words).split(" of ")[0]
     if len(cut) == 1 or "tree" in kind:
-        assert shape_words(found).startswith(kind)
+        assert shape_of(found).words.startswith(kind)
 
 
 @settings(max_examples=40)
@@ -130,7 +130,9 @@ def test_a_switch_that_is_gone_is_said(spec, data):
 
 def test_what_the_fabric_of_dgx_computers_lacks():
     net = read_fabric("examples/dgx-40.ibnetdiscover")
-    assert shape_words(net) == "two-level tree of 31 leaves and 9 spines, rail-optimised, 4 rails"
+    assert (
+        shape_of(net).words == "two-level tree of 31 leaves and 9 spines, rail-optimised, 4 rails"
+    )
     assert net.cabling.rail_names == (
         "HCA-1, mlx5_0", "HCA-2, mlx5_1", "HCA-5, mlx5_4", "HCA-6, mlx5_5"
     )  # fmt: skip
@@ -188,13 +190,13 @@ def test_leaves_without_hosts_and_spines_with_one_do_not_hide_a_tree():
         alone = alone.replace(f'[{port}]\t"H-{0x100000000 + 2 * (port - 4):016x}"[1]\n', "", 1)
     found = read_text_as_fabric(alone)
     assert found.num_hosts == 20
-    assert shape_words(found) == "two-level tree of 6 leaves and 3 spines"
+    assert shape_of(found).words == "two-level tree of 6 leaves and 3 spines"
     assert missing_parts(found) == ()
     manager = text.replace('Switch\t6 "S-0000000002000006"', 'Switch\t7 "S-0000000002000006"')
     said = '# "spine0" base port 0 lid 0 lmc 0\n'
     manager = manager.replace(said, said + '[7] "H-00000000000000ff"[1]\n')
     manager += '\nCa 1 "H-00000000000000ff" # "manager"\n[1] "S-0000000002000006"[7]\n'
-    assert shape_words(read_text_as_fabric(manager)) == "two-level tree of 6 leaves and 3 spines"
+    assert shape_of(read_text_as_fabric(manager)).words == "two-level tree of 6 leaves and 3 spines"
 
 
 def test_leaves_of_another_name_may_have_fewer_uplinks():

@@ -1,12 +1,9 @@
 """Paths of a forwarding table over flat arrays: all of them, and those of permutations.
 
-Permutations of hosts straight from a forwarding table.
+Permutations of hosts come straight from a table. All paths are followed destination by destination,
+whether they arrive or not.
 
-Twin: ``tests/reference/permutations.py``.
-
-Every path of a forwarding table, destination by destination, whether it arrives or not.
-
-Twin: ``tests/reference/figures_of_tables.py``.
+Twin: ``tests/reference/permutations.py`` and ``tests/reference/figures_of_tables.py``.
 """
 
 from __future__ import annotations
@@ -14,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import njit
-
-# -- drawn -----------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -48,9 +43,6 @@ def permuted(table, firsts, entry, row, alone, channel_target, bandwidth):
                     shares[group] += least / alone[pair]
         shares[group] /= max(firsts[group + 1] - firsts[group], 1)
     return longest, shares
-
-
-# -- figures ---------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)

@@ -1,18 +1,16 @@
 """Tables made destination by destination over flat arrays.
 
-Tables for a program over flat arrays: one destination's paths after the other.
-
-``allowed[exit, channel]`` says by which channels packets may go to a router. Each leads one hop
-nearer. ``outgoing`` is (offsets, channels) by router.
+A table for a program lays one destination's paths after the other. ``allowed[exit, channel]`` says
+by which channels packets may go to a router. Each leads one hop nearer. ``outgoing`` is (offsets,
+channels) by router.
 
 Twin: ``tests/reference/program_tables.py``.
 
-Paths to one destination after the other, each by what collides least with all others.
-
-Let X be the number of pairs of paths that share a channel, but neither source nor destination.
-While other paths stay, X is linear in the paths to one destination. A path from source s over
-channel c adds (paths on c to other destinations − those from s). So each destination takes cheapest
-paths, and X never rises.
+A table for all lays the paths to one destination after the other, each by what collides least with
+all others. Let X be the number of pairs of paths that share a channel, but neither source nor
+destination. While other paths stay, X is linear in the paths to one destination. A path from source
+s over channel c adds (paths on c to other destinations − those from s). So each destination takes
+cheapest paths, and X never rises.
 
 A router looks at all ways that are not laid yet (``search``). In large networks it looks at few:
 every router first notes the way that is cheapest while nothing goes to this destination. Then those
@@ -39,7 +37,7 @@ import numpy as np
 from netloom.base.compilation import inlined, njit
 from netloom.fabrics.kernels.ways import list_ways
 
-# -- program ---------------------------------------------------------------------------------------
+# -- for a program ---------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -161,7 +159,7 @@ def _score(load, speed):
     return np.float64(np.float32(most)), squares
 
 
-# -- rerouting -------------------------------------------------------------------------------------
+# -- for all hosts ---------------------------------------------------------------------------------
 
 
 @njit(nogil=True)

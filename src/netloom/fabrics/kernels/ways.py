@@ -1,16 +1,11 @@
 """Ways that may lead to a router, also such as close no circle, over flat arrays.
 
-Which channels may lead to a router, over flat arrays: shortest ways, all of them or up*down*.
+Shortest ways are all of them or up*down*. ``wiring`` is (channel_source, channel_target,
+in_offsets, in_channels, out_offsets, out_channels). Ways to other end points close no circle with
+those that are there: ``graph`` is the ``DependencyGraph`` of ``netloom.routing.forwarding.tables``,
+of one lane.
 
-``wiring`` is (channel_source, channel_target, in_offsets, in_channels, out_offsets, out_channels).
-
-Twin: ``tests/reference/rerouting.py``.
-
-Ways that close no circle with those that are there, over flat arrays.
-
-``graph`` is the ``DependencyGraph`` of ``netloom.routing.forwarding.tables``, of one lane.
-
-Twin: ``tests/reference/other_ends.py``.
+Twin: ``tests/reference/rerouting.py`` and ``tests/reference/other_ends.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +15,7 @@ import numpy as np
 from netloom.base.compilation import njit
 from netloom.routing.kernels.layers import insert, remove
 
-# -- ways ------------------------------------------------------------------------------------------
+# -- ways that lead to a router --------------------------------------------------------------------
 
 
 @njit(nogil=True)
@@ -104,7 +99,7 @@ def list_ways(hops, down, height, wiring, order, offsets, channels):
     return known
 
 
-# -- other ends ------------------------------------------------------------------------------------
+# -- ways that close no circle ---------------------------------------------------------------------
 
 
 @njit(nogil=True)

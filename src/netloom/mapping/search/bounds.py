@@ -215,20 +215,28 @@ def _around(
 ) -> Groups:
     """Return groups with the channels around them: those of hosts and the routers nearest to them.
 
-    Without ``rows`` (see ``_nearest_group``), of hosts without any router.
+    ``rows``: how far routers are from the ports of hosts in groups, both ways. Without them, of
+    hosts without any router.
     """
     topology = value_of.topology
     group = np.full(topology.num_hosts, -1, np.int64)
     group[value_of.nodes] = label
     near = np.full(topology.num_routers, -1, np.int64)
     if rows is not None:
-        near = _nearest_group(topology, group, rows)
+        # the group that each router is nearest to, none if it is as near to several
+        of = np.tile(group[topology.port_host], 2)
+        of = of[of >= 0]
+        order = np.argsort(of, kind="stable")
+        begins = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
+        apart = np.minimum.reduceat(rows[order], begins)
+        nearest = apart == apart.min(axis=0)
+        lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
+        near = np.where(lone, nearest.argmax(axis=0), -1)
     inside, first = topology.routers, topology.num_hosts
     used = group[topology.port_host] >= 0
     host = topology.port_host[used]
-    sends, receives = (
-        first + router[used] for router in (topology.injection_router, topology.ejection_router)
-    )
+    sends = first + topology.injection_router[used]
+    receives = first + topology.ejection_router[used]
     leaving, entering = leading_out(
         np.append(group, near),
         np.concatenate([first + inside.channel_source, host, receives]),
@@ -236,22 +244,6 @@ def _around(
         np.append(between, ports[np.tile(used, 2)]),
     )
     return Groups(np.bincount(label) * value_of.tasks_per_node, leaving, entering)
-
-
-def _nearest_group(topology: Topology, group: Ints, rows: Floats) -> Ints:
-    """Return the group of hosts that each router is nearest to, int64[num_routers].
-
-    -1 if it is as near to several. ``group`` is int64[num_hosts], that of each host, or -1.
-    ``rows``: how far routers are from the ports of hosts in groups, both ways.
-    """
-    of = np.tile(group[topology.port_host], 2)
-    of = of[of >= 0]
-    order = np.argsort(of, kind="stable")
-    first = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
-    apart = np.minimum.reduceat(rows[order], first)
-    nearest = apart == apart.min(axis=0)
-    lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
-    return np.where(lone, nearest.argmax(axis=0), -1)
 
 
 EXACT = 1 - 1e-9
@@ -356,7 +348,7 @@ def least_channel_load(value_of: Measure, pace: Floats | None = None) -> float:
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
 
     ``pace``: float64[num_channels], the weight of a unit on each channel (see
-    ``objectives.pace_of``), by default 1 between routers.
+    ``Measure.pace``), by default 1 between routers.
 
     It is the largest of several bounds. One is hop-bytes / all channels. Another divides the
     traffic that a task sends or receives over the channels of its router, with no edge on two of

@@ -131,7 +131,20 @@ def search_arrays(value_of: Measure) -> SearchArrays:
     app, topology, routing = value_of.app, value_of.topology, value_of.routing
     nodes, tasks_per_node, counts = value_of.nodes, value_of.tasks_per_node, value_of.counted
     place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
-    graph = _graph(app, value_of.weights, len(place_node))
+    # both directions of each pair of tasks together
+    items, up = len(place_node), app.source < app.target
+    low = np.minimum(app.source, app.target).astype(np.int64)
+    high = np.maximum(app.source, app.target).astype(np.int64)
+    pairs, pair = np.unique(low * items + high, return_inverse=True)
+    there, back = (
+        np.bincount(pair[way], value_of.weights[way], len(pairs)).astype(np.float64)
+        for way in (up, ~up)
+    )
+    ends = np.concatenate([pairs // items, pairs % items])
+    order = np.argsort(ends, kind="stable")
+    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items))).astype(np.int64)
+    others = np.concatenate([pairs % items, pairs // items])[order]
+    graph = Graph(offsets, others, np.append(there, back)[order], np.append(back, there)[order])
     net, row = _net(topology, routing, nodes, counts)
     light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
     base = np.zeros(topology.num_channels)
@@ -146,6 +159,12 @@ def search_arrays(value_of: Measure) -> SearchArrays:
             found = measure(topology, routing, *_pairs(topology, used, used), sent)
             base[: topology.num_network_channels] = found.weighted_channel_load
             base *= counts
+    # the places of the hosts near each row of the tables
+    near = near_hosts(topology, nodes, FEW_NEAR)
+    many = np.zeros(int(row.max()) + 1, np.int64)
+    many[row] = np.diff(near.indptr) * tasks_per_node
+    beside = near[np.argsort(row, kind="stable")].indices.astype(np.int64)
+    places = beside[:, None] * tasks_per_node + np.arange(tasks_per_node)
     return SearchArrays(
         graph=graph,
         net=net,
@@ -154,7 +173,7 @@ def search_arrays(value_of: Measure) -> SearchArrays:
         partners=drawn_partners(light),
         place_node=place_node,
         place_row=np.repeat(row, tasks_per_node),
-        near=_near(topology, nodes, row, tasks_per_node),
+        near=(np.append(0, np.cumsum(many)), places.ravel()),
         num_tasks=app.num_tasks,
         num_channels=topology.num_channels,
     )
@@ -201,21 +220,6 @@ def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     return Graph(offsets, other[kept].astype(np.int64), out[kept], into[kept]), alike
 
 
-def _graph(app: ProcessGraph, weights: Floats, items: int) -> Graph:
-    low = np.minimum(app.source, app.target).astype(np.int64)
-    high = np.maximum(app.source, app.target).astype(np.int64)
-    pairs, pair = np.unique(low * items + high, return_inverse=True)
-    up = app.source < app.target
-    upwards = np.bincount(pair[up], weights[up], len(pairs)).astype(np.float64)
-    downwards = np.bincount(pair[~up], weights[~up], len(pairs)).astype(np.float64)
-    ends = np.concatenate([pairs // items, pairs % items])
-    order = np.argsort(ends, kind="stable")
-    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items)))
-    others = np.concatenate([pairs % items, pairs // items])
-    out, into = np.append(upwards, downwards), np.append(downwards, upwards)
-    return Graph(offsets.astype(np.int64), others[order], out[order], into[order])
-
-
 def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tuple[Net, Ints]:
     """Return a network's tables, and the row of each node in them, int64[len(nodes)].
 
@@ -244,11 +248,9 @@ def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tup
         found.append(_crossed(topology, routed, len(source), pace))
     lengths, hops, channels, shares = map(np.concatenate, zip(*found, strict=True))
     distance = hops.reshape(number, number).astype(np.float64 if routing.several else np.int16)
-    offsets, shares = (
-        np.append(0, np.cumsum(lengths)),
-        shares[:0] if (shares == 1).all() else shares,
-    )
+    shares = shares[:0] if (shares == 1).all() else shares
     tables = cube_tables(mesh(1), DimensionOrder())
+    offsets = np.append(0, np.cumsum(lengths))
     return Net(tables, offsets, channels, distance, shares), np.arange(number)
 
 
@@ -282,19 +284,6 @@ def _crossed(
         pair, channel = np.divmod(keys, topology.num_channels)
         channels = channel.astype(np.int32)
     return np.bincount(pair, minlength=pairs), hops, channels, share * pace[channels]
-
-
-def _near(topology: Topology, nodes: Ints, row: Ints, tasks_per_node: int) -> tuple[Ints, Ints]:
-    """Return the places of the hosts near each row of the tables. See ``near_hosts``.
-
-    ``row``: int64[len(nodes)], that of each node.
-    """
-    near = near_hosts(topology, nodes, FEW_NEAR)
-    counts = np.zeros(int(row.max()) + 1, np.int64)
-    counts[row] = np.diff(near.indptr) * tasks_per_node
-    found = near[np.argsort(row, kind="stable")].indices.astype(np.int64)
-    places = found[:, None] * tasks_per_node + np.arange(tasks_per_node)
-    return np.append(0, np.cumsum(counts)), places.ravel()
 
 
 MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
@@ -415,10 +404,8 @@ class Held(NamedTuple):
 
 
 def _held(arrays: SearchArrays, start: Ints | None, rng: np.random.Generator) -> Held:
-    if start is None:
-        place_of = rng.permutation(len(arrays.place_node))
-    else:
-        place_of = places_of_items(start, arrays.place_node)
+    places = arrays.place_node
+    place_of = rng.permutation(len(places)) if start is None else places_of_items(start, places)
     node_of = arrays.place_row[place_of]
     return Held(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
 
@@ -786,7 +773,14 @@ def search_mapping(
     began = thread_time()
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
-    allowed = _allowed(nodes, topology)
+    if nodes is None:
+        allowed = nodes_for_tasks(topology)
+    else:
+        given = np.unique(np.asarray(nodes, np.int64))
+        if not len(given) or given[0] < 0 or given[-1] >= topology.num_hosts:
+            found = f"{given.tolist()[:8]}"
+            raise InputError("nodes", found, f"numbers below {topology.num_hosts}")
+        allowed = given.astype(np.int32)
     check_room(app.num_tasks, len(allowed), tasks_per_node, "nodes")
     if not carried.sum() > 0:
         raise InputError(app.name, "no traffic", "tasks that communicate")
@@ -823,16 +817,6 @@ def search_mapping(
         seconds=sum(search.spent.values()),
         interrupted=search.interrupted,
     )
-
-
-def _allowed(nodes: ArrayLike | None, topology: Topology) -> Ints:
-    """Return the nodes that may be used, each once."""
-    if nodes is None:
-        return nodes_for_tasks(topology)
-    given = np.unique(np.asarray(nodes, np.int64))
-    if not len(given) or given[0] < 0 or given[-1] >= topology.num_hosts:
-        raise InputError("nodes", f"{given.tolist()[:8]}", f"numbers below {topology.num_hosts}")
-    return given.astype(np.int32)
 
 
 def beside_random(

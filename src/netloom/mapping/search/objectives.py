@@ -88,26 +88,6 @@ def _router_hops(routers: Topology, some: bytes) -> Floats:
     return hop_distances(routers, np.frombuffer(some, np.int64))
 
 
-def pace_of(topology: Topology, tasks_per_node: int) -> Floats:
-    """Return what a unit of load on each channel counts, float64[num_channels].
-
-    Its time, 1 / bandwidth. If every host has one task and equal ports, the hosts' own channels
-    carry the same under every mapping, and count nothing. Otherwise no mapping would be better than
-    another if these channels are the busiest. With several tasks per host, several hosts per node,
-    several ports or different ports, they count like all others.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> pace_of(topology("leaf-spine:2x1x1"), tasks_per_node=1)
-    array([1., 1., 1., 1., 0., 0., 0., 0.])
-    """
-    pace = np.append(1 / topology.routers.channel_bandwidth, 1 / topology.port_bandwidth)
-    if not hosts_count(topology, tasks_per_node):
-        pace[topology.num_network_channels :] = 0
-    return pace[: topology.num_channels]  # of hosts' channels too, if the network lists them
-
-
 def hop_pace(topology: Topology) -> Floats:
     """Return 1 for each channel between routers, 0 for those of hosts: float64[num_channels]."""
     return (np.arange(topology.num_channels) < topology.num_network_channels).astype(np.float64)
@@ -135,7 +115,8 @@ OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
 channel, over its bandwidth. ``path-contention``: the highest ν, then their sum. ``saturation``: the
 weight of the path that meets most, with all that it meets. The worst node saturates at its inverse
 (lemma 4). All are of channels between routers: what a host sends and receives is the same wherever
-its one task runs. If that is not so, the load is of hosts' channels as well. See ``pace_of``."""
+its one task runs. If that is not so, the load is of hosts' channels as well. See
+``Measure.pace``."""
 
 DIGITS = 10
 """Digits of a value by which mappings are told apart."""
@@ -230,8 +211,18 @@ class Measure:
 
     @cached_property
     def pace(self) -> Floats:
-        """What a unit of load on each channel counts. See ``pace_of``."""
-        return pace_of(self.topology, self.tasks_per_node)
+        """What a unit of load on each channel counts, float64[num_channels].
+
+        Its time, 1 / bandwidth. If every host has one task and equal ports, the hosts' own channels
+        carry the same under every mapping, and count nothing. Otherwise no mapping would be better
+        than another if these channels are the busiest. With several tasks per host, several hosts
+        per node, several ports or different ports, they count like all others.
+        """
+        topology = self.topology
+        pace = np.append(1 / topology.routers.channel_bandwidth, 1 / topology.port_bandwidth)
+        if not hosts_count(topology, self.tasks_per_node):
+            pace[topology.num_network_channels :] = 0
+        return pace[: topology.num_channels]  # of hosts' channels too, if the network lists them
 
     @property
     def counted(self) -> Floats:

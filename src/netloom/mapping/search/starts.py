@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Neighbours: TypeAlias = tuple[Ints, Ints]
 
-    Kinds: TypeAlias = tuple[Bools, Ints, Ints]
-
 LARGEST_SUM = 2**29
 """Most that all whole-number weights may come to: METIS adds them up in 32 bits."""
 
@@ -82,8 +80,12 @@ def bisect(part: Part, share: int, seed: int) -> Bools:
     tasks = len(part.drawn)
     if share in (0, tasks):
         return np.full(tasks, share > 0)
-    if tasks <= FEW_TASKS:
-        return _best_of_all(part, share)
+    if tasks <= FEW_TASKS:  # the best of all ways
+        sent = np.zeros((tasks, tasks))
+        sent[part.source, part.others] = part.weights
+        ways = _ways(tasks, share)
+        kept = np.einsum("wi,ij,wj->w", ways, sent, ways - 1)  # minus what is cut
+        return np.asarray(ways[int(np.argmax(kept + ways @ part.drawn))] > 0)
     first = np.zeros(tasks, np.bool_)
     if len(part.others):
         first = _cut(part, share, seed)
@@ -103,16 +105,6 @@ def gain(part: Part, first: Bools) -> float:
     """
     cut = part.weights @ (first[part.source] != first[part.others]) / 2
     return float(part.drawn @ np.where(first, 0.5, -0.5) - cut)
-
-
-def _best_of_all(part: Part, share: int) -> Bools:
-    """Return the best of all ways to choose the first half."""
-    tasks = len(part.drawn)
-    sent = np.zeros((tasks, tasks))
-    sent[part.source, part.others] = part.weights
-    ways = _ways(tasks, share)
-    kept = np.einsum("wi,ij,wj->w", ways, sent, ways - 1)  # minus what is cut
-    return np.asarray(ways[int(np.argmax(kept + ways @ part.drawn))] > 0)
 
 
 @lru_cache(maxsize=FEW_TASKS**2)
@@ -192,33 +184,24 @@ class Ground(NamedTuple):
 
 def ground_of(topology: Topology, nodes: Ints | None = None) -> Ground:
     """Return the network in which nodes lie: these, or all of them."""
-    from scipy.sparse.csgraph import connected_components
-
     whole = topology.whole
     hosts = np.arange(whole.num_hosts) if nodes is None else np.unique(nodes)
     router = whole.injection_router[np.minimum(whole.port_offsets[:-1], whole.num_ports - 1)]
     row, order, table = np.full(whole.num_hosts, -1), np.zeros(0, np.int64), np.zeros((0, 0))
     if not isinstance(whole.routers, Cube):
+        from scipy.cluster.hierarchy import leaves_list, linkage
+        from scipy.sparse.csgraph import connected_components
+        from scipy.spatial.distance import squareform
+
         found = hops(whole, hosts, hosts)
         table, row[hosts] = np.where(np.isinf(found), whole.num_hosts, found), np.arange(len(hosts))
         if connected_components(table <= 1)[0] > 1:
             order = np.zeros(whole.num_hosts, np.int64)
-            order[hosts] = _side_by_side(table)
+            order[hosts] = np.arange(len(hosts))
+            if len(hosts) > 2:  # as leaves of a dendrogram: pods and groups stay together
+                line = leaves_list(linkage(squareform(table, checks=False), "average"))
+                order[hosts] = np.argsort(line, kind="stable")
     return Ground(whole, table, row, router.astype(np.int64), order)
-
-
-def _side_by_side(table: Floats) -> Ints:
-    """Return the place of each host in a line: leaves, pods and groups stay together.
-
-    It is the order of leaves of a dendrogram (average linkage), which for trees is the tree.
-    """
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    if len(table) < 3:
-        return np.arange(len(table))
-    line = leaves_list(linkage(squareform(table, checks=False), "average"))
-    return np.argsort(line, kind="stable")
 
 
 def apart(ground: Ground, sources: Ints, targets: Ints) -> Floats:
@@ -606,8 +589,14 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
 
     degree, free_near = np.diff(guest[0]), np.diff(host[0])
     tasks, number, most = len(degree), len(free_near), int(degree.max())
-    kinds = _kinds(guest, host)
-    choice = kinds[0].sum(axis=1)[kinds[1]]
+    # Which kinds of tasks fit onto which kinds of nodes, and the kind of each. An embedding brings
+    # nothing further apart: a node has as many others within any distance as its task, or more.
+    radius = RADIUS if max(len(guest[0]), len(host[0])) <= MOST_COMPARED else 1
+    of_tasks, task_kind = np.unique(_within(guest, radius), axis=0, return_inverse=True)
+    of_nodes, node_kind = np.unique(_within(host, radius), axis=0, return_inverse=True)
+    possible = np.array([(of_nodes >= each).all(axis=1) for each in of_tasks])
+    kinds = possible, task_kind.astype(np.int64), node_kind.astype(np.int64)
+    choice = possible.sum(axis=1)[task_kind]
     if not choice.all():
         return None
     order, first = np.zeros(tasks, np.int64), np.zeros((tasks, 3), np.int64)
@@ -633,19 +622,6 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
         left += steps - tasks
         attempt += 1
     return None
-
-
-def _kinds(guest: Neighbours, host: Neighbours) -> Kinds:
-    """Return which kinds of tasks fit onto which kinds of nodes, and the kind of each.
-
-    An embedding brings nothing further apart, so that a node has at least as many others within
-    any distance as its task has.
-    """
-    radius = RADIUS if max(len(guest[0]), len(host[0])) <= MOST_COMPARED else 1
-    tasks, task_kind = np.unique(_within(guest, radius), axis=0, return_inverse=True)
-    nodes, node_kind = np.unique(_within(host, radius), axis=0, return_inverse=True)
-    possible = np.array([(nodes >= task).all(axis=1) for task in tasks])
-    return possible, task_kind.astype(np.int64), node_kind.astype(np.int64)
 
 
 def _within(graph: Neighbours, radius: int) -> Ints:

@@ -1,8 +1,7 @@
 """Computers with an inside: NCCL's topologies, and InfraGraph's.
 
-NCCL's topology files: GPUs, network cards and what joins them inside one machine.
-
-InfraGraph's infrastructures: devices, how many of each there are, and the links between them.
+NCCL's files say GPUs, network cards and what joins them inside one machine. InfraGraph's
+infrastructures say devices, how many of each there are, and the links between them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ BRIDGE, NVSWITCH = "0x0604", "0x0680"
 GPUS, CARDS = ("0x03", "0x12"), ("0x02",)
 """How the classes of GPUs and other accelerators, and of network cards, begin."""
 
-NVLINK_GBPS = ((60, 160.0), (70, 200.0), (80, 200.0), (90, 200.0), (100, 400.0), (103, 400.0))
+NVLINK_GBPS = {"60": 160.0, "70": 200.0, "80": 200.0, "90": 200.0, "100": 400.0, "103": 400.0}
 """Gb/s each way of one NVLink by compute capability, as NVIDIA's data sheets say of P100 (20 GB/s),
 V100, A100 and H100 (25 GB/s) and B200 (50 GB/s)."""
 
@@ -115,20 +114,16 @@ def _add_pci(subnet: Subnet, above: str, pci: Element) -> None:
         raise InputError(pci.where, found, "PCI switches, GPUs and network cards")
     else:
         return
-    subnet.join(above, key, _pci_gbps(pci))
-    for each in pci.inside:
-        if each.tag == "pci":
-            _add_pci(subnet, key, each)
-
-
-def _pci_gbps(pci: Element) -> float:
     speed, width = pci.word("link_speed"), pci.word("link_width")
     rate = re.match(r"(\d{1,3}(?:\.\d+)?)\s*GT/s", speed)
     lanes = re.fullmatch(r"\d{1,3}", width, re.ASCII)
     if rate is None or lanes is None or not float(rate[1]) * int(width):
         found = f"link_speed '{speed:.40}' and link_width '{width:.40}'"
         raise InputError(pci.where, found, "a link such as 32.0 GT/s and 16")
-    return float(rate[1]) * int(width)
+    subnet.join(above, key, float(rate[1]) * int(width))
+    for each in pci.inside:
+        if each.tag == "pci":
+            _add_pci(subnet, key, each)
 
 
 def _add_nvlinks(subnet: Subnet, top: Element) -> None:
@@ -149,17 +144,12 @@ def _add_nvlinks(subnet: Subnet, top: Element) -> None:
                 count = link.word("count")
                 if not re.fullmatch(r"[1-9]\d{0,2}", count, re.ASCII):
                     raise InputError(link.where, f"count={count:.40}", "the number of NVLinks")
+                sm = gpu.word("sm")
+                if sm not in NVLINK_GBPS:
+                    found = f"NVLinks of a GPU with sm={sm:.40}"
+                    raise InputError(gpu.where, found, f"sm of {', '.join(NVLINK_GBPS)}")
                 for _ in range(int(count)):
-                    subnet.join(pci.word("busid"), target, _nvlink_gbps(gpu))
-
-
-def _nvlink_gbps(gpu: Element) -> float:
-    text = gpu.word("sm")
-    rates = dict(NVLINK_GBPS)
-    if text not in map(str, rates):
-        known = ", ".join(map(str, rates))
-        raise InputError(gpu.where, f"NVLinks of a GPU with sm={text:.40}", f"sm of {known}")
-    return rates[int(text)]
+                    subnet.join(pci.word("busid"), target, NVLINK_GBPS[sm])
 
 
 INFRAGRAPH = "InfraGraph's infrastructure: devices, instances, edges and links"

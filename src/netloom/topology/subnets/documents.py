@@ -1,8 +1,7 @@
 """JSON, YAML and XML of bounded size and depth, where each value knows its place.
 
-JSON and YAML files as plain data, whose records know the lines that they begin on.
-
-XML files as plain elements that know their lines, read without any entity.
+JSON and YAML become plain data, whose records know the lines that they begin on. XML becomes plain
+elements that know theirs. References of YAML and entities of XML are refused.
 """
 
 from __future__ import annotations
@@ -134,11 +133,9 @@ def read_document(path: str, text: str, *, wanted: str) -> Document:
     """
     if len(text) > MOST_BYTES:
         raise InputError(path, f"over {MOST_BYTES} characters", f"at most {MOST_BYTES}")
-    as_json = text.lstrip()[:1] in ("{", "[")
-    return Document(path, _json(path, text) if as_json else _yaml(path, text, wanted))
+    if text.lstrip()[:1] not in ("{", "["):
+        return Document(path, _yaml(path, text, wanted))
 
-
-def _json(path: str, text: str) -> Any:
     def record(pairs: list[tuple[str, Any]]) -> Record:
         found = Record(pairs)
         if len(found) < len(pairs):
@@ -147,7 +144,7 @@ def _json(path: str, text: str) -> Any:
             raise InputError(path, f"the key '{twice:.40}' twice in one record", "each key once")
         return found
 
-    return parse_json(text, path, wanted="whole JSON", record=record)
+    return Document(path, parse_json(text, path, wanted="whole JSON", record=record))
 
 
 def _yaml(path: str, text: str, wanted: str) -> Any:

@@ -10,23 +10,8 @@ from netloom.base.errors import InputError
 from netloom.base.textfiles import file_kind, read_text
 from netloom.topology.core import Topology
 from netloom.topology.graph import is_edge_list
-from netloom.topology.subnets.computers import read_infrastructure, read_machine
-from netloom.topology.subnets.infiniband import (
-    read_ibnetdiscover,
-    read_link_list,
-    read_linkinfo,
-    read_port_report,
-    read_system_list,
-)
+from netloom.topology.subnets import computers, infiniband, simulators, slurm
 from netloom.topology.subnets.records import Subnet, check_addresses, subnet_topology
-from netloom.topology.subnets.simulators import (
-    is_wiring,
-    read_anynet,
-    read_conf,
-    read_platform,
-    read_wiring,
-)
-from netloom.topology.subnets.slurm import read_topograph, read_topology_conf, read_topology_yaml
 
 
 class Format(NamedTuple):
@@ -62,11 +47,14 @@ def read_fabric(path: str, name: str = "") -> Topology:
         If the format is not known, or naming file and line.
     """
     wanted = f"one of {', '.join(each.name for each in FORMATS)}"
-    file, hosts = _hosts_behind(path)
+    file, hosts, (before, _, number) = path, 0, path.rpartition("/")
+    said = re.fullmatch(r"[1-9]\d{0,5}", number, re.ASCII)
+    if said and file_kind(path) != "a file" and file_kind(before) == "a file":
+        file, hosts = before, int(number)  # as in inter-theta/4, of each router
     subnet = Subnet(name or f"fabric:{path}", file)
     text = read_text(file, wanted=wanted)
-    if "\0" in text and is_wiring(file):
-        return read_wiring(subnet, hosts)
+    if "\0" in text and simulators.is_wiring(file):
+        return simulators.read_wiring(subnet, hosts)
     if hosts:
         raise InputError(path, f"hosts of each router behind {file}", "a wiring of CODES there")
     if not text.strip():
@@ -105,15 +93,6 @@ def spec_of_file(path: str) -> str:
     return f"{'graph' if links else 'fabric'}:{path}"
 
 
-def _hosts_behind(path: str) -> tuple[str, int]:
-    """Split ``inter-theta/4`` into a file and the hosts of each router; 0 where none are said."""
-    file, _, hosts = path.rpartition("/")
-    said = re.fullmatch(r"[1-9]\d{0,5}", hosts, re.ASCII)
-    if said and file_kind(path) != "a file" and file_kind(file) == "a file":
-        return file, int(hosts)
-    return path, 0
-
-
 def _has(pattern: str) -> Callable[[str], bool]:
     """Return whether a line of a text begins in a way. Blanks do not go beyond it."""
     blank = pattern.replace(r"\s", r"[^\S\n]")
@@ -136,59 +115,62 @@ def _starts(text: str, tag: str) -> bool:
 FORMATS: tuple[Format, ...] = (
     Format(
         "ibnetdiscover", "what ibnetdiscover prints",
-        _has(r"^(vendid=|switchguid=|caguid=|# Topology file: )"), read_ibnetdiscover,
+        _has(r"^(vendid=|switchguid=|caguid=|# Topology file: )"), infiniband.read_ibnetdiscover,
     ),
     Format(
         "ibsim", "a network that ibsim simulates",
-        _has(r'^((Switch|Ca|Hca|Rt)\s+\d+\s*"|include ")'), read_ibnetdiscover,
+        _has(r'^((Switch|Ca|Hca|Rt)\s+\d+\s*"|include ")'), infiniband.read_ibnetdiscover,
     ),
     Format(
         "ibnetdiscover -p", "a line for each port, as ibnetdiscover -p prints",
-        _has(r"^(CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{4,} "), read_port_report,
+        _has(r"^(CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{4,} "), infiniband.read_port_report,
     ),
     Format(
         "opensm-subnet.lst", "the cables that OpenSM or ibdiagnet lists",
-        _has(r"^\{ (CA|SW|Rt)\S* Ports:"), read_link_list,
+        _has(r"^\{ (CA|SW|Rt)\S* Ports:"), infiniband.read_link_list,
     ),
     Format(
         "iblinkinfo", "what iblinkinfo prints, with -l or without",
-        _has(r"^((CA|Switch|Router)(: | 0x).*:\s*$|\s*0x[0-9a-f]+ .*==\()"), read_linkinfo,
+        _has(r"^((CA|Switch|Router)(: | 0x).*:\s*$|\s*0x[0-9a-f]+ .*==\()"),
+        infiniband.read_linkinfo,
     ),
     Format(
         ".topo", "a topology file of ibutils",
-        _has(r"^\s+\S+\s+-(\d+x-)?([\d.]+G?-)?>\s+\S+\s+\S+\s+\S+\s*(#|$)"), read_system_list,
+        _has(r"^\s+\S+\s+-(\d+x-)?([\d.]+G?-)?>\s+\S+\s+\S+\s+\S+\s*(#|$)"),
+        infiniband.read_system_list,
     ),
     Format(
         "Slurm's topology.conf", "a tree, blocks or a ring, as Slurm has them",
-        _has(r"^\s*(SwitchName|BlockName|BlockSizes|RingName)\s*="), read_topology_conf,
+        _has(r"^\s*(SwitchName|BlockName|BlockSizes|RingName)\s*="),
+        slurm.read_topology_conf,
     ),
     Format(
         "Slurm's topology.yaml", "a tree, blocks, a ring or a torus, as Slurm has them",
-        _has(r"^\s*-\s+topology:"), read_topology_yaml,
+        _has(r"^\s*-\s+topology:"), slurm.read_topology_yaml,
     ),
     Format(
         "topograph's model", "switches and nodes as NVIDIA's topograph has them",
-        _has(r"^(switches|blocks|capacity_blocks):"), read_topograph,
+        _has(r"^(switches|blocks|capacity_blocks):"), slurm.read_topograph,
     ),
     Format(
         "BookSim's anynet", "a network file of BookSim's anynet",
-        _has(r"^\s*(router|node)\s+\d+\s+(router|node)\s+\d+"), read_anynet,
+        _has(r"^\s*(router|node)\s+\d+\s+(router|node)\s+\d+"), simulators.read_anynet,
     ),
     Format(
         "InfraGraph", "an infrastructure of InfraGraph, in JSON or YAML",
-        _has_keys("instances", "devices"), read_infrastructure,
+        _has_keys("instances", "devices"), computers.read_infrastructure,
     ),
     Format(
         "SimGrid's platform", "one cluster of SimGrid: a torus, fat tree, dragonfly or star",
-        lambda text: _starts(text, "platform"), read_platform,
+        lambda text: _starts(text, "platform"), simulators.read_platform,
     ),
     Format(
         "NCCL's topology", "GPUs, network cards and what joins them in one machine",
-        lambda text: _starts(text, "system"), read_machine,
+        lambda text: _starts(text, "system"), computers.read_machine,
     ),
     Format(
         "CODES's .conf", "a dragonfly of CODES, which names the files of its wiring",
-        _has(r"^\s*(intra|inter)-group-connections\s*="), read_conf,
+        _has(r"^\s*(intra|inter)-group-connections\s*="), simulators.read_conf,
     ),
 )  # fmt: skip
 """Every kind of file that ``fabric:FILE`` takes. The first that recognizes a text reads it."""

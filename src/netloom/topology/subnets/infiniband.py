@@ -1,21 +1,13 @@
-"""InfiniBand fabrics from what ibnetdiscover, ibsim and port lists say.
+"""InfiniBand fabrics, as tools list them: ibnetdiscover, ibsim, OpenSM, iblinkinfo, ibutils.
 
-What ibnetdiscover prints of an InfiniBand fabric, and networks of ibsim.
+What ibsim reads has the form of what ``ibnetdiscover`` prints, and says less. Other files have a
+line for each port or cable: ``opensm-subnet.lst``, ibdiagnet's ``.lst``, ``iblinkinfo``,
+``ibnetdiscover -p``. The ``.topo`` files of ibutils say systems by type and name, and the cables
+between their panels.
 
-Rates of InfiniBand cables, from their width and speed.
-
-A rate is what is left for data. The wire is faster by its coding: 10 bits for 8 up to QDR, 66 for
-64 up to EDR, and 17 for 16 with forward error correction from HDR on.
-
-The output of ``ibnetdiscover``, and what ibsim reads: the same form, of which it says less.
-
-Lists of the links, ports or systems of an InfiniBand fabric.
-
-``opensm-subnet.lst`` and ibdiagnet's ``.lst``: a line for each end of a cable.
-
-Lists of ports: what ``iblinkinfo`` prints, and ``ibnetdiscover -p``.
-
-The ``.topo`` files of ibutils: systems by type and name, and the cables between their panels.
+The rate of a cable follows from its width and speed. It is what is left for data. The wire is
+faster by its coding: 10 bits for 8 up to QDR, 66 for 64 up to EDR, and 17 for 16 with forward error
+correction from HDR on.
 """
 
 from __future__ import annotations
@@ -41,7 +33,7 @@ from netloom.topology.subnets.records import (
     part_number,
 )
 
-# -- ibnetdiscover ---------------------------------------------------------------------------------
+# -- what ibnetdiscover prints, and ibsim reads ----------------------------------------------------
 
 
 WIRE_GBPS = {
@@ -131,7 +123,7 @@ _PORT = re.compile(
 )
 _NAME = re.compile(r'"(.*)"')
 _SAID = {"LID": re.compile(r"\blid (\d+)"), "LMC": re.compile(r"\blmc (\d+)")}
-_GUID = re.compile(r"^([SHR]-)?(?:0x)?([0-9a-f]+)$", re.IGNORECASE)
+_GUID = re.compile(r"^(?:([SHR]-)(?:0x)?|0x)([0-9a-f]+)$", re.IGNORECASE)
 _ID = re.compile(r"^(switch|ca|hca|rt)guids?[=+](?:0x)?([0-9a-f]+)(\([0-9a-f]*\))?\s*(#|$)", re.I)
 _OPTION = re.compile(r"\b([swv])=(\d+)")
 _SKIPPED = re.compile(
@@ -205,22 +197,27 @@ def _read(reading: _Reading, path: str, text: str) -> None:
             wanted = '[PORT] "PEER"[PORT] of a device'
             raise InputError(where, f"'{line:.60}'", wanted)
         elif node := _NODE.match(line):
-            reading.key = _key(node[3], where)
-            subnet.add(reading.key, _device(node, reading, number, where))
-            reading.guid = 0
+            said = node[4] or ""
+            named, guid = _NAME.search(said), _GUID.match(node[3])
+            device = Device(
+                SWITCH, named[1] if named else node[3], line=number,
+                guid=part_number("GUID", guid[2], where, 16) if guid else reading.guid,
+                ports=part_number("port", node[2], where),
+            )  # fmt: skip
+            device.classify(node[1])
+            if device.kind == SWITCH:
+                behind = said[named.end() :] if named else said
+                device.lid, device.lmc = _said("LID", behind, where), _said("LMC", behind, where)
+            reading.key, reading.guid = _key(node[3], where), 0
+            subnet.add(reading.key, device)
             reading.remarks |= bool(node[4])
         else:
             _other(reading, line, path, number)
             continue
-        if number == cut and not _is_whole(line, remarks=reading.remarks):
-            raise InputError(where, "a line that is cut off, at the end", "the whole file")
-
-
-def _is_whole(line: str, *, remarks: bool) -> bool:
-    """Whether a last line without an end is one that may end so."""
-    if remarks and "#" not in line:
-        return False
-    return bool(_WHOLE.search(line)) or gbps_of(line.split()[-1:]) > 0
+        if number == cut:
+            ends = _WHOLE.search(line) or gbps_of(line.split()[-1:])
+            if not ends or (reading.remarks and "#" not in line):
+                raise InputError(where, "a line that is cut off, at the end", "the whole file")
 
 
 def _other(reading: _Reading, line: str, path: str, number: int) -> None:
@@ -236,7 +233,15 @@ def _other(reading: _Reading, line: str, path: str, number: int) -> None:
         reading.simulated = True
         setattr(reading, default[1], whole_number(default[2], where=where, most=MOST_SUM))
     elif line.startswith("include"):
-        _include(reading, line, path, where)
+        named = _NAME.search(line)
+        reading.files += 1
+        if named is None or reading.files > MOST_INCLUDED:
+            wanted = f'include "FILE", at most {MOST_INCLUDED} times'
+            raise InputError(where, f"'{line:.60}'", wanted)
+        inner = str(Path(path).parent / named[1])
+        reading.key = ""
+        _read(reading, inner, read_text(inner, wanted=f"the file that {where} includes"))
+        reading.key = ""
     elif line.startswith("do ") and len(words) > 1 and words[1].lower() in _LOOKS:
         pass
     elif line.startswith(("do ", "module")):
@@ -246,39 +251,12 @@ def _other(reading: _Reading, line: str, path: str, number: int) -> None:
         raise InputError(where, f"'{line:.60}'", wanted)
 
 
-def _include(reading: _Reading, line: str, path: str, where: str) -> None:
-    named = _NAME.search(line)
-    reading.files += 1
-    if named is None or reading.files > MOST_INCLUDED:
-        wanted = f'include "FILE", at most {MOST_INCLUDED} times'
-        raise InputError(where, f"'{line:.60}'", wanted)
-    inner = str(Path(path).parent / named[1])
-    reading.key = ""
-    _read(reading, inner, read_text(inner, wanted=f"the file that {where} includes"))
-    reading.key = ""
-
-
 def _key(name: str, where: str) -> str:
     """Return a device's name with its GUID, if it is one, written one way."""
     guid = _GUID.match(name)
-    if guid is None or not (guid[1] or name.lower().startswith("0x")):
+    if guid is None:
         return name
     return f"{(guid[1] or '').upper()}{part_number('GUID', guid[2], where, 16):016x}"
-
-
-def _device(node: re.Match[str], reading: _Reading, line: int, where: str) -> Device:
-    said = node[4] or ""
-    named = _NAME.search(said)
-    name = named[1] if named else node[3]
-    said = said[named.end() :] if named else said
-    guid = _GUID.match(node[3])
-    known = guid and (guid[1] or node[3].lower().startswith("0x"))
-    number = part_number("GUID", guid[2], where, 16) if guid and known else reading.guid
-    found = Device(SWITCH, name, guid=number, ports=part_number("port", node[2], where), line=line)
-    found.classify(node[1])
-    if found.kind == SWITCH:
-        found.lid, found.lmc = _said("LID", said, where), _said("LMC", said, where)
-    return found
 
 
 def _said(kind: str, text: str, where: str) -> int:
@@ -297,12 +275,9 @@ def _sighting(reading: _Reading, port: re.Match[str], line: int, where: str) -> 
     before, after = (said[: named.start()], said[named.end() :]) if named else ("", said)
     own, lid = (before, after) if named else (said, "")
     if subnet.devices[key].kind != SWITCH:
-        subnet.addresses[here] = Address(
-            part_number("GUID", port[2], where, 16),
-            _said("LID", own, where),
-            _said("LMC", own, where),
-            line,
-        )
+        guid = part_number("GUID", port[2], where, 16)
+        own_lid, lmc = _said("LID", own, where), _said("LMC", own, where)
+        subnet.addresses[here] = Address(guid, own_lid, lmc, line)
     options = dict(_OPTION.findall(port[6] or ""))
     if (port[6] or "").strip() and not options:
         raise InputError(where, f"'{port[6].strip():.60}' behind a port", "w=WIDTH or s=SPEED")
@@ -318,7 +293,7 @@ def _sighting(reading: _Reading, port: re.Match[str], line: int, where: str) -> 
     )  # fmt: skip
 
 
-# -- port lists ------------------------------------------------------------------------------------
+# -- lists of ports, cables and systems ------------------------------------------------------------
 
 
 _END = (

@@ -1,10 +1,7 @@
 """Devices, ports and cables that a file lists, checked, and the network that they make.
 
-What a reader finds in an administrator's file: devices, their ports, and cables between them.
-
-A reader fills a ``Subnet``. ``subnet_topology`` makes a network of it, whatever the format.
-
-A subnet made a network: hosts, routers and channels by number.
+A reader of an administrator's file fills a ``Subnet``. ``cables_of`` checks that both ends of a
+cable say the same. ``subnet_topology`` makes a network of it, whatever the format.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.base.words import counted
 from netloom.topology.core import Cabling, OtherEnds, Topology, attach_hosts
-from netloom.topology.faults import two_apart
+from netloom.topology.faults import check_joined
 from netloom.topology.graph import tree_shape
 from netloom.topology.names import host_of, natural, serves
 from netloom.topology.subnets.shapes import Adapter, rails_of
@@ -281,16 +278,15 @@ def check_addresses(subnet: Subnet) -> None:
     InputError
         Naming the line of the second.
     """
+    parts: list[tuple[str, Port, Device | Address]] = [
+        ("GUID", Port(key, 0), device) for key, device in subnet.devices.items()
+    ]
+    parts += [("port GUID", end, address) for end, address in subnet.addresses.items()]
     said: list[tuple[str, int, int, Port]] = []
-    for key, device in subnet.devices.items():
-        itself = Port(key, 0)
-        said.append(("GUID", device.guid, device.line, itself))
-        lids = range(device.lid, device.lid + 2**device.lmc) if device.lid else ()
-        said += [("LID", lid, device.line, itself) for lid in lids]
-    for end, address in subnet.addresses.items():
-        said.append(("port GUID", address.guid, address.line, end))
-        lids = range(address.lid, address.lid + 2**address.lmc) if address.lid else ()
-        said += [("LID", lid, address.line, end) for lid in lids]
+    for what, owner, part in parts:
+        said.append((what, part.guid, part.line, owner))
+        lids = range(part.lid, part.lid + 2**part.lmc) if part.lid else ()
+        said += [("LID", lid, part.line, owner) for lid in lids]
     first: dict[tuple[str, int], tuple[int, Port]] = {}
     for what, value, line, owner in said:
         at, other = first.setdefault((what, value), (line, owner))
@@ -375,9 +371,14 @@ def subnet_topology(subnet: Subnet) -> Topology:
     """
     hosts, routers = _numbered(subnet)
     inside, at_hosts = _cables(subnet, hosts, routers)
-    reference, rates, host_rates = _rates(inside, at_hosts)
-    reference = None if subnet.relative else reference
     none = [int((ends.gbps == 0).sum()) for ends in (inside, at_hosts)]
+    reference = None
+    rates, host_rates = np.ones(len(inside.gbps)), np.ones(len(at_hosts.gbps))
+    if not any(none):  # relative to the rate of most hosts
+        known, counts = np.unique(at_hosts.gbps, return_counts=True)
+        unit = float(known[np.argmax(counts)])
+        rates, host_rates = inside.gbps / unit, at_hosts.gbps / unit
+        reference = None if subnet.relative else unit
     unrated, cables = none[0] // 2 + none[1], len(inside.gbps) // 2 + len(at_hosts.gbps)
     notes = tuple(subnet.notes)
     if 0 < unrated < cables:
@@ -404,11 +405,7 @@ def subnet_topology(subnet: Subnet) -> Topology:
     )  # fmt: skip
     if subnet.ports:
         found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
-    apart = two_apart(found)
-    if apart is not None:
-        first, second = (found.name_of(host) for host in sorted(apart))
-        said = f"hosts {first} and {second} that cannot both reach each other"
-        raise InputError(subnet.path, said, "a fabric in one piece")
+    check_joined(found, subnet.path, "a fabric in one piece")
     return replace(found, family=tree_shape(found))
 
 
@@ -464,15 +461,6 @@ def _sorted(rows: list[tuple[int, int, int, int, float, int]]) -> Ends:
     return Ends(here, port, there, far_port, values[:, 4], values[:, 5].astype(np.int32))
 
 
-def _rates(inside: Ends, at_hosts: Ends) -> tuple[float | None, Floats, Floats]:
-    """Return the reference rate in Gb/s and the bandwidths relative to it."""
-    if not (at_hosts.gbps > 0).all() or not (inside.gbps > 0).all():
-        return None, np.ones(len(inside.gbps)), np.ones(len(at_hosts.gbps))
-    rates, counts = np.unique(at_hosts.gbps, return_counts=True)
-    reference = float(rates[np.argmax(counts)])
-    return reference, inside.gbps / reference, at_hosts.gbps / reference
-
-
 def _unique(names: list[str], guids: list[int]) -> list[str]:
     """Return the names, those that come more than once with their GUID, or their place, behind."""
     counts = Counter(names)
@@ -494,17 +482,27 @@ def _cabling(
     out_port = np.concatenate([inside.port, at_hosts.port, at_hosts.far_port])
     in_port = np.concatenate([inside.far_port, at_hosts.far_port, at_hosts.port])
     largest = np.zeros(len(routers), np.int64)
-    for router, port in ((inside.here, inside.port), (at_hosts.there, at_hosts.far_port)):
-        np.maximum.at(largest, router, port)
+    for at, port in ((inside.here, inside.port), (at_hosts.there, at_hosts.far_port)):
+        np.maximum.at(largest, at, port)
     ports = np.array([devices[key].ports for key in routers], np.int64)
     leaf = np.zeros(len(hosts), np.int64)
     leaf[at_hosts.here[::-1]] = at_hosts.there[::-1]
     rail, rail_names = rails_of(
         [
-            Adapter(devices[key].computer, devices[key].adapter, router)
-            for key, router in zip(hosts, leaf.tolist(), strict=True)
+            Adapter(devices[key].computer, devices[key].adapter, at)
+            for key, at in zip(hosts, leaf.tolist(), strict=True)
         ]
     )
+    others = []
+    router = {key: place for place, key in enumerate(routers)}
+    for cable in subnet.cables:
+        for end, peer in ((cable.first, cable.second), (cable.second, cable.first)):
+            device = devices[end.device]
+            if device.kind == SERVER and peer.device in router:
+                address = subnet.addresses.get(end, none)
+                place = router[peer.device], peer.number
+                others.append((*place, address.guid or device.guid, address.lid, device.name))
+    columns = list(zip(*sorted(others), strict=True)) or [()] * 5
     return Cabling(
         out_port=out_port.astype(np.int32), in_port=in_port.astype(np.int32),
         router_guid=np.array([devices[key].guid for key in routers], np.uint64),
@@ -514,24 +512,10 @@ def _cabling(
         port_lid=np.array([each.lid for each in said], np.int32),
         lmc=np.array([each.lmc for each in said], np.int32),
         router_ports=np.maximum(ports, largest).astype(np.int32),
-        others=_others(subnet, {key: place for place, key in enumerate(routers)}),
+        others=OtherEnds(
+            tuple(columns[4]), np.array(columns[0], np.int32), np.array(columns[1], np.int32),
+            np.array(columns[2], np.uint64), np.array(columns[3], np.int32),
+        ),
         rail=np.array(rail, np.int32), rail_names=rail_names, unplugged=tuple(lost),
         unnamed=sum(not devices[key].computer for key in hosts),
-    )  # fmt: skip
-
-
-def _others(subnet: Subnet, router: dict[str, int]) -> OtherEnds:
-    rows = []
-    for cable in subnet.cables:
-        for end, peer in ((cable.first, cable.second), (cable.second, cable.first)):
-            device = subnet.devices[end.device]
-            if device.kind == SERVER and peer.device in router:
-                said = subnet.addresses.get(end, Address())
-                at = router[peer.device], peer.number
-                rows.append((*at, said.guid or device.guid, said.lid, device.name))
-    rows.sort()
-    columns = list(zip(*rows, strict=True)) or [()] * 5
-    return OtherEnds(
-        tuple(columns[4]), np.array(columns[0], np.int32), np.array(columns[1], np.int32),
-        np.array(columns[2], np.uint64), np.array(columns[3], np.int32),
     )  # fmt: skip

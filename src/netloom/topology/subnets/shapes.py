@@ -1,14 +1,8 @@
 """Shapes of networks: the regular one that a file resembles, and what is missing to it.
 
-Shapes of networks: factors, rails of adapters, and the regular network that a file resembles.
-
-Tori, meshes, hypercubes and HyperX, recognized as products of rings, lines and full graphs.
-
-Rails: which of its computer's adapters an adapter is. Those of a rail belong together.
-
-What kind of network the cables between switches make, damaged or whole.
-
-What a regular network of a kind would have, and this one lacks.
+Trees and dragonflies are told by levels and groups. Tori, meshes, hypercubes and HyperX are
+recognized as products of rings, lines and full graphs, also if a few cables or a switch are
+missing. Adapters of a rail belong together: which of its computer's adapters each one is.
 """
 
 from __future__ import annotations
@@ -24,11 +18,11 @@ import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.words import counted
-from netloom.topology.core import Topology, joined
+from netloom.topology.core import Topology, adjacency, joined
 from netloom.topology.measures import heights
 from netloom.topology.names import folded, natural, short_switch_name
 
-# -- shapes ----------------------------------------------------------------------------------------
+# -- the shape that cables make --------------------------------------------------------------------
 
 
 MOST_WORK = 10**8
@@ -111,10 +105,7 @@ def mended(routers: int, here: Ints, there: Ints) -> tuple[str, list[tuple[int, 
 
 def _beside(routers: int, here: Ints, there: Ints) -> Any:
     """Return which switches cables join, as a sparse matrix."""
-    from scipy.sparse import coo_array
-
-    rows, columns = np.append(here, there), np.append(there, here)
-    return coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    return adjacency(routers, np.append(here, there), np.append(there, here))
 
 
 def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
@@ -130,8 +121,7 @@ def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
     apart += np.abs(three[few][:, few].toarray() - ways)
     apart[graph[few][:, few].toarray() > 0] = np.inf
     np.fill_diagonal(apart, np.inf)
-    found: Floats = apart
-    return found
+    return np.asarray(apart)
 
 
 def _clear(apart: Floats) -> float:
@@ -216,9 +206,8 @@ def _classes(routers: int, here: Ints, there: Ints) -> Ints | None:
         classes = np.unique(factor[(ahead != distance[start, there] + distance[end, here])])
         if len(classes) > 1:
             factor[np.isin(factor, classes)] = classes[0]
-    edge = {
-        pair: number for number, pair in enumerate(zip(here.tolist(), there.tolist(), strict=True))
-    }
+    pairs = zip(here.tolist(), there.tolist(), strict=True)
+    edge = {pair: number for number, pair in enumerate(pairs)}
     edge |= {(b, a): number for (a, b), number in edge.items()}
     common = (graph @ graph).toarray()
     for middle in range(routers):
@@ -391,8 +380,8 @@ class Shape:
         return names[level] if tiered else "switch"
 
 
-def shape_words(topology: Topology) -> str:
-    """Return in a few words what kind of network the cables between switches make.
+def shape_of(topology: Topology) -> Shape:
+    """Return what kind of network the cables between switches make.
 
     Levels of a tree are distances from switches with hosts. That cables or switches are missing
     does not change them.
@@ -400,18 +389,18 @@ def shape_words(topology: Topology) -> str:
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> shape_words(topology("leaf-spine:8x4x8")), shape_words(topology("dragonfly:2x4x2"))
+    >>> shape_of(topology("leaf-spine:8x4x8")).words, shape_of(topology("dragonfly:2x4x2")).words
     ('two-level tree of 8 leaves and 4 spines', 'dragonfly of 9 groups of 4 switches')
-    >>> shape_words(topology("torus:5x5/2")), shape_words(topology("jellyfish:32x5x3/1"))
+    >>> shape_of(topology("torus:5x5/2")).words, shape_of(topology("jellyfish:32x5x3/1")).words
     ('torus 5x5', 'no known shape')
     """
-    return shape_of(topology).words
-
-
-def shape_of(topology: Topology) -> Shape:
-    """Return what kind of network the cables between switches make."""
     routers = topology.num_routers
-    here, there, count = _pairs(topology)
+    # each two routers that cables join, the lower number first, and how many cables
+    source, target = topology.routers.channel_source, topology.routers.channel_target
+    once = source < target
+    keys = source[once].astype(np.int64) * routers + target[once]
+    pairs, count = np.unique(keys, return_counts=True)
+    here, there = np.divmod(pairs, routers)
     hosts = np.bincount(topology.injection_router, minlength=routers)
     if routers == 1:
         return Shape("switch", "one switch", np.zeros(1, np.int64), here, there, count)
@@ -435,23 +424,13 @@ def shape_of(topology: Topology) -> Shape:
     found, group = _dragonfly(routers, here, there)
     if found:
         return Shape("dragonfly", found, none, here, there, count, group=group)
-    found, pairs = mended(routers, here, there)
+    found, lost = mended(routers, here, there)
     if found:
-        gone = sum(b == routers for _, b in pairs)
-        lack = "a switch" if gone else "a cable" if len(pairs) == 1 else f"{len(pairs)} cables"
+        gone = sum(b == routers for _, b in lost)
+        lack = "a switch" if gone else "a cable" if len(lost) == 1 else f"{len(lost)} cables"
         words = f"{found} that lacks {lack}"
-        return Shape("grid", words, none, here, there, count, tuple(pairs))
+        return Shape("grid", words, none, here, there, count, tuple(lost))
     return Shape("", "no known shape", none, here, there, count)
-
-
-def _pairs(topology: Topology) -> tuple[Ints, Ints, Ints]:
-    """Return each two routers that cables join, the lower number first, and how many cables."""
-    network = topology.routers
-    source, target = network.channel_source.astype(np.int64), network.channel_target
-    once = source < target
-    keys, count = np.unique(source[once] * topology.num_routers + target[once], return_counts=True)
-    here, there = np.divmod(keys, topology.num_routers)
-    return here, there, count
 
 
 def _levels(lowest: Bools, here: Ints, there: Ints) -> Ints:
@@ -571,7 +550,7 @@ def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
     return "", np.zeros(routers, np.int32)
 
 
-# -- missing ---------------------------------------------------------------------------------------
+# -- what is missing to it -------------------------------------------------------------------------
 
 
 SHARE = 0.2
@@ -670,8 +649,10 @@ def _absent(names: _Names) -> list[str]:
     for text, present in families.items():
         for place in _gaps(list(present)):
             near = min(present, key=lambda other: (_apart(other, place), other))
-            role = names.roles[present[near]]
-            said.append(f"{_called(role, _numbered(text, place, widths[text]))} absent")
+            # zeros stand before numbers where others have them
+            digits = [f"{n:0{min(width)}d}" for n, width in zip(place, widths[text], strict=True)]
+            name = "".join(a + b for a, b in zip(text, [*digits, ""], strict=True))
+            said.append(f"{_called(names.roles[present[near]], name)} absent")
     return sorted(said, key=natural)
 
 
@@ -713,12 +694,6 @@ def _between(place: tuple[int, ...], present: set[tuple[int, ...]]) -> bool:
         if line and min(line) < number < max(line):
             return True
     return False
-
-
-def _numbered(text: tuple[str, ...], place: tuple[int, ...], widths: list[set[int]]) -> str:
-    """Return a name with numbers in their places, with zeros before them where others have them."""
-    digits = [f"{number:0{min(width)}d}" for number, width in zip(place, widths, strict=True)]
-    return "".join(a + b for a, b in zip(text, [*digits, ""], strict=True))
 
 
 def _usual(counts: Sequence[int] | Ints) -> int:

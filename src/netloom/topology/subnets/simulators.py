@@ -1,10 +1,8 @@
-"""Networks in the files of other simulators: BookSim, CODES, SimGrid.
+"""Networks in the files of other simulators.
 
-Networks of BookSim's ``anynet``: routers, the nodes on them, and links with latencies.
-
-Dragonflies of CODES: the wirings of Theta, Edison and others, in two binary files each.
-
-SimGrid's platforms: the networks of its clusters.
+BookSim's ``anynet`` has routers, the nodes on them, and links with latencies. Dragonflies of CODES
+are the wirings of Theta, Edison and others, in two binary files each. SimGrid's platforms have
+clusters, of which one is read.
 """
 
 from __future__ import annotations
@@ -461,7 +459,11 @@ def read_platform(subnet: Subnet, text: str) -> Topology | None:
         wanted = "a cluster without a backbone that all flows share"
         raise InputError(cluster.where, f"bb_bw={cluster.said['bb_bw']:.40}", wanted)
     gbps = _gbps(cluster.word("bw"), cluster.where)
-    names = _names(cluster)
+    radical = cluster.word("radical").replace(" ", "")
+    wanted = 'numbers such as radical="0-15" or "0-3,8"'
+    numbers = unfolded(f"[{radical}]", where=cluster.where, wanted=wanted, most=MOST_DEVICES)
+    prefix, suffix = cluster.said.get("prefix", ""), cluster.said.get("suffix", "")
+    names = [f"{prefix}{int(number)}{suffix}" for number in numbers]
     subnet.notes.append(LATENCY.format(shown(cluster.said.get("lat", "0"))))
     limiter = cluster.said.get("limiter_link", "0")
     if limiter.strip("0.") != "":
@@ -475,9 +477,14 @@ def read_platform(subnet: Subnet, text: str) -> Topology | None:
     if kind == "DRAGONFLY":
         _dragonfly(subnet, names, groups, gbps, cluster.where)
         return None
-    made = _torus if kind == "TORUS" else _fat_tree
-    network = made(subnet, names, groups, cluster.where)
-    return replace(network, reference_gbps=gbps, notes=tuple(subnet.notes))
+    sides, *more = [groups[0][::-1]] if kind == "TORUS" else groups[1:]
+    check_names(names, prod(sides), where=cluster.where)
+    if kind == "TORUS":
+        network: Topology = cube(sides, wraps=True, name=subnet.name)
+    else:
+        network = xgft(sides, *more, name=subnet.name)
+    labels = (*names, *network.labels[len(names) :])  # of the routers of a tree, too
+    return replace(network, labels=labels, reference_gbps=gbps, notes=tuple(subnet.notes))
 
 
 def _parameters(cluster: Element, kind: str) -> list[list[int]]:
@@ -496,15 +503,6 @@ def _parameters(cluster: Element, kind: str) -> list[list[int]]:
     return found
 
 
-def _names(cluster: Element) -> list[str]:
-    """Return the hosts of a cluster."""
-    radical = cluster.word("radical").replace(" ", "")
-    wanted = 'numbers such as radical="0-15" or "0-3,8"'
-    numbers = unfolded(f"[{radical}]", where=cluster.where, wanted=wanted, most=MOST_DEVICES)
-    prefix, suffix = cluster.said.get("prefix", ""), cluster.said.get("suffix", "")
-    return [f"{prefix}{int(number)}{suffix}" for number in numbers]
-
-
 def _gbps(word: str, where: str) -> float:
     """Return a bandwidth in Gb/s: bytes per second, or what the unit behind it says."""
     try:
@@ -513,18 +511,6 @@ def _gbps(word: str, where: str) -> float:
         wanted = "a bandwidth such as 125MBps or 10Gbps"
         raise InputError(where, f"bw={word:.40}", wanted) from None
     return float(f"{bytes_per_second * 8e-9:.12g}")
-
-
-def _torus(subnet: Subnet, names: list[str], groups: list[list[int]], where: str) -> Topology:
-    check_names(names, prod(groups[0]), where=where)
-    return replace(cube(groups[0][::-1], wraps=True, name=subnet.name), labels=tuple(names))
-
-
-def _fat_tree(subnet: Subnet, names: list[str], groups: list[list[int]], where: str) -> Topology:
-    _, children, parents, links = groups
-    check_names(names, prod(children), where=where)
-    made = xgft(children, parents, links, name=subnet.name)
-    return replace(made, labels=(*names, *made.labels[len(names) :]))
 
 
 def _dragonfly(

@@ -1,12 +1,8 @@
-"""Topologies of job schedulers: Slurm's files, and Topograph's.
+"""Topologies of job schedulers: Slurm's files, and those of NVIDIA's topograph.
 
-Switches, and what hangs below each by one cable: a network as schedulers see it.
-
-Rings and tori that a file describes by their sides and the names of their nodes.
-
-Slurm's ``topology.conf`` and ``topology.yaml``: which nodes hang on which switches.
-
-Models of NVIDIA's topograph: switches, what hangs below each, and nodes.
+They say which nodes hang on which switches. A ``Tree`` has switches, and what hangs below each by
+one cable. Slurm's ``topology.conf`` and ``topology.yaml`` may also describe a ring or a torus, by
+its sides and the names of its nodes.
 """
 
 from __future__ import annotations
@@ -112,14 +108,7 @@ def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
             subnet.join("top", f"switch {name}")
 
 
-def grid(
-    subnet: Subnet,
-    sides: Sequence[int],
-    names: Sequence[str],
-    *,
-    where: str,
-    notes: tuple[str, ...] = (),
-) -> Topology:
+def grid(subnet: Subnet, sides: Sequence[int], names: Sequence[str], *, where: str) -> Topology:
     """Return routers in a torus, one host on each, by their names, the last side fastest.
 
     Routers are called by their coordinates.
@@ -133,7 +122,7 @@ def grid(
     routers = cube(sides, wraps=True, name=subnet.name)
     places = [routers.name_of(place) for place in range(len(names))]
     return attach_hosts(
-        routers, np.arange(len(names)), name=subnet.name, notes=(*subnet.notes, *notes),
+        routers, np.arange(len(names)), name=subnet.name, notes=(ONE_CABLE.format("Slurm's file"),),
         labels=(*names, *(place if "(" in place else f"({place})" for place in places)),
     )  # fmt: skip
 
@@ -150,8 +139,8 @@ def check_names(names: Sequence[str], many: int, *, where: str) -> None:
 WANTED = "SwitchName=s1 Nodes=n[1-16], or Switches=, BlockName= or RingName="
 
 ONE_CABLE = (
-    "Slurm's file says which switches and nodes are joined, not by how many cables: "
-    "netloom takes one for each."
+    "{} says which switches and nodes are joined, not by how many cables: netloom takes one for "
+    "each."
 )
 ONE_SPEED = "Not every line says LinkSpeed: netloom takes all cables to be equally fast."
 BLOCKS = (
@@ -190,7 +179,10 @@ def read_topology_conf(subnet: Subnet, text: str) -> Topology | None:
     rings: list[tuple[str, list[str], str]] = []
     for number, line in _logical_lines(text):
         where = f"{subnet.path}:{number}"
-        said = _pairs(line, where)
+        pairs = [(key.lower(), value.strip("\"'")) for key, value in _PAIR.findall(line)]
+        said = dict(pairs)
+        if not pairs or _PAIR.sub("", line).strip() or len(said) < len(pairs):
+            raise InputError(where, f"'{line:.60}'", WANTED)
         kind = next(iter(said))
         if kind == "blocksizes":
             continue
@@ -283,14 +275,6 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     return [*found, *([(begun, kept.strip())] if kept.strip() else [])]
 
 
-def _pairs(line: str, where: str) -> dict[str, str]:
-    """Return the keys of a line, in small letters, and their values."""
-    found = [(key.lower(), value.strip("\"'")) for key, value in _PAIR.findall(line)]
-    if not found or _PAIR.sub("", line).strip() or len(dict(found)) < len(found):
-        raise InputError(where, f"'{line:.60}'", WANTED)
-    return dict(found)
-
-
 def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:
     """Fill in switches and nodes, with a cable for each line between them."""
     for name, (switches, nodes) in tree.below.items():
@@ -301,7 +285,7 @@ def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:
         if switches and nodes:
             found = f"switch '{name:.40}' with switches and nodes below it"
             raise InputError(tree.where[name], found, "either, as Slurm wants it")
-    subnet.notes.append(BLOCKS if blocks else ONE_CABLE)
+    subnet.notes.append(BLOCKS if blocks else ONE_CABLE.format("Slurm's file"))
     if tree.speed and tree.speed.keys() != tree.below.keys():
         subnet.notes.append(ONE_SPEED)
     add_tree(subnet, tree, top="blocks" if blocks else "")
@@ -314,7 +298,7 @@ def _ring(subnet: Subnet, rings: list[tuple[str, list[str], str]]) -> Topology:
         found = f"{len(rings)} rings, and nothing that joins them"
         raise InputError(where, found, "one ring")
     _, nodes, where = rings[0]
-    return grid(subnet, (len(nodes),), nodes, where=where, notes=(ONE_CABLE,))
+    return grid(subnet, (len(nodes),), nodes, where=where)
 
 
 def _torus(subnet: Subnet, document: Document, inner: Record) -> Topology:
@@ -352,7 +336,7 @@ def _torus(subnet: Subnet, document: Document, inner: Record) -> Topology:
         found = f"{x * y * z - len(places)} of {x * y * z} places without a node"
         raise InputError(where, found, "a node in every place: netloom knows no torus with holes")
     names = [places[place] for place in range(x * y * z)]
-    return grid(subnet, (z, y, x), names, where=where, notes=(ONE_CABLE,))
+    return grid(subnet, (z, y, x), names, where=where)
 
 
 def _xyz(
@@ -366,11 +350,6 @@ def _xyz(
 
 
 TOPOGRAPH = "topograph's model: switches, each with switches or nodes"
-
-ONE_CABLE_EACH = (
-    "topograph's model says which switches and nodes are joined, not by how many cables: "
-    "netloom takes one for each."
-)
 
 
 def read_topograph(subnet: Subnet, text: str) -> None:
@@ -411,7 +390,7 @@ def read_topograph(subnet: Subnet, text: str) -> None:
         for below in switches:  # without a record of its own
             if below not in tree.below:
                 tree.add(below, [], [], tree.where[name])
-    subnet.notes.append(ONE_CABLE_EACH)
+    subnet.notes.append(ONE_CABLE.format("topograph's model"))
     add_tree(subnet, tree)
 
 
