@@ -133,6 +133,25 @@ def test_the_busiest_are_named_and_marked_and_in_the_title(net, width, traffic_o
     assert " ".join(spec["title"]["text"]) == spec["description"] == of.sentence
 
 
+@pytest.mark.parametrize("spec", ["mesh:3x3/2", "line:5/2", "torus:4x4x4/2"])
+@pytest.mark.parametrize("second", [False, True])
+def test_the_channel_of_a_host_may_be_the_busiest(spec, width, second):
+    """Then it has its disc beside its square, and the key shows the busiest between routers."""
+    net = topology(spec)
+    loads = np.ones(net.num_channels)
+    loads[net.num_network_channels] = 40.0
+    if second:
+        loads[3] = 30.0
+    of = Traffic(net, loads, "bytes")
+    scene = scene_of(of, width)
+    many = Counter(disc.number for disc in scene.discs)
+    assert many[1] == 2
+    assert many.get(2, 0) == second * (2 + is_deep(net))
+    key = [word.text for word in scene.words if word.text.startswith("the busiest")]
+    assert key == ["the busiest between routers"] * (second and is_deep(net))
+    assert drawn(scene, of).to_dict()["description"] == of.sentence
+
+
 def test_colours_are_by_time_on_one_scale_and_the_background_s(net, traffic_on, rows_of):
     of = traffic_on(net)
     scene = scene_of(of, 700)

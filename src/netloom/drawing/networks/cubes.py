@@ -263,18 +263,18 @@ def _heads(
     arrows, beside = [], {}
     assert drawn.points is not None
     for channel in traffic.busiest:
-        (row,) = np.flatnonzero(drawn.channel == channel)
-        start, end = drawn.points[row, 0], drawn.points[row, 3]
-        long = float(np.hypot(*(end - start)))
-        way = (end - start) / long
-        at = end - min(0.28 * pitch, 11.0) * way
-        turn = degrees(float(np.arctan2(way[0], -way[1])))
-        arrows.append(Arrow(float(at[0]), float(at[1]), turn))
-        right = np.array([-way[1], way[0]])
-        middle = start + 0.36 * (end - start)
-        off = DISC + 3.0
-        away = 1.0, -1.6, 2.2, -2.8, 0.0
-        beside[channel] = np.array([middle + each * off * right for each in away])
+        for row in np.flatnonzero(drawn.channel == channel):  # none for the channel of a host
+            start, end = drawn.points[row, 0], drawn.points[row, 3]
+            long = float(np.hypot(*(end - start)))
+            way = (end - start) / long
+            at = end - min(0.28 * pitch, 11.0) * way
+            turn = degrees(float(np.arctan2(way[0], -way[1])))
+            arrows.append(Arrow(float(at[0]), float(at[1]), turn))
+            right = np.array([-way[1], way[0]])
+            middle = start + 0.36 * (end - start)
+            off = DISC + 3.0
+            away = 1.0, -1.6, 2.2, -2.8, 0.0
+            beside[channel] = np.array([middle + each * off * right for each in away])
     return tuple(arrows), beside
 
 
@@ -372,14 +372,16 @@ ASIDE = 560.0
 
 def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     """Return a scene of a network of three dimensions with its key, beside or below its names."""
-    if not traffic.busiest:
+    cube = traffic.topology.routers
+    assert isinstance(cube, Cube)
+    between = [channel for channel in traffic.busiest if channel < cube.num_channels]
+    if not between:
         return scene
+    channel, number = between[0], traffic.busiest.index(between[0]) + 1
     listed = [disc.y for disc in scene.discs][-len(traffic.busiest) :]
     top = listed[0] - LINE / 2 if width >= ASIDE else scene.height + 4
     left = min(scene.width, width) - WIDE - 40 if width >= ASIDE else 24.0
     corner = np.array([left, top + LINE])
-    cube = traffic.topology.routers
-    assert isinstance(cube, Cube)
     axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
     most = np.array([cube.sides[axis] for axis in axes]) - 1.0
     ends = np.array(
@@ -392,7 +394,6 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     def placed(points: Floats) -> Floats:
         return np.asarray(corner + scale * (points @ SLANT - low), np.float64)
 
-    channel = traffic.busiest[0]
     node = cube.channel_source[channel], cube.channel_target[channel]
     start, end = (
         np.array([n // cube.strides[a] % cube.sides[a] for a in axes], float) for n in node
@@ -423,10 +424,11 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     words = [Word(float(at), float(up), name, "center")
              for (at, up), name in zip(heads, AXES, strict=False)]  # fmt: skip
     at_left, over = float(tips[1, 0] - 14), float(tips[3, 1] - LINE)
-    words.append(Word(at_left, over, "the busiest channel", style="network-heading"))
+    named = "the busiest channel" if number == 1 else "the busiest between routers"
+    words.append(Word(at_left, over, named, style="network-heading"))
     across = np.array([-way[1], way[0]])
     middle = (first + last) / 2 + (DISC + 6) * across
-    disc = Disc(float(middle[0]), float(middle[1]), 1)
+    disc = Disc(float(middle[0]), float(middle[1]), number)
     arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
     return replace(
         scene,

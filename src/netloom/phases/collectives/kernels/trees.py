@@ -203,8 +203,8 @@ def movable(capacity, trees, through, after, before, want, graph):
     """Return how much of the ways before → through → after may become a link of its own.
 
     ``capacity``: int64[num_vertices, num_vertices]. ``trees``: int64[num_ranks], trees of each
-    root; ``want``: the most that is there. No rank may lose a tree. ``graph``: the arrays
-    of ``max_flow``, the capacities before what remains of them.
+    root. ``want``: the most that is there. No rank may lose a tree. ``graph``: the arrays of
+    ``max_flow``, the capacities before what remains of them.
     """
     first, following, head, whole, _, _ = graph
     source, total, count = len(capacity), want - want, 0
