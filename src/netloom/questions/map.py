@@ -874,7 +874,9 @@ def prepare(question: MappingQuestion) -> MappingTask:
         at = int(np.argmax(outside))
         name = vertex_word(network, int(layout.node_of[at]))
         found = f"task {at} on node {name}, which is not allocated"
-        raise InputError(f"layout '{name}'", found, "an allocation that has all its nodes")
+        raise InputError(
+            f"layout '{question.layout}'", found, "an allocation that has all its nodes"
+        )
     return replace(task, layout=layout)
 
 
