@@ -436,7 +436,7 @@ def test_an_interrupted_search_is_not_simulated(monkeypatch):
         ({"layout": "fold", "rounds": 3}, "rounds: found '3'; expected a search"),
         ({"layout": "fold", "tasks_per_node": 2}, "tasks_per_node: found '2'"),
         ({"layout": "fold", "failed_nodes": "15"}, "layout 'fold': found"),
-        ({"layout": "snake", "nodes": "1-15"}, "layout 'snake': found task 0 on node"),
+        ({"layout": "snake", "nodes": "1-15"}, "layout 'snake': found task 8 on node 0"),
         ({"load": 0.1}, "load: found 0.1 without a simulation"),
         ({"nodes": "0-7"}, "mesh:4x4: found 8 nodes for 9 tasks"),
         ({"nodes": "0-19"}, "nodes: found '0-19'"),
