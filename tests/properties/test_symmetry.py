@@ -180,7 +180,7 @@ def test_a_coin_that_prefers_a_direction_is_found_out(monkeypatch):
         bits = rng.random((len(coin), 2)) < 0.4
         return (bits @ [1, 2]).astype(np.int32), aux
 
-    monkeypatch.setattr("netloom.routing.virtual_channels.draw_aux", biased)
+    monkeypatch.setattr("netloom.simulation.network.run.draw_aux", biased)
     _, channels = compare("torus:4x4", "dimension-order", mirrored(0))
     assert channels > 1.3 * WORST
 

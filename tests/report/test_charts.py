@@ -17,7 +17,6 @@ from netloom.drawing.frame import (
     DARK_INK,
     DARK_ORDER_COLOURS,
     DARK_STYLES,
-    GREY,
     HEAT_COLOURS,
     INK,
     ORDER_COLOURS,
@@ -137,7 +136,7 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("background", ["#ffffff", "#111418"])
 def test_every_series_can_be_seen_on_white_and_on_near_black(background):
-    for colour in (*COLOURS, GREY):
+    for colour in (*COLOURS, REFERENCE):
         assert contrast(colour, background) >= 3, colour
 
 
@@ -171,7 +170,7 @@ def distance(one, other, eyes):
 
 @pytest.mark.parametrize("eyes", [PLAIN, PROTAN, DEUTAN])
 def test_series_are_told_apart_also_by_eyes_without_red_or_green(eyes):
-    for one, other in combinations([*COLOURS, GREY], 2):
+    for one, other in combinations([*COLOURS, REFERENCE], 2):
         assert distance(one, other, eyes) >= 20, (one, other)
 
 

@@ -6,7 +6,6 @@ from hypothesis import given, settings, strategies as st
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.questions.named import _plain_faulty
 from netloom.topology import topology, without, working_nodes
 from netloom.topology.faults import broken_parts, check_working, first_broken
 from netloom.topology.names import NamedParts, channel_words
@@ -135,7 +134,7 @@ def test_the_recipe_of_a_broken_network_makes_it_again():
     cluster = topology("graph:examples/my-cluster.graphml")
     for net, words in ((TREE, "leaf3->spine1#2,leaf0-spine0"), (cluster, "leaf3->spine1,h4-leaf0")):
         found = without(net, channels=words, nodes="h0,h6")
-        form = _plain_faulty(found)
+        form = nl.analyze("ring:2", found).provenance.configuration
         again = without(
             topology(form["on"]), channels=form["failed_channels"], nodes=form["failed_nodes"]
         )

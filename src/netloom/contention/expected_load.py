@@ -1,7 +1,7 @@
 """Expected loads of channels under every routing.
 
-The results are how much of some traffic each channel has to carry, where packets draw their way or
-choose it, and how evenly packets can load channels that choose their ways at once or hop by hop.
+Packets may draw their way or choose it. The results are how much of some traffic each channel has
+to carry, and how evenly packets can load channels if they choose at once or hop by hop.
 
 For drawn paths on k-ary n-cubes, expectations are exact. The routings decide without looking at the
 network. Dimension order sends half of the packets either way round a ring if both are equally

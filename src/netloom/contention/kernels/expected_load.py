@@ -1,11 +1,11 @@
 """Expected loads of channels over flat arrays.
 
-Where routing leaves packets a choice, ways are a graph of *places*: a node on the way to one target
-(or, where the routing looks at the source, of one pair). Places are numbered so that all ways lead
-to lower numbers. A place without ways is a target. ``tables`` is the ``RouteTables`` of
+If routing leaves packets a choice, ways are a graph of *places*: a node on the way to one target.
+If the routing looks at the source, it is the way of one pair. Places are numbered so that all ways
+lead to lower numbers. A place without ways is a target. ``tables`` is the ``RouteTables`` of
 ``virtual_channel_tables``.
 
-Where packets of a k-ary n-cube draw their way, loads are added pair by pair. ``tables`` is
+If packets of a k-ary n-cube draw their way, loads are added pair by pair. ``tables`` is
 ``CubeTables``. Half-way round a ring half of the packets go either way (``add_in_order``: if
 ``both_ways``). Runs of channels are added to ``load`` as differences: +w where a run begins and -w
 behind its end, so that a running sum along each line gives the loads.

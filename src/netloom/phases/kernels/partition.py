@@ -1,15 +1,17 @@
 """Connections into phases, over flat arrays.
 
-There are four parts: edge coloring of connections between senders and receivers; items packed into
-bins of several resources each, such that bins hold them and cost least together; routes of
-connections through copies of a network, one copy per phase, whose places, prices and surcharges are
-those of ``routing.kernels.priced_paths``; and connections moved between phases until the phases,
-one after the other, last less long.
+There are four parts.
+
+* Edge coloring of connections between senders and receivers.
+* Items packed into bins of several resources each. Bins hold them and cost least together.
+* Routes of connections through copies of a network, one copy per phase. Places, prices and
+  surcharges are those of ``routing.kernels.priced_paths``.
+* Connections moved between phases until the phases, one after the other, last less long.
 
 A phase lasts as long as its busiest processor or channel: its height. What is known of the phases
 is ``load``: ``busy``, float64[phases, places], the clocks of processors, then channels. ``heights``
-and ``squares``, float64[phases], the most of each row and the sum of its squares; ``stale``,
-bool[phases], whether something as busy as the height has become less so.
+and ``squares``, float64[phases], are the most of each row and the sum of its squares. ``stale``,
+bool[phases], is whether something as busy as the height has become less so.
 
 Twin: ``tests/reference/partitioning.py``.
 """

@@ -3,8 +3,8 @@
 A packet at a router is in a *state*. The state determines which table it follows to which goal.
 With the kind of the next channel, it also determines the packet's next state and VCs. So the VCs of
 each part of a path are data. Following all packets shows whether they can wait for each other in a
-circle (``by_hop.hosted.hop_circle``). Where a routing is listed, a packet between hosts may carry
-the number of its path from its birth on.
+circle (``by_hop.hosted.hop_circle``). A packet between hosts may carry the number of its path from
+its birth on, if its routing is listed.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ place.
 Read: what cannot be right is refused by its line.
 
 Run on data: every thread block makes its steps in order. A step waits for the step before it, for
-the one it depends on, for what it receives, and for room in the connection that it sends into: a
+the one it depends on, for what it receives, and for room in the connection that it sends into. A
 connection has room once the message ``SLOTS`` before has been received. A send is done when its
 message has arrived. What deadlocks here deadlocks on GPUs.
 
