@@ -103,7 +103,7 @@ def test_answers_that_claim_more_than_the_limit_are_not_believed():
     table = found.tables["table"].with_columns(
         stable=pl.lit(True), packet_latency_mean=pl.lit(40.0)
     )
-    claimed = replace(found, tables=found.tables | {"table": table})
+    claimed = replace(found, kept={**found.kept, "table": table})
     ((believed,),) = (each.simulated for each in find_curves([claimed]))
     assert believed.table["load"].to_list() == [0.1, 0.13]
     assert believed.saturation == (0.13, pytest.approx(1 / 7))
@@ -333,7 +333,7 @@ def test_a_curve_goes_on_to_the_load_that_the_text_says_it_keeps_up_with():
     table = first.tables["table"].with_columns(
         stable=pl.lit(value=False), packet_latency_mean=pl.lit(None, pl.Float64)
     )
-    runs[3] = replace(first, tables={**first.tables, "table": table})
+    runs[3] = replace(first, kept={**first.kept, "table": table})
     (found,) = find_curves(runs)
     (one,) = found.simulated
     assert one.kept_up == one.table["load"].max() == 0.2
@@ -376,7 +376,7 @@ def test_the_title_says_once_what_all_curves_share():
     assert sorted(ends_of(figure)) == ["single-cycle", "three-stage"]
     long = [f"/runs/{name * 30}.mtx" for name in "ab"]
     curves = [
-        replace(each, tables=each.tables, figures={**each.figures, "traffic": name})
+        replace(each, figures={**each.figures, "traffic": name})
         for each, name in zip((routers[0],) * 2, long, strict=True)
     ]
     (both,) = find_curves(curves)

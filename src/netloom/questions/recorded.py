@@ -6,7 +6,7 @@ From its JSON and its tables the answer can be read again. The schema is of what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -43,13 +43,13 @@ class Recorded:
     figures
         The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
         no infinity in it, but None.
-    tables
-        Its tables by name. ``table`` has one row per observation. What is not known is null.
+    kept
+        Its tables by name, as they were kept. ``tables`` has them with this release's columns.
     """
 
     verb: str
     figures: Mapping[str, Any]
-    tables: Mapping[str, pl.DataFrame]
+    kept: Mapping[str, pl.DataFrame]
 
     @property
     def kind(self) -> Kind:
@@ -59,14 +59,42 @@ class Recorded:
     @cached_property
     def answer(self) -> Answer:
         """The answer."""
-        found: Answer = self.kind.read(self.figures, kept=self.tables)
+        found: Answer = self.kind.read(self.figures, kept=self.kept)
         return found
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Its tables by name. ``table`` has one row per observation. What is not known is null."""
+        return _Tables(self)
 
     @property
     def configuration(self) -> Mapping[str, Any]:
         """The question, with every default filled in."""
         found: Mapping[str, Any] = self.figures["provenance"]["configuration"]
         return found
+
+
+class _Tables(Mapping[str, "pl.DataFrame"]):
+    """Tables of what is recorded, each read when it is asked for.
+
+    If this release has renamed columns, the answer tells a table with both names.
+    """
+
+    def __init__(self, of: Recorded) -> None:
+        self.of = of
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        kept = self.of.kept[name]
+        if self.of.verb not in former.COLUMNS or name not in self.of.answer.tables():
+            return kept
+        found: pl.DataFrame = getattr(self.of.answer, name)()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.of.kept)
+
+    def __len__(self) -> int:
+        return len(self.of.kept)
 
 
 def record(answer: Answer) -> Recorded:
@@ -93,25 +121,22 @@ def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] 
     """Return the columns of a table by which answers are told: its key figures.
 
     Of a table of which none is marked, they are the first in which something is known. Columns of
-    ``but`` are shown elsewhere.
+    ``but`` are shown elsewhere. A table of another release may lack some.
 
     Raises
     ------
     LookupError
         If the answer is not declared to have such a table.
     InputError
-        If the table lacks a column: another release wrote it.
+        If the table has none of these columns: another release wrote it.
     """
     found = record.tables[table]
     declared = leaves(record.answer.tables()[table])
-    marked = [each for each in declared if each.key]
-    chosen = [
-        each
-        for each in marked or declared
-        if each.name not in but and not (each.optional and each.name not in found.columns)
-    ]
-    if gone := [each.name for each in chosen if each.name not in found.columns]:
-        raise InputError(f"{record.verb}, {table}", f"no column '{gone[0]}'", "a new run")
+    there = [each for each in declared if each.name in found.columns]
+    if not there:
+        raise InputError(f"{record.verb}, {table}", f"no column '{declared[0].name}'", "a new run")
+    marked = any(each.key for each in declared)
+    chosen = [each for each in there if each.name not in but and (each.key or not marked)]
     if not marked:
         chosen = [each for each in chosen if found[each.name].null_count() < len(found)]
         chosen = chosen[:MOST_COLUMNS]
