@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from netloom.explore.network import EXPLORED
+from netloom.explore.explored import EXPLORED
 
 __all__ = ["EXPLORED", "explore"]
 

@@ -15,8 +15,8 @@ from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
 from netloom.drawing.frame import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
+from netloom.explore.explored import EXPLORED
 from netloom.explore.network import (
-    EXPLORED,
     Flows,
     Table,
     View,

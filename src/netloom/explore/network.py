@@ -39,14 +39,6 @@ from netloom.topology.names import short_switch_name
 # -- view ------------------------------------------------------------------------------------------
 
 
-EXPLORED = (
-    "analyze", "check_fabric", "compare_collectives", "compile_phases", "find_mapping",
-    "find_saturation", "predict_latency", "replay", "route_fabric", "simulate",
-    "simulate_broadcast", "simulate_flows", "simulate_loop", "simulate_transactions",
-)  # fmt: skip
-"""The verbs whose answers say what each channel carries."""
-
-
 @dataclass(frozen=True, eq=False)
 class Flows:
     """What ranks send each other, and where they run.

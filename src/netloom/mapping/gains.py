@@ -29,11 +29,11 @@ from netloom.contention.mapped import (
 from netloom.mapping.layouts import cube_of_hosts
 from netloom.mapping.search.objectives import Measure, hosts_count
 from netloom.routing import DimensionOrder, Routing, SourceRoutes
-from netloom.simulation.collectives import Algorithm, Runner, graph_of
 from netloom.topology import Topology
 
 if TYPE_CHECKING:
     from netloom.mapping.search.generations import FoundMapping
+    from netloom.simulation.collectives import Algorithm, Runner
 
 
 # -- orders of ranks -------------------------------------------------------------------------------
@@ -78,6 +78,7 @@ def reordered(
         Of the search.
     """
     from netloom.mapping import search_mapping
+    from netloom.simulation.collectives import graph_of
 
     given = runner.host_of
     hosts, places = np.unique(given, return_counts=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -83,7 +83,6 @@ from netloom.questions.named import (
 )
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
-from netloom.questions.simulate.load import Simulation
 from netloom.questions.terminal import IN_ORDER, short_name, size_of, subject
 from netloom.routing import SourceRoutes, write_routes
 from netloom.routing.rules import layers
@@ -91,6 +90,9 @@ from netloom.topology import Topology
 from netloom.topology.faults import check_working
 from netloom.topology.names import vertex_word
 from netloom.workload import ProcessGraph
+
+if TYPE_CHECKING:
+    from netloom.questions.simulate.load import Simulation
 
 LITTLE = 0.2
 """A change from which on a gain is not small."""
