@@ -15,7 +15,6 @@ ends.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -302,6 +301,8 @@ class MachineText:
     """
 
     def __init__(self, path: str, text: str) -> None:
+        import tomllib
+
         self.path = path
         try:
             tables = tomllib.loads(text)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +22,6 @@ from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
 from netloom.mapping.allocation import allocated_hosts, place_program, places_of
-from netloom.phases.collectives.schedules import Schedule, routes_on, schedule_trace
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
@@ -77,7 +76,9 @@ from netloom.topology import Topology
 from netloom.workload.programs.collectives.msccl import Execution, executed, parse_msccl
 from netloom.workload.programs.messages import with_costs
 from netloom.workload.programs.traces import Replay, Trace
-from netloom.workload.programs.training import is_rank_program, rank_trace, ranks_apart
+
+if TYPE_CHECKING:
+    from netloom.phases.collectives.schedules import Schedule
 
 CYCLES = "cycles"
 
@@ -530,6 +531,8 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         question, schedule, routes = _of_plan(question, topology)
         remark = partial(_planned, schedule.finish_seconds) if routes else None
     if question.engine == "flow":
+        from netloom.workload.programs.training import is_rank_program
+
         trace, clock = _read_for_flows(question, topology, machine)
         flows = prepare_flows(question, topology, clock)
         flit_time = 1.0 if clock is None else 1 / clock.bytes_per_second
@@ -619,6 +622,7 @@ def _of_plan(
     puts ranks elsewhere, or the network lacks a channel of the plan.
     """
     from netloom.phases.collectives.schedule_files import read_schedule
+    from netloom.phases.collectives.schedules import routes_on, schedule_trace
 
     path = Path(question.trace)  # type: ignore[arg-type]
     schedule = read_schedule(path).schedule
@@ -637,6 +641,8 @@ def _of_plan(
 def _placed(
     question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
 ) -> Replay:
+    from netloom.workload.programs.training import is_rank_program, ranks_apart
+
     where = computing(question, topology)
     node_of, run = place_program(question.mapping, trace.num_tasks, topology, **where), trace
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
@@ -703,6 +709,7 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
         read_timed_goal,
         read_trace,
     )
+    from netloom.workload.programs.training import is_rank_program, rank_trace
 
     trace, flows = question.trace, question.engine == "flow"
     flit_bytes = int(size) if size is not None and float(size).is_integer() else None
