@@ -14,7 +14,7 @@ import netloom as nl
 from netloom.experiments.findings import load_results
 from netloom.questions.recorded import key_columns
 
-KEPT = Path(__file__).parent / "data" / "last-release.sqlite.gz"
+KEPT = Path(__file__).parent / "data" / "last-release.gz"
 
 
 @pytest.fixture(scope="module")
