@@ -15,11 +15,11 @@ SOURCE = Path(netloom.__file__).parent
 
 ASKED = """
 import numpy as np
-from netloom.contention.kernels import cube, permutations
+from netloom.contention.kernels import channel_loads, permutations
 kernel, none, zero = permutations.permutation_figures, np.zeros(0, int), np.zeros(1, int)
 kernel(none, zero, none, none, zero, none + 1.0, 0, none, none)
 print(kernel._cache.cache_path)
-print(cube.count_dimension._cache.cache_path)
+print(channel_loads.count_dimension._cache.cache_path)
 print(sum(kernel.stats.cache_hits.values()))
 """
 
@@ -45,30 +45,30 @@ def compiled_in(folder):
     env.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-c", ASKED]
     run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    permutations, cube, hits = run.stdout.split()
-    return Path(permutations), Path(cube), int(hits)
+    permutations, loads, hits = run.stdout.split()
+    return Path(permutations), Path(loads), int(hits)
 
 
 def test_another_checkout_compiles_only_what_differs(checkout):
     one, other = checkout("one"), checkout("elsewhere/other")
-    permutations, cube, hits = compiled_in(one)
+    permutations, loads, hits = compiled_in(one)
     assert hits == 0
     assert permutations.is_relative_to(one.parent / "cache")
     shutil.copytree(one.parent / "cache", other.parent / "cache")
-    again, cube_again, hits = compiled_in(other)
-    assert (again.name, cube_again.name, hits) == (permutations.name, cube.name, 1)
+    again, loads_again, hits = compiled_in(other)
+    assert (again.name, loads_again.name, hits) == (permutations.name, loads.name, 1)
 
     called = other / "src/netloom/routing/kernels/dimension_order.py"
-    called.write_text(called.read_text() + "# what cube.py imports\n")
-    again, cube_again, hits = compiled_in(other)
+    called.write_text(called.read_text() + "# what channel_loads.py imports\n")
+    again, loads_again, hits = compiled_in(other)
     assert (again.name, hits) == (permutations.name, 1)
-    assert cube_again.name != cube.name
+    assert loads_again.name != loads.name
 
     for each in range(MOST_VERSIONS):
-        (cube_again.parent / str(each)).mkdir()
+        (loads_again.parent / str(each)).mkdir()
     called.write_text(called.read_text() + "# once more\n")
     compiled_in(other)
-    assert len(list(cube_again.parent.iterdir())) == MOST_VERSIONS
+    assert len(list(loads_again.parent.iterdir())) == MOST_VERSIONS
 
 
 def test_installations_keep_kernels_where_numba_does(checkout):

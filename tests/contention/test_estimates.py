@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.contention import estimate_mesh, estimates, expect_random, measure
-from netloom.contention.kernels.cube import largest_loads
+from netloom.contention.kernels.channel_loads import largest_loads
 from netloom.routing import DimensionOrder
 from netloom.routing.ways import cube_tables
 from netloom.topology import cube, hypercube, mesh, torus

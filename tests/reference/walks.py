@@ -8,7 +8,7 @@ from netloom.base.compilation import kernel
 from netloom.routing import hosted_ports
 from netloom.routing.by_hop.tables import channels_at_ports
 from netloom.routing.kernels.by_hop import ends_of, next_hop
-from netloom.simulation.kernels.agenda import record
+from netloom.simulation.kernels.records import record
 
 PACKET = np.dtype(
     [(name, "i4") for name in ("source", "target", "sink", "coin", "aux", "way", "entry")]

@@ -158,7 +158,7 @@ def measure_loads(
         else:
             load = expected_loads(topology, routing, source, target, np.ones(len(source)))
     else:
-        from netloom.contention.kernels.cube import count_loads
+        from netloom.contention.kernels.channel_loads import count_loads
 
         load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
         for first in range(0, len(source), BLOCK):
@@ -323,7 +323,7 @@ def measure_paths(
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)
     """
-    from netloom.contention.kernels.cube import count_loads, stamp_paths
+    from netloom.contention.kernels.channel_loads import count_loads, stamp_paths
 
     weight = np.ones(len(routed)) if weights is None else np.asarray(weights, np.float64)
     rate = np.ones(num_channels) if bandwidth is None else bandwidth
@@ -379,7 +379,7 @@ def _measure_lines(
     topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints, weights: Floats
 ) -> Contention:
     """Count line by line, one dimension after the other (see ``kernels.cube``)."""
-    from netloom.contention.kernels.cube import ask_dimension, count_dimension, spans
+    from netloom.contention.kernels.channel_loads import ask_dimension, count_dimension, spans
 
     tables = cube_tables(topology, routing)
     num_paths = len(sources)

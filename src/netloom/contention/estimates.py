@@ -168,7 +168,7 @@ def _largest_load(
     topology: Cube, routing: DimensionOrder, source: Ints, target: Ints
 ) -> tuple[float | None, Literal["enumeration", "sampling", "approximation"], float | None]:
     """Return the mean largest channel load of all placements, or of some, and its error."""
-    from netloom.contention.kernels.cube import largest_loads
+    from netloom.contention.kernels.channel_loads import largest_loads
 
     hops = len(source) * average_distance(topology)
     samples = int(min(MOST_SAMPLES, SAMPLED_HOPS // max(hops, 1)))

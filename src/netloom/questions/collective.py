@@ -21,7 +21,7 @@ from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
-from netloom.mapping.gains import Reordered, reordered
+from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import terminal
 from netloom.questions.answers import Answer, Grade, Verdict

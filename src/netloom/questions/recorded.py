@@ -65,7 +65,7 @@ class Recorded:
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """Its tables by name. ``table`` has one row per observation. What is not known is null."""
-        return _Tables(self)
+        return _ToldTables(self)
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -74,7 +74,7 @@ class Recorded:
         return found
 
 
-class _Tables(Mapping[str, "pl.DataFrame"]):
+class _ToldTables(Mapping[str, "pl.DataFrame"]):
     """Tables of what is recorded, each read when it is asked for.
 
     If this release has renamed columns, the answer tells a table with both names.

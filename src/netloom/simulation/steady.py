@@ -501,7 +501,7 @@ class Tally:
 
         None may arrive in ``closed`` … ``since`` − 1.
         """
-        from netloom.simulation.kernels.agenda import CLOSED, add_packets
+        from netloom.simulation.kernels.tally import CLOSED, add_packets
 
         of_group = np.empty(0, np.int32) if self._groups is None else self._groups.of(packets)
         window = (self.begin, since, self.until, self.batch_cycles, closed)

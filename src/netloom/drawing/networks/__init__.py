@@ -10,7 +10,8 @@ from netloom.drawing.networks.cubes import (
     hyperx_scene,
     planes_scene,
 )
-from netloom.drawing.networks.ring import profile_scene, ring_scene
+from netloom.drawing.networks.profile import profile_scene
+from netloom.drawing.networks.ring import ring_scene
 from netloom.drawing.networks.scene import (
     Scene,
     drawn,

@@ -1,77 +1,19 @@
-"""What messages wait for, the records that hold it, and sums over what is delivered.
-
-Messages wait for their dependencies and for the processors of their nodes.
+"""What messages wait for: their dependencies and the processors of their nodes.
 
 Whatever happens to a row at a known time is an event in one agenda, a heap by time and by row. An
 engine takes from it what is due, gives what is sent to its network, and puts in when messages
 arrive. Times are cycles or seconds: what type they are of is for the arrays to say.
 
-Twin: ``tests/reference/agenda.py``. That of records, sets and wheels:
-``tests/reference/network.py``. That of sums over packets: ``tests/reference/packets.py``.
+Twin: ``tests/reference/agenda.py``.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba.cpython.unsafe.numbers import trailing_zeros
 
 from netloom.base.compilation import inlined, kernel, njit, part
 from netloom.base.kernels.heap import pop, push
-
-# -- records, sets and wheels ----------------------------------------------------------------------
-
-
-unsigned = np.uint64
-"""An index as it is: signed ones are checked for counting from the end, at a fifth of the speed."""
-
-
-@inlined
-def record(records, place):
-    """Return the record at a place that is not negative."""
-    return records[np.uint64(place)]
-
-
-@inlined
-def post(wheel, due, each, bucket, what):
-    """Put something into a bucket of a wheel."""
-    place = unsigned(bucket)
-    count = due[place]
-    wheel[unsigned(bucket * each + count)] = what
-    due[place] = count + 1
-
-
-@inlined
-def lowest(bits):
-    """Return the lowest member of a set that has one."""
-    return trailing_zeros(bits)  # type: ignore[call-arg]
-
-
-@inlined
-def next_from(bits, start):
-    """Return the first member at or after ``start``, and round the end, of a set that has one."""
-    behind = (bits >> start) << start
-    return trailing_zeros(behind if behind else bits)  # type: ignore[call-arg]
-
-
-@inlined
-def single(bits):
-    """Whether a set that has members has one only."""
-    return (bits & (bits - 1)) == 0
-
-
-@inlined
-def mixed(coin, number, cycle):
-    """Return 31 bits that look random, from a coin, a number and a cycle that are not negative.
-
-    The finalizer of SplitMix64 (Steele, Lea & Flood 2014), on the sum of their multiples.
-    """
-    bits = np.uint64(coin) * np.uint64(0x9E3779B97F4A7C15)
-    bits += np.uint64(number) * np.uint64(0xD1B54A32D192ED03)
-    bits += np.uint64(cycle) * np.uint64(0x8CB92BA72F3D8DD7)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64(bits >> np.uint64(33))
-
+from netloom.simulation.kernels.records import record, unsigned
 
 # -- the agenda of a program -----------------------------------------------------------------------
 
@@ -232,50 +174,3 @@ def earliest_ends(start, cycles, after_offsets, after):
             begin = max(begin, ends[after[slot]])
         ends[row] = begin + cycles[row]
     return ends
-
-
-# -- sums over delivered packets -------------------------------------------------------------------
-
-CLOSED = -1
-"""A packet arrives in a part of the window that was counted before."""
-
-
-@kernel
-def add_packets(packets, group, first, window, sums, flits_of, latency_counts):
-    """Add the packets that arrive within a part of a window, from the ``first`` on.
-
-    ``window``: the first cycle of the window, the first cycle of the part and the one after its
-    last, the cycles of a batch, and ``closed``. No packet may arrive from ``closed`` on before the
-    part begins. Return two places. The first is that of a packet whose latency has no place in the
-    counts. The second is that of the first packet that arrives after the part. If there is no such
-    packet, the place is the number of packets.
-    """
-    birth, entry, arrival, source, hops, flits = packets
-    begin, since, until, batch_cycles, closed = window
-    later = len(birth)
-    batch, batch_begin = np.int64(0), begin
-    for place in range(first, len(birth)):
-        index = unsigned(place)
-        at = np.int64(arrival[index])
-        if at >= until:
-            later = min(later, place)
-        elif at >= since:
-            latency = at - birth[index]
-            if latency >= len(latency_counts):
-                return place, later
-            if at < batch_begin or at >= batch_begin + batch_cycles:  # mostly it is that before
-                batch = (at - begin) // batch_cycles
-                batch_begin = begin + batch * batch_cycles
-            column = unsigned(batch)
-            row = unsigned(group[index] if len(group) else 0)
-            sums[0, row, column] += 1
-            sums[1, row, column] += latency
-            sums[2, row, column] += at - entry[index]
-            sums[3, row, column] += entry[index] - birth[index]
-            sums[4, row, column] += hops[index]
-            sums[5, row, column] += flits[index]
-            flits_of[unsigned(source[index])] += flits[index]
-            latency_counts[unsigned(latency)] += 1
-        elif at >= closed:
-            return CLOSED, later
-    return len(birth), later

@@ -33,7 +33,7 @@ def bits_at(key, index):
 
 
 unsigned = np.uint64
-"""An index as it is, that is never negative. See ``simulation.kernels.agenda``."""
+"""An index as it is, that is never negative. See ``simulation.kernels.records``."""
 
 
 @kernel

@@ -6,7 +6,7 @@ Twin: ``tests/reference/combining.py``.
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel
-from netloom.simulation.kernels.agenda import lowest, record, unsigned
+from netloom.simulation.kernels.records import lowest, record, unsigned
 from netloom.workload.kernels.packets import GOLDEN, bits_at, scrambled
 from netloom_papers.combining import layout
 

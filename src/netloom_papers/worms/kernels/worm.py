@@ -11,7 +11,8 @@ Twin: ``tests/reference/worm.py``.
 from netloom.base.compilation import inlined, kernel
 from netloom.base.kernels.heap import pop, push
 from netloom.simulation.agenda import LAST_CYCLE
-from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan, record, unsigned
+from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan
+from netloom.simulation.kernels.records import record, unsigned
 from netloom_papers.worms import layout
 
 

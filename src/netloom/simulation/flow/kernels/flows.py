@@ -34,8 +34,8 @@ from netloom.simulation.kernels.agenda import (
     happen,
     is_due,
     plan,
-    record,
 )
+from netloom.simulation.kernels.records import record
 
 # -- rows that become flows ------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ import numpy as np
 from netloom.base.compilation import inlined, part
 from netloom.base.kernels.heap import put, take
 from netloom.simulation.flow.layout import INFINITE
-from netloom.simulation.kernels.agenda import record
+from netloom.simulation.kernels.records import record
 
 # -- the class that ends next ----------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held
-from netloom.simulation.kernels.agenda import lowest, record, unsigned
+from netloom.simulation.kernels.records import lowest, record, unsigned
 from netloom.simulation.network.kernels.sources import queue_packet, run_sources
 from netloom.simulation.network.kernels.switch import (
     allocate_switch,

@@ -5,7 +5,8 @@ Twin: ``tests/reference/network.py``.
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held
-from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan, record, unsigned
+from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan
+from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.network import deliver, go_on
 from netloom.simulation.network.kernels.sources import queue_packet
 from netloom.simulation.network.layout import DONE, KINDS, PACKETS_FULL, STUCK, known_of

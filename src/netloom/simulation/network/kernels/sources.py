@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.compilation import inlined, kernel, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import ends_of
-from netloom.simulation.kernels.agenda import lowest, mixed, next_from, post, record, unsigned
+from netloom.simulation.kernels.records import lowest, mixed, next_from, post, record, unsigned
 from netloom.simulation.network.kernels.switch import spend
 from netloom.simulation.network.kernels.vc_allocation import bucket_of, place_at, wake
 

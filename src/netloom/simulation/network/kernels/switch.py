@@ -19,7 +19,7 @@ from netloom.base.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.kernels.virtual_channels import allowed, arrived
-from netloom.simulation.kernels.agenda import lowest, next_from, post, record, single, unsigned
+from netloom.simulation.kernels.records import lowest, next_from, post, record, single, unsigned
 from netloom.simulation.network.kernels.vc_allocation import (
     address,
     better,

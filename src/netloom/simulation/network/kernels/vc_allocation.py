@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import inlined
-from netloom.simulation.kernels.agenda import lowest, mixed, next_from, record, unsigned
+from netloom.simulation.kernels.records import lowest, mixed, next_from, record, unsigned
 
 # -- places of slots and ports ---------------------------------------------------------------------
 
