@@ -58,6 +58,7 @@ def pytest_configure(config):
     """Let workers take files in the order below, not by the number of their tests alone."""
     if hasattr(config.option, "loadscopereorder"):  # pytest-xdist is there
         config.option.loadscopereorder = False
+    gc.disable()  # until all is collected: what is imported stays
 
 
 def pytest_collection_modifyitems(items):
@@ -74,6 +75,7 @@ def pytest_collection_finish():
     """Have the garbage collector pass over what lasts: it took an eighth of the time."""
     gc.freeze()
     gc.set_threshold(50_000)
+    gc.enable()
 
 
 @pytest.fixture(scope="module")
