@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules, walk_packages
+from runpy import run_path
 
 import pytest
 
@@ -74,3 +75,9 @@ def test_a_kernel_names_what_it_is_judged_by(kernel):
     """Its readable twin, or the test of what it finds."""
     said = ast.get_docstring(ast.parse(kernel.read_text()))
     assert Path(re.search(r"(?:Twin:|Judged by) ``(tests/[\w/]+\.py)``", said)[1]).is_file()
+
+
+def test_the_picture_of_the_house_is_that_of_the_code():
+    """``python docs/house.py`` renews it."""
+    drawn = run_path("docs/house.py")["picture"]()
+    assert Path("docs/pictures/house.svg").read_text() == drawn

@@ -1,1 +1,1 @@
-"""What pictures have in common: colors, frames, names, and how they are written to files."""
+"""Pictures: networks as scenes, curves and bars, and how they are written to files."""

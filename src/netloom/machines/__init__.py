@@ -1,4 +1,4 @@
-"""Named machines as data files: their networks, their speeds, and where the figures come from."""
+"""Named machines as data: networks, speeds, and where the figures come from."""
 
 import lazy_loader
 

@@ -1,1 +1,1 @@
-"""What can be asked: one folder a question, from which Python, command line and files follow."""
+"""What can be asked: one module a question, from which Python, command line and files follow."""

@@ -1,1 +1,1 @@
-"""Simulation, cycle by cycle: the virtual-channel network and what its runs are worth."""
+"""What a program does on a network, run flit by flit or as flows that share channels."""

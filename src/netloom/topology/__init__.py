@@ -1,4 +1,4 @@
-"""What the network is: nodes and directed channels.
+"""What the network is: routers, hosts and directed channels.
 
 The package can be called, ``netloom.topology("torus:4x4x4")``: in the users' own language the
 word names the thing as well as the place where such things are kept.
