@@ -13,7 +13,7 @@ import numpy as np
 from netloom.base.compilation import njit
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def permuted(table, firsts, entry, row, alone, channel_target, bandwidth):
     """Return the longest time on a channel between routers, and the mean share, of permutations.
 
@@ -21,27 +21,40 @@ def permuted(table, firsts, entry, row, alone, channel_target, bandwidth):
     ``entry[p]`` and follow row ``row[p]`` of the table. ``alone[p]`` is what the pair could send
     where nobody else does. A pair without a way gets nothing. It stops where the table does.
     """
-    count = len(firsts) - 1
+    count, most = len(firsts) - 1, table.shape[1]
     longest, shares = np.zeros(count), np.zeros(count)
     load = np.zeros(len(channel_target), np.int32)
-    most = table.shape[1]
+    after = np.empty(np.diff(firsts).max() if count else 0, np.int64)
+    passed = np.empty(8 * len(after), np.int32)  # the channels of all pairs, and where each ends
     for group in range(count):
-        for sign in (1, 0, -1):
-            for pair in range(firsts[group], firsts[group + 1]):
-                ways, at, least = table[row[pair]], entry[pair], alone[pair]
-                for _ in range(most):
-                    channel = ways[at]
-                    if channel < 0:
-                        break
-                    if sign != 0:
-                        load[channel] += sign
-                    else:
-                        least = min(least, bandwidth[channel] / load[channel])
-                        longest[group] = max(longest[group], load[channel] / bandwidth[channel])
-                    at = channel_target[channel]
-                if sign == 0:
-                    shares[group] += least / alone[pair]
-        shares[group] /= max(firsts[group + 1] - firsts[group], 1)
+        first, pairs, known = firsts[group], firsts[group + 1] - firsts[group], 0
+        for pair in range(pairs):
+            if known + most > len(passed):
+                larger = np.empty(2 * len(passed) + most, np.int32)
+                larger[:known] = passed[:known]
+                passed = larger
+            ways, at = np.uint64(row[first + pair]), entry[first + pair]
+            for _ in range(most):
+                channel = table[ways, np.uint64(at)]  # unsigned: not counted from the end
+                if channel < 0:
+                    break
+                passed[np.uint64(known)] = channel
+                load[np.uint64(channel)] += 1
+                known += 1
+                at = channel_target[np.uint64(channel)]
+            after[pair] = known
+        hop, most_time, shared = 0, 0.0, 0.0
+        for pair in range(pairs):
+            least = alone[first + pair]
+            while hop < after[pair]:
+                channel = np.uint64(passed[np.uint64(hop)])
+                least = min(least, bandwidth[channel] / load[channel])
+                most_time = max(most_time, load[channel] / bandwidth[channel])
+                hop += 1
+            shared += least / alone[first + pair]
+        for hop in range(known):
+            load[np.uint64(passed[np.uint64(hop)])] = 0
+        longest[group], shares[group] = most_time, shared / max(pairs, 1)
     return longest, shares
 
 
