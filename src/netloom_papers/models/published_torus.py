@@ -28,18 +28,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats
+from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
-from netloom_papers.models.kernels import published_torus as kernel
-
-MAX_VCS = 1024
-"""Most virtual channels: a rate has so many probabilities."""
 
 
 @dataclass(frozen=True)
@@ -78,84 +73,29 @@ class Corrections:
     source_weights: bool = False
 
 
-VARIANTS = {"printed": Corrections(), "consistent": Corrections(*[True] * 6)}
+Published: TypeAlias = Literal["printed", "consistent"]
+
+VARIANTS: dict[Published, Corrections] = {
+    "printed": Corrections(),
+    "consistent": Corrections(*[True] * 6),
+}
 """The variants that have a name."""
-
-
-@dataclass(frozen=True, eq=False)
-class PublishedTorus:
-    """The model's answer. Arrays are float64 of the rates' shape. Times are cycles.
-
-    Beyond saturation all is NaN but the rates.
-
-    Attributes
-    ----------
-    rate
-        λ_g, messages per cycle and node.
-    latency
-        L̄_u of a unicast message from its generation on, start-up included (eq. 1).
-    network_latency, broadcast_network_latency
-        S̄_u (eq. 12), and S̄_b of one step of a broadcast (eq. 24).
-    service_time
-        S̄ of a channel, the fixed point (eq. 21).
-    channel_wait, source_wait
-        W̄_c (eq. 23) and W̄_s (eq. 28).
-    vc_multiplexing
-        V̄ (eq. 31).
-    channel_rate
-        λ_c, messages per cycle and channel (eq. 4), the sum of the next three.
-    unicast_channel_rate, broadcast_channel_rate, replica_channel_rate
-        λ_cu (eq. 7), λ_cb (eq. 8) and λ_cr (eq. 11).
-    adaptive_busy, escape_busy
-        P_a (eq. 15) and P_d (eq. 16).
-    busy_vcs
-        P_v for v = 0 to V (eq. 30), along one more axis at the end.
-    saturated
-        bool: whether the rate is beyond ``saturation_rate``.
-    saturation_rate
-        Largest rate at which the model has a solution.
-    """
-
-    rate: Floats
-    latency: Floats
-    network_latency: Floats
-    broadcast_network_latency: Floats
-    service_time: Floats
-    channel_wait: Floats
-    source_wait: Floats
-    vc_multiplexing: Floats
-    channel_rate: Floats
-    unicast_channel_rate: Floats
-    broadcast_channel_rate: Floats
-    replica_channel_rate: Floats
-    adaptive_busy: Floats
-    escape_busy: Floats
-    busy_vcs: Floats
-    saturated: Bools
-    saturation_rate: float
-
-
-SOLVED = (
-    "latency", "network_latency", "broadcast_network_latency", "service_time", "channel_wait",
-    "source_wait", "vc_multiplexing", "adaptive_busy", "escape_busy",
-)  # fmt: skip
-"""The columns of the kernel's answers."""
 
 
 class Constants(NamedTuple):
     """A network as the kernel sees it: rates for λ_g = 1, times in cycles.
 
-    ``unicast_rate`` and ``broadcast_rate`` (replicas included) are those of a channel.
-    ``unicast_cycles`` and ``broadcast_cycles`` are S̄_u and S̄_b without blocking. ``hops_left[r]``
-    hops have r + 1 dimensions left. ``escape_ways`` is the factor of eq. 16, and
-    ``first_hop_escapes`` says whether eq. 25 has P_d.
+    ``unicast_rate`` and ``broadcast_rate`` (replicas included) are those of a channel. ``hops`` are
+    d̄ of a unicast message, ``broadcast_cycles`` S̄_b without blocking. ``hops_left[r]`` hops have
+    r + 1 dimensions left. ``escape_ways`` is the factor of eq. 16, and ``first_hop_escapes`` says
+    whether eq. 25 has P_d.
     """
 
     flits: float
     vcs: int
     unicast_rate: float
     broadcast_rate: float
-    unicast_cycles: float
+    hops: float
     broadcast_cycles: float
     hops_left: Floats
     escape_ways: float
@@ -164,134 +104,49 @@ class Constants(NamedTuple):
     source_broadcast_share: float
 
 
-def published_torus(
-    radix: int,
-    *,
-    dimensions: int = 2,
-    message_flits: int,
-    vcs: int,
-    rate: ArrayLike,
-    broadcast: float = 0.0,
-    startup_cycles: float = 0.0,
-    variant: str | Corrections = "printed",
-) -> PublishedTorus:
-    """Return the mean latency of unicast messages and all that leads to it.
+def constants(
+    sides: tuple[int, ...], flits: int, vcs: int, broadcast: float, variant: Published | Corrections
+) -> Constants:
+    """Return a network as the equations have it that no rate and no waiting enters.
 
-    Parameters
-    ----------
-    radix
-        k, at least 2. At least 3 with broadcasts.
-    dimensions
-        n, at least 1. See the module's text for what other than 2 means.
-    message_flits
-        M, at least 1.
-    vcs
-        V, at least 3.
-    rate
-        λ_g, messages per cycle and node, of any shape.
-    broadcast
-        β, the fraction of messages that are broadcasts, 0 to 1.
-    startup_cycles
-        Δ, at least 0.
-    variant
-        A name of ``VARIANTS``, or the corrections one by one.
+    Its sides are k, n of them. ``variant`` is a name of ``VARIANTS``, or the corrections.
 
     Raises
     ------
     InputError
-        If an argument is out of its range, or broadcasts have no equation (see the module's text).
-
-    Examples
-    --------
-    >>> found = published_torus(
-    ...     8, message_flits=32, vcs=3, rate=[0, 0.004, 0.008, 0.012], broadcast=0.02
-    ... )
-    >>> found.latency.round(2)
-    array([36.  , 51.77, 75.75,   nan])
-    >>> round(found.saturation_rate, 6)
-    0.009121
+        If its sides differ, or broadcasts have no equation (see the module's text).
     """
-    rates = np.array(rate, np.float64)
-    wrong = rates[~(np.isfinite(rates) & (rates >= 0))]
-    if wrong.size:
-        raise InputError("rate", f"{wrong[0]:g}", "messages per cycle and node, at least 0")
-    if not 0 <= startup_cycles < np.inf:
-        raise InputError("startup_cycles", f"{startup_cycles:g}", "cycles, at least 0")
-    model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)
-    found = np.empty((rates.size, len(SOLVED)))
-    busy = np.empty((rates.size, vcs + 1))
-    kernel.solve(rates.ravel(), model, found, busy)
-    found[:, 0] += startup_cycles
-    columns = {
-        name: column.reshape(rates.shape) for name, column in zip(SOLVED, found.T, strict=True)
-    }
-    return PublishedTorus(
-        **columns,
-        rate=rates,
-        channel_rate=np.asarray(rates * (model.unicast_rate + model.broadcast_rate)),
-        unicast_channel_rate=np.asarray(rates * model.unicast_rate),
-        broadcast_channel_rate=np.asarray(rates * broadcast),
-        replica_channel_rate=np.asarray(rates * (model.broadcast_rate - broadcast)),
-        busy_vcs=busy.reshape(*rates.shape, vcs + 1),
-        saturated=np.isnan(columns["service_time"]),
-        saturation_rate=float(kernel.saturation(model)),
-    )
-
-
-def published_saturation(
-    radix: int,
-    *,
-    dimensions: int = 2,
-    message_flits: int,
-    vcs: int,
-    broadcast: float = 0.0,
-    variant: str | Corrections = "printed",
-) -> float:
-    """Return the rate, messages per cycle and node, above which the model has no solution.
-
-    There the two fixed points of eq. 21 meet and vanish, long before λ_c S̄ = 1 if virtual channels
-    are few: blocking lengthens the service times that it comes from. On rings of two and three
-    nodes, where d̄ of eq. 6 is less than 1, the source queues may be what fills first.
-
-    Parameters and errors are those of ``published_torus``.
-
-    Examples
-    --------
-    >>> cases = [published_saturation(8, message_flits=32, vcs=3, broadcast=0.04, variant=variant)
-    ...          for variant in ("printed", "consistent")]
-    >>> [round(rate, 6) for rate in cases]
-    [0.008081, 0.007491]
-    """
-    model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)
-    return float(kernel.saturation(model))
-
-
-def _constants(
-    radix: int, dimensions: int, flits: int, vcs: int, broadcast: float, variant: str | Corrections
-) -> Constants:
-    """Check a network and put it into the equations that no rate and no waiting enters."""
-    if isinstance(variant, str) and variant not in VARIANTS:
-        raise InputError("variant", f"'{variant}'", f"one of {', '.join(VARIANTS)}")
     mended = VARIANTS[variant] if isinstance(variant, str) else variant
-    _check(radix, dimensions, flits, vcs, broadcast, mended)
+    radix, dimensions = sides[0], len(sides)
+    if len(set(sides)) > 1:
+        raise InputError("sides", "x".join(map(str, sides)), f"equal ones, with {variant}")
+    check_size(radix**dimensions, where="sides", what="nodes")
+    if broadcast and radix == 2:
+        raise InputError("broadcast", f"{broadcast:g} with radix 2", "a radix of at least 3")
+    if broadcast and dimensions != 2 and not (mended.replicas and mended.source_weights):
+        wanted = "2 dimensions, or the variant consistent"
+        raise InputError("broadcast", f"{broadcast:g} in {dimensions} dimensions", wanted)
     along = radix / 4 if radix % 2 == 0 else (radix - 1 / radix) / 4  # eq. 5
-    nodes = float(radix**dimensions)
+    nodes, ports = float(radix**dimensions), 2 * dimensions
     others = nodes / (nodes - 1) if mended.other_nodes else 1.0
     hops = dimensions * along * others  # eq. 6
-    ports = 2 * dimensions
-    replicas, replicating = _replicas(radix, dimensions, mended)
+    replicas, replicating = nodes - 1 - ports, 0.0
+    if dimensions == 2:
+        by_times = np.array([2 * radix, radix**2 - 3 * radix, 2, radix - 3])  # N_r^i, eq. 2
+        replicating = float(by_times[1:].sum())
+        if not mended.replicas:  # ω̄ times the nodes that replicate: eqs. 3, 9, 10 and 11
+            replicas = float(np.arange(4) @ by_times) / (nodes - 1) * replicating
     unicast_source = (1 - broadcast) / ports
     broadcast_rate = broadcast * (1 + replicas / ports)  # eqs. 8 and 11
+    share = broadcast * (1 + replicating) / (1 + broadcast * replicating)  # eq. 27
     if mended.source_weights:
         share = broadcast_rate / (unicast_source + broadcast_rate)
-    else:
-        share = broadcast * (1 + replicating) / (1 + broadcast * replicating)  # eq. 27
     return Constants(
         flits=float(flits),
-        vcs=int(vcs),
+        vcs=vcs,
         unicast_rate=unicast_source * hops,  # eq. 7
         broadcast_rate=broadcast_rate,
-        unicast_cycles=flits + hops,
+        hops=hops,
         broadcast_cycles=flits + float(mended.broadcast_hop),
         hops_left=others * hops_left(along, dimensions),
         escape_ways=1.0 if mended.escape_channel else 2.0,
@@ -299,44 +154,6 @@ def _constants(
         source_rate=unicast_source + broadcast_rate,  # eq. 26
         source_broadcast_share=share,
     )
-
-
-def _check(
-    radix: int, dimensions: int, flits: int, vcs: int, broadcast: float, mended: Corrections
-) -> None:
-    fields = {"radix": (radix, 2), "dimensions": (dimensions, 1), "message_flits": (flits, 1)}
-    for name, (value, least) in fields.items():
-        if not least <= value < np.inf or value != int(value):
-            raise InputError(name, f"{value}", f"a whole number of at least {least}")
-    if not 3 <= vcs <= MAX_VCS or vcs != int(vcs):
-        wanted = f"3 to {MAX_VCS}: two for the deterministic channels, one that is adaptive"
-        raise InputError("vcs", f"{vcs}", wanted)
-    check_size(int(radix) ** min(int(dimensions), 64), where="radix", what="nodes")
-    if not 0 <= broadcast <= 1:
-        raise InputError("broadcast", f"{broadcast:g}", "a fraction of messages, 0 to 1")
-    if broadcast and radix == 2:
-        raise InputError("broadcast", f"{broadcast:g} with radix 2", "a radix of at least 3")
-    only_flat = not (mended.replicas and mended.source_weights)
-    if broadcast and only_flat and dimensions != 2:
-        wanted = "2 dimensions, or the variant consistent"
-        raise InputError("broadcast", f"{broadcast:g} in {dimensions} dimensions", wanted)
-
-
-def _replicas(radix: int, dimensions: int, mended: Corrections) -> tuple[float, float]:
-    """Return the replicas that a broadcast is said to bring, and the nodes that make them.
-
-    Printed: ω̄ times the nodes that replicate (eqs. 2, 3, 9, 10 and 11), in two dimensions.
-    """
-    nodes = radix**dimensions
-    replicas = float(nodes - 1 - 2 * dimensions)
-    if dimensions != 2:
-        return replicas, 0.0
-    by_times = np.array([2 * radix, radix**2 - 3 * radix, 2, radix - 3])  # N_r^i, eq. 2
-    replicating = float(by_times[1:].sum())
-    if mended.replicas:
-        return replicas, replicating
-    per_node = float(np.arange(4) @ by_times) / (nodes - 1)  # ω̄
-    return per_node * replicating, replicating
 
 
 def hops_left(along: float, dimensions: int) -> Floats:
