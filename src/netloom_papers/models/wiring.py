@@ -8,7 +8,7 @@ that an independent reproduction of the chapter found.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,8 @@ Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
 
 Form: TypeAlias = Literal["exact", "chittor-1991"]
 """The theorems multiplied out without approximation, or the approximations that were printed."""
+
+DELAYS: tuple[Delay, ...] = get_args(Delay)
 
 Distance: TypeAlias = Literal["neighbours", "average", "worst"]
 """Path lengths that a speedup assumes: 1 hop, the mean over pairs of nodes, or the diameter."""
@@ -121,10 +123,8 @@ def minimum_peak_width(topology: Topology) -> int:
     (10, 4)
     """
     if topology.num_hosts > MOST_NODES_EXACT:
-        raise InputError(
-            topology.name, f"{topology.num_hosts} nodes",
-            f"at most {MOST_NODES_EXACT} to search every layout",
-        )  # fmt: skip
+        wanted = f"at most {MOST_NODES_EXACT} to search every layout"
+        raise InputError(topology.name, f"{topology.num_hosts} nodes", wanted)
     from netloom_papers.models.kernels.wiring import smallest_peak
 
     one, other = _links(topology)
@@ -199,9 +199,9 @@ def channel_width_ratio(num_nodes: ArrayLike, *, form: Form = "exact") -> Floats
     >>> channel_width_ratio(256, form="chittor-1991").round(2)
     np.float64(10.67)
     """
-    nodes = _node_counts(num_nodes)
+    nodes = _node_counts(num_nodes, form)
     root = np.sqrt(nodes)
-    if _chosen("form", form, ("exact", "chittor-1991")) == "chittor-1991":
+    if form == "chittor-1991":
         return 2 * root / 3
     ratio: Floats = (2 * nodes // 3) / np.where(nodes == 4, 2, root + 1)
     return ratio
@@ -253,10 +253,9 @@ def channel_rate_ratio(num_nodes: ArrayLike, delay: Delay, *, form: Form = "exac
     >>> [float(channel_rate_ratio(256, d).round(4)) for d in ("constant", "logarithmic", "linear")]
     [1.0, 1.9752, 2.6517]
     """
-    nodes = _node_counts(num_nodes)
+    nodes = _node_counts(num_nodes, form, delay)
     ratio = wire_length_ratio(nodes)
-    _chosen("form", form, ("exact", "chittor-1991"))
-    if _chosen("delay", delay, ("constant", "logarithmic", "linear")) == "constant":
+    if delay == "constant":
         return np.ones_like(ratio)[()]
     if delay == "linear":
         return ratio
@@ -285,11 +284,9 @@ def channel_bandwidth_ratio(
     >>> channel_bandwidth_ratio([64, 1024], "linear", form="chittor-1991").round(2)
     array([10.06, 96.54])
     """
-    nodes = _node_counts(num_nodes)
-    if form != "chittor-1991":
+    nodes = _node_counts(num_nodes, form, delay)
+    if form != "chittor-1991" or delay == "constant":
         return channel_width_ratio(nodes, form=form) * channel_rate_ratio(nodes, delay, form=form)
-    if _chosen("delay", delay, ("constant", "logarithmic", "linear")) == "constant":
-        return channel_width_ratio(nodes, form=form)
     lg = np.log2(nodes)
     linear: Floats = 2 * np.sqrt(2) * nodes / (3 * lg)
     logarithmic: Floats = np.sqrt(nodes) * (3.89 + lg - 2 * np.log2(lg)) / 4.33
@@ -332,11 +329,10 @@ def speedup(
     >>> speedup(256, [10, 100], form="chittor-1991").round(3)
     array([ 7.226, 10.024])
     """
-    nodes = _node_counts(num_nodes)
+    nodes = _node_counts(num_nodes, form, delay, distance)
     length = np.asarray(message_headers, dtype=np.float64)
     if not np.all(length >= 0):
         raise InputError("message_headers", str(length.min()), "lengths of at least 0")
-    _chosen("distance", distance, ("neighbours", "average", "worst"))
     root, lg = np.sqrt(nodes), np.log2(nodes)
     on_cube, on_mesh = np.ones(nodes.shape), np.ones(nodes.shape)  # eq. 2.21
     if distance == "worst":
@@ -360,7 +356,18 @@ def _links(topology: Topology) -> tuple[Ints, Ints]:
     return links // topology.num_routers, links % topology.num_routers
 
 
-def _node_counts(num_nodes: ArrayLike) -> Ints:
+def _node_counts(
+    num_nodes: ArrayLike,
+    form: str = "exact",
+    delay: str = "constant",
+    distance: str = "average",
+) -> Ints:
+    """Return the sizes, if they and all choices are known."""
+    chosen = {"form": (form, Form), "delay": (delay, Delay), "distance": (distance, Distance)}
+    for field, (value, known) in chosen.items():
+        *choices, last = get_args(known)
+        if value not in (*choices, last):
+            raise InputError(field, f"'{value}'", f"{', '.join(choices)} or {last}")
     nodes = np.asarray(num_nodes)
     wanted = "powers of two from 4, the sizes of hypercubes"
     if nodes.dtype.kind not in "iu":
@@ -370,9 +377,3 @@ def _node_counts(num_nodes: ArrayLike) -> Ints:
     if wrong.any():
         raise InputError("num_nodes", str(nodes[wrong].flat[0]), wanted)
     return nodes
-
-
-def _chosen(field: str, value: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise InputError(field, f"'{value}'", ", ".join(choices[:-1]) + f" or {choices[-1]}")
-    return value

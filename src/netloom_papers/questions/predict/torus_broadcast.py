@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, places
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
-from netloom.questions.answers import Mark, Verdict, table
+from netloom.questions.answers import Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import Network, Seeded
@@ -176,14 +176,6 @@ class SimulatedNetwork(Figures):
     cycles_at_ends_taken_off: int = figure(unit=CYCLES)
 
 
-class HeldVCs(Figures):
-    """How probably so many VCs of a channel are held at a rate."""
-
-    rate: float = figure(unit=NODE_RATE, key=True)
-    held: int = figure("VCs of a channel that are held")
-    probability: float = figure()
-
-
 class TorusBroadcastPrediction(shared.CurveAnswer):
     """What ``predict_torus_broadcast`` says, at one rate or at several."""
 
@@ -271,18 +263,6 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
                 f"{self.simulated_network.cycles_at_ends_taken_off} cycles on the channels at the "
                 "ends, which the model lacks"
             )
-
-    @table(HeldVCs)
-    def held_vcs(self) -> Sequence[Figures]:
-        """Return one row per rate and number of VCs: how probably a channel has so many held.
-
-        Rates that are saturated have none.
-        """
-        return [
-            HeldVCs(rate=each.rate, held=count, probability=share)
-            for each in self.points
-            for count, share in enumerate(each.held_vcs or ())
-        ]
 
     def footer(self) -> list[str]:
         """Return the torus, its messages, and where it saturates."""
