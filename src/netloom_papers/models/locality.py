@@ -489,9 +489,8 @@ def predict_locality(
     top = peak.max(axis=-1)
     mean_flits = channel_utilisation(1, d, flits, n)
     queues = flits, network.node_channels, transaction.squared_length_ratio
-    own = node_channel_wait(
-        0.5 / flits, *queues
-    )  # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
+    # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
+    own = node_channel_wait(0.5 / flits, *queues)
 
     def crossing(flits_each: Floats, growth: Floats) -> Floats:
         """Return the rate with one kind of contention."""

@@ -32,6 +32,9 @@ Distance: TypeAlias = Literal["neighbours", "average", "worst"]
 MOST_NODES_EXACT = 20
 """Largest network whose layouts are all searched: memory and time grow as 2^N."""
 
+MANY = 2**31
+"""More links than there are."""
+
 
 def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> Ints:
     """Return η(k): the links that join a node placed at k or before to one placed after k.
@@ -125,15 +128,19 @@ def minimum_peak_width(topology: Topology) -> int:
     if topology.num_hosts > MOST_NODES_EXACT:
         wanted = f"at most {MOST_NODES_EXACT} to search every layout"
         raise InputError(topology.name, f"{topology.num_hosts} nodes", wanted)
-    from netloom_papers.models.kernels.wiring import smallest_peak
-
-    one, other = _links(topology)
-    if len(np.unique(one * topology.num_routers + other)) < len(one):
-        raise InputError(topology.name, "parallel links", "at most one link between two nodes")
-    neighbours = np.zeros(topology.num_hosts, dtype=np.int64)
-    np.bitwise_or.at(neighbours, one, np.int64(1) << other)
-    np.bitwise_or.at(neighbours, other, np.int64(1) << one)
-    return int(smallest_peak(neighbours))
+    nodes = range(topology.num_hosts)
+    sets = np.arange(1 << len(nodes))
+    inside = [(sets >> node & 1).astype(bool) for node in nodes]
+    cut = np.zeros(len(sets), np.int64)
+    for one, other in zip(*_links(topology), strict=True):
+        cut += inside[one] != inside[other]
+    # The least peak with which a set can fill the first positions. Its last node is any of it.
+    best, sizes = cut.copy(), np.sum(inside, axis=0)
+    for size in range(1, len(nodes) + 1):
+        some = sets[sizes == size]
+        without = [np.where(inside[last][some], best[some ^ 1 << last], MANY) for last in nodes]
+        best[some] = np.maximum(cut[some], np.min(without, axis=0))
+    return int(best[-1])
 
 
 def hypercube_peak_width(dimension: int) -> int:
