@@ -36,26 +36,16 @@ MANY = 2**31
 """More links than there are."""
 
 
-def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> Ints:
-    """Return η(k): the links that join a node placed at k or before to one placed after k.
+def cut_widths(topology: Topology) -> Ints:
+    """Return η(k): the links that join a node up to k to one after k (Chittor 1991, definition 14).
 
-    Parameters
-    ----------
-    topology
-        Any network. A pair of opposite channels is one link, and so is a one-way channel.
-    layout
-        int[num_nodes], the position of each node, a permutation of 0 … num_nodes − 1. If it
-        is not given every node stands at its own number, the identity layout.
+    Nodes stand in the order of their numbers: the identity layout. A pair of opposite channels is
+    one link, and so is a one-way channel.
 
     Returns
     -------
     widths
-        int64[num_nodes], in links. The last is 0 (Chittor 1991, definition 14).
-
-    Raises
-    ------
-    InputError
-        If the layout is not a permutation of the nodes.
+        int64[num_nodes], in links. The last is 0.
 
     Examples
     --------
@@ -63,24 +53,12 @@ def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> Ints:
     >>> cut_widths(hypercube(3))
     array([3, 4, 5, 4, 5, 4, 3, 0])
     """
-    nodes = topology.num_hosts
-    place = np.asarray(np.arange(nodes) if layout is None else layout)
-    wanted = f"each position from 0 to {nodes - 1} once"
-    if place.shape != (nodes,):
-        raise InputError("layout", f"shape {place.shape}", wanted)
-    if not np.array_equal(np.sort(place), np.arange(nodes)):
-        raise InputError("layout", "positions that are no permutation", wanted)
-    place = place.astype(np.int64)
-    one, other = _links(topology)
-    left = np.minimum(place[one], place[other])
-    right = np.maximum(place[one], place[other])
-    opened = np.bincount(left, minlength=nodes)
-    closed = np.bincount(right, minlength=nodes)
+    opened, closed = (np.bincount(ends, minlength=topology.num_hosts) for ends in _links(topology))
     return np.cumsum(opened - closed, dtype=np.int64)
 
 
-def peak_width(topology: Topology, layout: ArrayLike | None = None) -> int:
-    """Return the largest cut width of a layout, in links (Chittor 1991, definition 17).
+def peak_width(topology: Topology) -> int:
+    """Return the largest cut width, in links (Chittor 1991, definition 17).
 
     Examples
     --------
@@ -88,11 +66,11 @@ def peak_width(topology: Topology, layout: ArrayLike | None = None) -> int:
     >>> peak_width(mesh(4, 4))
     5
     """
-    return int(cut_widths(topology, layout).max())
+    return int(cut_widths(topology).max())
 
 
-def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int:
-    """Return the links that join the two halves of a layout: η(N/2 − 1), floored for odd N.
+def layout_bisection(topology: Topology) -> int:
+    """Return the links that join the two halves of the nodes: η(N/2 − 1), floored for odd N.
 
     Definition 15 of Chittor 1991 prints η(N/2), which under definition 14 parts N/2 + 1 nodes
     from N/2 − 1. The values that the thesis quotes are those of N/2 − 1. The fewest links over
@@ -105,7 +83,7 @@ def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int
     4
     """
     half = topology.num_hosts // 2
-    return int(cut_widths(topology, layout)[half - 1]) if half else 0
+    return int(cut_widths(topology)[half - 1]) if half else 0
 
 
 def minimum_peak_width(topology: Topology) -> int:
@@ -352,7 +330,7 @@ def speedup(
 
 
 def _links(topology: Topology) -> tuple[Ints, Ints]:
-    """Return the two nodes of every link, each link once."""
+    """Return the two nodes of every link, the lower first, each link once."""
     check_direct(topology, "wiring", "its routers alone, topology.routers")
     one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
     other = np.maximum(topology.channel_source, topology.channel_target).astype(np.int64)
