@@ -438,7 +438,7 @@ def torus_broadcast(
     ----------
     sides
         Nodes a side, each at least 2, of at most 6 dimensions. One number is a square's. The
-        published variants know equal sides only, and broadcasts in two dimensions.
+        published variants know squares only.
     message_flits
         M, at least 1.
     vcs

@@ -183,16 +183,10 @@ def set_states(setup, scratch, step, axis, blocked, unicast, broadcast):
         escape += share * all_blocked
         all_blocked *= blocked
     fit = scratch.fit[axis] * rate
-    fill_balance(
-        scratch.matrix,
-        scratch.values,
-        setup.adaptive,
-        fit * come,
-        fit * escape,
-        setup.free[axis],
-        scratch.held[axis],
-    )
-    solve_balance(scratch.matrix, scratch.values, size)
+    matrix, values = scratch.matrix, scratch.values
+    free, held = setup.free[axis], scratch.held[axis]
+    fill_balance(matrix, values, setup.adaptive, fit * come, fit * escape, free, held)
+    solve_balance(matrix, values, size)
     states = scratch.states[axis]
     let_in = 0.0
     for state in range(size):

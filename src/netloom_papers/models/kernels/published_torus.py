@@ -49,29 +49,15 @@ def queue_wait(rate, service, flits):
 
 
 @njit(nogil=True)
-def choices_busy(adaptive, hops_left):
-    """Return the sum over hops of P_bj / P_d (eq. 17), and its derivative for P_a.
-
-    ``hops_left[r]`` hops have r + 1 dimensions left. All r others must be busy as well.
-    """
-    value = 0.0
-    slope = 0.0
-    for left in range(len(hops_left) - 1, -1, -1):
-        slope = slope * adaptive + value
-        value = value * adaptive + hops_left[left]
-    return value, slope
-
-
-@njit(nogil=True)
 def blocked(rate, service, model):
     """Return W_c times P_b summed over a unicast message's hops, and B_b. Derivatives for S."""
     rho = rate * service
     wait, wait_slope = queue_wait(rate, service, model.flits)
     adaptive, adaptive_slope = adaptive_busy(rho, model.vcs)
     escape, escape_slope = escape_busy(rho, model.vcs, model.escape_ways)
-    choices, choices_slope = choices_busy(adaptive, model.hops_left)
+    choices = model.one_left + model.two_left * adaptive  # P_bj / P_d of eq. 17, over all hops
     unicast = escape * choices
-    unicast_slope = escape_slope * choices + escape * choices_slope * adaptive_slope
+    unicast_slope = escape_slope * choices + escape * model.two_left * adaptive_slope
     if model.first_hop_escapes:
         broadcast, broadcast_slope = escape, escape_slope
     else:

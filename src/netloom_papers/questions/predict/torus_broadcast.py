@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,16 +15,13 @@ from netloom.base.words import counted, number, percent
 from netloom.questions.answers import Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
-from netloom.questions.fields import Network, Seeded
+from netloom.questions.fields import Measured, Network, Seeded
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.topology import Cube, torus
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
-
-if TYPE_CHECKING:
-    from netloom_papers.models.torus_broadcasts import TorusBroadcast
 
 MESSAGES = "messages/cycle"
 NODE_RATE = "messages/node/cycle"
@@ -50,6 +47,12 @@ TRUST = {
     "early: docs/predict.md has the errors",
 }
 """How far a variant can be trusted, in a line."""
+
+OF_MESSAGES = ("message_flits", "vcs", "broadcast", "startup_cycles", "variant")
+"""Fields that the model and its answer have."""
+
+OF_RUNS = ("broadcast", "vcs", "injection_channels", "seed", *Measured.model_fields)
+"""Fields that a simulation has."""
 
 SIDE, DIMENSIONS = 8, 2
 """Where neither sides nor a network are given."""
@@ -134,38 +137,6 @@ class PredictedRate(Figures):
     expected_error: float | None = figure("error of the model", SHARE)
     held_vcs: tuple[float, ...] | None = figure("share of the time that 0, 1 … VCs are held")
     simulated: shared.Checked | None = figure(flat="simulated_", lead=True, key=True)
-
-    @classmethod
-    def of(
-        cls,
-        found: TorusBroadcast,
-        place: int,
-        question: TorusBroadcastQuestion,
-        run: Mapping[str, Any] | None,
-    ) -> PredictedRate:
-        """Return what the model says at a rate, and what was simulated there."""
-        rate, held = float(found.rate[place]), found.held_vcs[place]
-        saturated, part = bool(found.saturated[place]), rate / found.saturation_rate
-        said = {
-            each.name: known(getattr(found, each.name)[place])
-            for each in places(cls)
-            if each.maybe and not each.several and hasattr(found, each.name)
-        }
-        errors = ERRORS if question.variant == "improved" and not saturated else {}
-        simulated = None
-        if run is not None:
-            seen = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
-            half = run["unicast_latency_ci95"] if run["stable"] else None
-            simulated = shared.Checked.of(seen, half, said["latency"], stable=run["stable"])
-        return cls(
-            **said,
-            rate=rate,
-            saturated=saturated,
-            channel_utilisation=float(found.channel_rate[place]) * question.message_flits,
-            expected_error=next((errors[upto] for upto in errors if part <= upto), None),
-            held_vcs=None if saturated or np.isnan(held).any() else tuple(held.tolist()),
-            simulated=simulated,
-        )
 
 
 class SimulatedNetwork(Figures):
@@ -346,35 +317,46 @@ def predict_torus_broadcast(
 
     sides, named = ready
     network = named or torus(*sides)
-    model = partial(
-        torus_broadcast,
-        sides,
-        message_flits=question.message_flits,
-        vcs=question.vcs,
-        broadcast=question.broadcast,
-        startup_cycles=question.startup_cycles,
-        variant=question.variant,
-        injection_channels=question.injection_channels,
-    )
+    asked = {name: getattr(question, name) for name in OF_MESSAGES}
+    model = partial(torus_broadcast, sides, injection_channels=question.injection_channels, **asked)
     rates = parse_rates(question.rate, "rate", lambda: model(rate=0.0).saturation_rate)
     found = model(rate=rates)
     runs, simulated, interrupted = _simulated(question, network, rates)
+    errors = ERRORS if question.variant == "improved" else {}
+
+    def point(place: int, rate: float) -> PredictedRate:
+        saturated, part = bool(found.saturated[place]), rate / found.saturation_rate
+        said = {
+            each.name: known(getattr(found, each.name)[place])
+            for each in places(PredictedRate)
+            if each.maybe and not each.several and hasattr(found, each.name)
+        }
+        held, checked = found.held_vcs[place], None
+        if rate in runs:
+            run, stable = runs[rate], runs[rate]["stable"]
+            seen = run["unicast_latency_mean"] - ENDS_CYCLES if stable else None
+            half = run["unicast_latency_ci95"] if stable else None
+            checked = shared.Checked.of(seen, half, said["latency"], stable=stable)
+        near = next((error for upto, error in errors.items() if part <= upto), None)
+        return PredictedRate(
+            **said,
+            rate=rate,
+            saturated=saturated,
+            channel_utilisation=float(found.channel_rate[place]) * question.message_flits,
+            expected_error=None if saturated else near,
+            held_vcs=None if np.isnan(held).any() else tuple(held.tolist()),
+            simulated=checked,
+        )
+
     return TorusBroadcastPrediction(
         topology=named.name if named else f"torus:{'x'.join(map(str, sides))}",
-        message_flits=question.message_flits,
-        vcs=question.vcs,
-        broadcast=question.broadcast,
-        variant=question.variant,
-        startup_cycles=question.startup_cycles,
+        **asked,
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
         simulated_network=simulated,
         trust=TRUST[question.variant],
         interrupted=interrupted,
-        points=tuple(
-            PredictedRate.of(found, place, question, runs.get(rate))
-            for place, rate in enumerate(rates)
-        ),
+        points=tuple(point(place, rate) for place, rate in enumerate(rates)),
         provenance=provenance_of(question, "predict_torus_broadcast", named),
     )
 
@@ -401,16 +383,10 @@ def _simulated(
     found = simulate_broadcast(
         network,
         rate=shared.some_of(offered),
-        broadcast=question.broadcast,
         packet_flits=question.message_flits,
-        vcs=question.vcs,
         startup_cycles=int(question.startup_cycles),
-        injection_channels=question.injection_channels,
         ejection_channels=0,
-        cycles=question.cycles,
-        precision=question.precision,
-        most_cycles=question.most_cycles,
-        seed=question.seed,
+        **{name: getattr(question, name) for name in OF_RUNS},
         **SIMULATED,
     )
     rows, told = found.table().iter_rows(named=True), found.to_dict()
