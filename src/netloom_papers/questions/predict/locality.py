@@ -11,7 +11,7 @@ import numpy as np
 
 from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, places
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, records
 from netloom.base.words import begun, counted, listed, number, percent
 from netloom.questions import fields
 from netloom.questions.answers import Answer, Mark, Verdict
@@ -176,23 +176,17 @@ class UnderMapping(Figures):
     switch_cycles: float = figure("switching contexts", CYCLES, at="breakdown.switch")
 
     @classmethod
-    def of(cls, found: Locality, place: int, work: float) -> UnderMapping:
-        """Return what is found at a size, where processors work so many cycles a transaction.
+    def of(cls, found: Locality, work: float) -> tuple[UnderMapping, ...]:
+        """Return what is found at each size, if processors work so many cycles a transaction.
 
         Of several mappings that is the mean. Latency is hidden if it is under most of them.
         """
-        values = {
-            each.name: getattr(found, each.name)[place].mean().item()
-            for each in places(cls)
-            if hasattr(found, each.name)
-        }
-        hidden, every = values.pop("latency_hidden") > 0.5, values["inter_transaction_cycles"]
-        return cls(
-            latency_hidden=hidden,
-            inter_transaction_processor_cycles=every / found.speed[place].mean().item(),
-            processor_use=work / every,
-            **values,
-        )
+        mean = {name: values.mean(axis=1) for name, values in vars(found).items()}
+        speed, every = mean.pop("speed"), mean["inter_transaction_cycles"]
+        mean["inter_transaction_processor_cycles"] = every / speed
+        mean["processor_use"] = work / every
+        mean["latency_hidden"] = mean["latency_hidden"] > 0.5
+        return records(cls, mean)
 
 
 class SizedMapping(Figures):
@@ -529,22 +523,21 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     """
     nearest = np.ones((len(on.nodes), 1)), 1.0
     work = question.network_speed * float(on.models[0].run_processor_cycles)
-    found = [
-        model.predict_locality(*on.models, *each) for each in (on.chosen, nearest, on.at_random)
-    ]
-
-    def point(place: int) -> Point:
-        own, ideal, random = (UnderMapping.of(each, place, work) for each in found)
-        slow = random.inter_transaction_cycles
-        return Point(
-            nodes=on.nodes[place],
-            under=own,
-            gain=slow / ideal.inter_transaction_cycles,
-            gain_of_mapping=slow / own.inter_transaction_cycles,
-            ideal=ideal,
-            random=random,
+    own, ideal, random = (
+        UnderMapping.of(model.predict_locality(*on.models, *each), work)
+        for each in (on.chosen, nearest, on.at_random)
+    )
+    points = [
+        Point(
+            nodes=nodes,
+            under=under,
+            gain=far.inter_transaction_cycles / near.inter_transaction_cycles,
+            gain_of_mapping=far.inter_transaction_cycles / under.inter_transaction_cycles,
+            ideal=near,
+            random=far,
         )
-
+        for nodes, under, near, far in zip(on.nodes, own, ideal, random, strict=True)
+    ]
     return LocalityPrediction(
         name=on.name,
         dimensions=on.dimensions,
@@ -555,7 +548,7 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
         network_speed=question.network_speed,
         per_hop_limit=float(model.per_hop_limit(*on.models)),
         trust=TRUST,
-        points=tuple(map(point, range(len(on.nodes)))),
+        points=tuple(points),
         provenance=provenance_of(question, "predict_locality", on.topology),
     )
 
