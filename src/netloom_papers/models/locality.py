@@ -562,17 +562,12 @@ def per_hop_limit(
 
 
 def expected_gain(
-    application: Application,
-    transaction: TransactionCost,
-    network: TorusNetwork,
-    nodes: ArrayLike,
-    distance: ArrayLike = 1,
+    application: Application, transaction: TransactionCost, network: TorusNetwork, nodes: ArrayLike
 ) -> Floats:
-    """Return how much faster a mapping is than a random one: the ratio of transaction rates.
+    """Return how much faster an ideal mapping is than a random one: the ratio of transaction rates.
 
-    Johnson 1992, section 4.2, where the mapping is ideal: every message goes one hop.
-
-    ``distance`` is d of the mapping. That of a random one is ``random_distance`` of N ``nodes``.
+    Every message goes one hop under it (Johnson 1992, section 4.2), and ``random_distance`` of N
+    ``nodes`` under a random one.
 
     Examples
     --------
@@ -580,7 +575,7 @@ def expected_gain(
     array([ 2.1, 41.2])
     """
     far = random_distance(nodes, network.dimensions)
-    mapped = predict_locality(application, transaction, network, distance)
+    mapped = predict_locality(application, transaction, network, 1)
     at_random = predict_locality(application, transaction, network, far)
     return np.asarray(at_random.inter_transaction_cycles / mapped.inter_transaction_cycles)
 

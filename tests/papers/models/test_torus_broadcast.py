@@ -105,26 +105,6 @@ def test_light_loads_cost_what_conflicts_cost():
         assert extra == pytest.approx(64 * (rho * fresh + ends), rel=0.02)
 
 
-def test_more_of_anything_costs_more():
-    usual = {"sides": 8, "message_flits": 32, "vcs": 4, "rate": 0.005, "broadcast": 0.01}
-    latency = torus_broadcast(**usual).latency
-    for change in ({"message_flits": 40}, {"rate": 0.006}, {"broadcast": 0.03}, {"sides": 10}):
-        assert torus_broadcast(**(usual | change)).latency > latency
-    assert torus_broadcast(**(usual | {"injection_channels": 1})).latency > latency
-    limits = [
-        torus_broadcast(8, message_flits=32, vcs=v, rate=0).saturation_rate for v in (3, 4, 6)
-    ]
-    assert limits == sorted(limits)
-
-
-def test_longer_messages_only_stretch_time():
-    # But for the hops of the head, M scales time and rates.
-    short = torus_broadcast(8, message_flits=100, vcs=5, rate=0.002, broadcast=0.02)
-    long = torus_broadcast(8, message_flits=1000, vcs=5, rate=0.0002, broadcast=0.02)
-    assert long.unicast_service == pytest.approx(10 * short.unicast_service)
-    assert long.saturation_rate == pytest.approx(short.saturation_rate / 10, rel=1e-5)
-
-
 @pytest.mark.parametrize(
     ("change", "field"),
     [

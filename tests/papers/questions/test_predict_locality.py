@@ -11,14 +11,6 @@ LAMMPS = "examples/lammps-64.mtx"
 BUFFERED = {"router": "single-cycle", "vcs": 8, "buffer_flits": 24}
 
 
-def numbers(data):
-    if isinstance(data, dict):
-        data = list(data.values())
-    if isinstance(data, list):
-        return [number for each in data for number in numbers(each)]
-    return [data] if isinstance(data, float) else []
-
-
 def test_the_verb_says_what_the_model_says():
     data = predict_locality(1000).to_dict()
     far = model.random_distance(1000, 2)
@@ -35,7 +27,7 @@ def test_the_verb_says_what_the_model_says():
     rates = data["ideal"]["message_rate"] / data["random"]["message_rate"]
     assert rates == pytest.approx(data["gain"])
     assert data["processor_use"] == pytest.approx(16.11 / data["inter_transaction_cycles"])
-    assert np.isfinite(numbers(data)).all()
+    json.dumps(data, allow_nan=False)
 
 
 def test_table_1_of_the_paper():
@@ -149,7 +141,6 @@ def test_a_million_nodes_and_a_curve():
     assert hops.is_sorted()
     assert hops[-1] == pytest.approx(found.per_hop_limit, rel=0.02)
     assert "48× on 1\u00a0M nodes" in repr(found)
-    json.dumps(found.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize(

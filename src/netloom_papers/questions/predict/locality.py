@@ -428,8 +428,7 @@ def whose(name: str) -> str:
         return f"A mapping {name}"
     if name.startswith("random, "):
         return f"A random mapping ({name.removeprefix('random, ')})"
-    said = order_named(name)
-    return begun(said)
+    return begun(order_named(name))
 
 
 def _times(gain: float) -> str:
@@ -571,10 +570,8 @@ def _check_places(question: LocalityQuestion) -> None:
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
     """Return Alewife's models, with what the question says otherwise."""
-    if question.contexts > 4 and None in (
-        question.critical_messages,
-        question.fixed_processor_cycles,
-    ):
+    needed = question.critical_messages, question.fixed_processor_cycles
+    if question.contexts > 4 and None in needed:
         wanted = "at most the 4 of Alewife's processor, or critical_messages and "
         wanted += "fixed_processor_cycles of another"
         raise InputError("contexts", f"{question.contexts:g}", wanted)
