@@ -251,30 +251,29 @@ class Model:
 
     Attributes
     ----------
-    flits, distance
-        M, and the mean hops of a message to one node.
+    distance
+        Mean hops of a message to one node.
     unicast, copies
         Messages a cycle on the mean channel, of one that each node generates in a cycle.
-    fullest
-        Both on the channel that carries most.
+    full
+        The rate at which the channel that carries most would always be in use.
     halvings
         Of the range in which the saturation rate is sought, at most.
     solve
         The kernel's answers, one row per rate: see the top of ``kernels.adaptive_torus``.
     """
 
-    flits: float
     distance: float
     unicast: float
     copies: float
-    fullest: float
+    full: float
     halvings: int
     solve: Callable[[Floats], Floats]
 
     @cached_property
     def saturation_rate(self) -> float:
         """Largest rate that has a steady state: where the fixed point is lost, by bisection."""
-        low, high = 0.0, 1 / (self.flits * self.fullest)
+        low, high = 0.0, self.full
         for _ in range(self.halvings):
             if high - low <= CLOSE * high:
                 break
@@ -320,12 +319,12 @@ def improved(
         answers[rates == 0] = idle
         return answers
 
+    busiest = ((one * setup.hops + broadcast * copies) / setup.channels).max()
     return Model(
-        flits=setup.flits,
         distance=setup.distance,
         unicast=one * setup.distance / setup.ports,
         copies=float(broadcast * copies.sum() / setup.ports),
-        fullest=float(((one * setup.hops + broadcast * copies) / setup.channels).max()),
+        full=1 / (setup.flits * float(busiest)),
         halvings=HALVINGS,
         solve=solve,
     )
@@ -344,11 +343,10 @@ def published(
         return answers
 
     return Model(
-        flits=found.flits,
         distance=found.hops,
         unicast=found.unicast_rate,
         copies=found.broadcast_rate,
-        fullest=found.unicast_rate + found.broadcast_rate,
+        full=1 / (found.flits * (found.unicast_rate + found.broadcast_rate)),
         halvings=HALVINGS_PUBLISHED,
         solve=solve,
     )

@@ -409,17 +409,16 @@ class LocalityPrediction(Answer):
         import polars as pl
 
         from netloom.drawing.axes import AFTER, DASHES, looks_of
-        from netloom_papers.exhibits import lines_by, nodes_axis, ratio_axis
+        from netloom_papers.exhibits import by_nodes
 
         own = [self.mapping] if self.mapping != "random" else []
         others = {name: look._replace(dash=DASHES[2]) for name, look in looks_of(own).items()}
         looks = {"ideal": AFTER, **others}
         table = self.table().filter(pl.col("mapping") != "random")
-        last, gains = self.points[-1], [1.0, *table["gain_of_mapping"].to_list()]
-        times = ratio_axis("gain_of_mapping", "gain over random mappings (times)", gains)
+        last, title = self.points[-1], "gain over random mappings (times)"
         said = f"An ideal mapping gains {number(last.gain)} times at "
         said += counted(last.nodes, "node", ",")
-        return lines_by(table, nodes_axis(table), times, "mapping", looks, said)
+        return by_nodes(table, "gain_of_mapping", title, "mapping", looks, said, 1.0)
 
 
 def whose(name: str) -> str:

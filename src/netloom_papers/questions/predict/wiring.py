@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -19,9 +19,6 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES
 from netloom.questions.register import asks
 from netloom_papers.models import wiring
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NEARLY = 1.005
 """Times sooner up to which two networks are alike."""
@@ -185,15 +182,10 @@ class WiringPrediction(Answer):
         import polars as pl
 
         from netloom.drawing.axes import DASHED, DOTTED, SOLID, looks_of
-        from netloom_papers.exhibits import lines_by, nodes_axis, ratio_axis
+        from netloom_papers.exhibits import by_nodes
 
         def headers(length: float) -> str:
             return counted(number(length), "header")
-
-        def drawn(table: pl.DataFrame, name: str, title: str, by: str, looks: Any) -> Any:
-            y = ratio_axis(name, title, table[name].to_list())
-            most = number(table[name].max())
-            return lines_by(table, nodes_axis(table), y, by, looks, SAID[name].format(most))
 
         table = self.table()
         colours = looks_of(table["delay"].unique(maintain_order=True).to_list())
@@ -207,18 +199,13 @@ class WiringPrediction(Answer):
         channels = table.unique(["nodes", "delay"], maintain_order=True)
         length = pl.col("message_headers").map_elements(headers, return_dtype=pl.String)
         table = table.with_columns(of=pl.format("{}, {}", "delay", length))
-        times = "bandwidth of a channel, times the hypercube's"
-        return {
-            "bandwidth": drawn(channels, "channel_bandwidth_ratio", times, "delay", colours),
-            "speed-up": drawn(table, "speedup", "times sooner on the mesh", "of", looks),
-        }
-
-
-SAID = {
-    "channel_bandwidth_ratio": "A mesh's channel has up to {} times the hypercube's bandwidth",
-    "speedup": "Messages arrive up to {} times sooner on the mesh",
-}
-"""The sentences of its pictures."""
+        most = number(table["channel_bandwidth_ratio"].max())
+        said = f"A mesh's channel has up to {most} times the hypercube's bandwidth"
+        title = "bandwidth of a channel, times the hypercube's"
+        wide = by_nodes(channels, "channel_bandwidth_ratio", title, "delay", colours, said)
+        said = f"Messages arrive up to {number(table['speedup'].max())} times sooner on the mesh"
+        soon = by_nodes(table, "speedup", "times sooner on the mesh", "of", looks, said)
+        return {"bandwidth": wide, "speed-up": soon}
 
 
 def _than(ratio: float, more: str, less: str) -> str:
