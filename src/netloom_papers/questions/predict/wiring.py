@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -36,10 +36,10 @@ class WiringQuestion(Question, panel="Networks and messages"):
         "Message length / header length, L/H: 1,10 or START:STOP:STEP.", default=(1, 10, 100)
     )
     distance: Annotated[
-        Literal["neighbours", "average", "worst"],
+        wiring.Distance,
         BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
     ] = option("Distance of messages: to neighbours, average, or worst.", default="average")
-    form: Literal["exact", "chittor-1991"] = option(
+    form: wiring.Form = option(
         "Formulas: exact, or chittor-1991 (the approximations that the thesis prints).",
         default="exact",
     )
