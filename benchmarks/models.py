@@ -15,7 +15,7 @@ import numpy as np
 
 from netloom import predict_latency, simulate_broadcast
 from netloom_papers.models.locality import alewife, predict_locality
-from netloom_papers.models.torus_broadcasts import VARIANTS, saturation_rate, torus_broadcast
+from netloom_papers.models.torus_broadcasts import VARIANTS, torus_broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ def main() -> None:
     print("model                                        one, ms   10,000 at once, s")
     for variant in VARIANTS:
         asked = TORUS | {"variant": variant}
-        limit = saturation_rate(8, **asked)
+        limit = torus_broadcast(8, rate=0, **asked).saturation_rate
         rates = np.linspace(0, limit, 10_000)
         one = seconds(lambda a=asked, r=limit / 2: torus_broadcast(8, rate=r, **a), 100)
         many = seconds(lambda a=asked, r=rates: torus_broadcast(8, rate=r, **a))
@@ -53,7 +53,7 @@ def main() -> None:
         )
     )
     print(f"latency of LAMMPS on mesh:8x8, the verb{'':5s} {1e3 * curve / len(loads):9.3f}")
-    rate = saturation_rate(8, **TORUS) / 2
+    rate = torus_broadcast(8, rate=0, **TORUS).saturation_rate / 2
     torus = {"packet_flits": 32, "vcs": 4, "broadcast": 0.02, "routing": "adaptive"}
     simulated = seconds(lambda: simulate_broadcast("torus:8x8", rate=rate, **torus))
     model = seconds(lambda: torus_broadcast(8, rate=rate, **TORUS), 100)

@@ -608,27 +608,26 @@ MOST_SIZES = 6
 """Sizes of which each has a tick, at most."""
 
 
-def nodes_axis(table: pl.DataFrame) -> Axis:
-    """Return the axis of sizes: of few the ticks are these."""
+def by_nodes(
+    table: pl.DataFrame,
+    field: str,
+    title: str,
+    by: str,
+    looks: Mapping[str, Look],
+    said: str,
+    *also: float,
+) -> alt.LayerChart:
+    """Return ratios by the size of networks: lines with their names at their ends.
+
+    Of few sizes the ticks are these. Ratios are by decades if they, and others that are to be
+    ``also`` on the axis, span more than one.
+    """
     sizes = sorted(set(table["nodes"].to_list()))
-    found = axis("nodes", "nodes", sizes, log=True)
+    x = axis("nodes", "nodes", sizes, log=True)
     near = any(1.7 * before > after for before, after in pairwise(sizes))
-    return found if near or len(sizes) > MOST_SIZES else replace(found, marks=tuple(sizes))
-
-
-def ratio_axis(field: str, title: str, values: list[float]) -> Axis:
-    """Return an axis of ratios, by decades if they span more than one."""
-    return axis(field, title, values, log=max(values) > 10 * min(values), whole=False)
-
-
-def lines_by(
-    table: pl.DataFrame, x: Axis, y: Axis, by: str, looks: Mapping[str, Look], title: str,
-    more: tuple[str, float] | None = None,
-) -> alt.LayerChart:  # fmt: skip
-    """Return lines with their names at their ends, and perhaps a bound across with its name."""
-    beside = [*looks, *([more[0]] if more else [])]
-    where = empty_panel(x, y, beside, WIDTH, HEIGHT)
-    ends = [End.of_bound(more[0], x.high, more[1])] if more else []
-    rule = where.across(more[1]) if more else []
-    drawn = [*rule, *where.lines(table, by, looks), *where.ends_of(table, by, looks, ends)]
-    return where.drawn(drawn, title)
+    if not near and len(sizes) <= MOST_SIZES:
+        x = replace(x, marks=tuple(sizes))
+    values = [*also, *table[field].to_list()]
+    y = axis(field, title, values, log=max(values) > 10 * min(values), whole=False)
+    where = empty_panel(x, y, looks, WIDTH, HEIGHT)
+    return where.drawn([*where.lines(table, by, looks), *where.ends_of(table, by, looks)], said)

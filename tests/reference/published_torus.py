@@ -78,18 +78,16 @@ def again(service, k, flits, vcs, beta, lg, mended):
     return {
         "latency": (s_u + w_s) * degree,
         "network_latency": s_u,
-        "broadcast_network_latency": s_b,
+        "broadcast_service": s_b,
         "service_time": (lcb + lcr) / lc * s_b + lcu / lc * s_u,
         "channel_wait": w_c,
         "source_wait": w_s,
         "vc_multiplexing": degree,
         "channel_rate": lc,
         "unicast_channel_rate": lcu,
-        "broadcast_channel_rate": lcb,
-        "replica_channel_rate": lcr,
-        "adaptive_busy": p_a,
-        "escape_busy": p_d,
-        "busy_vcs": p,
+        "broadcast_channel_rate": lcb + lcr,
+        "blocked": p_d,
+        "held_vcs": p,
     }
 
 

@@ -92,17 +92,6 @@ def test_channels_are_those_of_the_highest_load_that_they_carry():
     assert "channels at load 0.3" in json.dumps(drawn)
 
 
-def test_shares_of_held_channels_add_up():
-    drawn = chart_of(ANSWERS["torus:8x8"]()).to_dict()
-    rows = [row for table in drawn["datasets"].values() for row in table if "held" in row]
-    for rate in {row["rate"] for row in rows}:
-        mine = {row["held"]: row for row in rows if row["rate"] == rate}
-        assert len(mine) == 4
-        assert sum(row["probability"] for row in mine.values()) == pytest.approx(1)
-        assert mine[3]["share"] == pytest.approx(1)  # the top of the last area
-        assert mine[2]["below"] == pytest.approx(mine[1]["share"])
-
-
 def test_the_time_between_transactions_is_the_sum_of_its_parts():
     found = nl.predict_locality(1000)
     drawn = record(found).answer.parts()["time"].to_dict()

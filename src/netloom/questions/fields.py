@@ -223,7 +223,7 @@ class Allocated(TasksPerNode, NodeList, panel="Program"):
     """The nodes that a program may use, and how many of its tasks each takes."""
 
 
-class Placed(Allocated, panel="Program"):
+class Mapped(Question, panel="Program"):
     """Where the tasks of a program run."""
 
     mapping: Nodes = option(
@@ -232,6 +232,10 @@ class Placed(Allocated, panel="Program"):
         file=True,
         default="identity",
     )
+
+
+class Placed(Mapped, Allocated):
+    """The nodes that a program may use, and where its tasks run."""
 
 
 class EdgeWeight(Question, panel="Program"):

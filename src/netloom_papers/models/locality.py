@@ -21,19 +21,15 @@ it says from a channel utilization of about 0.3 on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats
 from netloom.base.errors import InputError
-from netloom.models.channel_queueing import follow_flows
-from netloom.routing import virtual_channel_routing
-from netloom.topology import Cube
 
 LEAST = {"dimensions": 1, "contexts": 1, "message_flits": 1, "squared_length_ratio": 1}
 """What numbers of the models are at least, if not 0."""
@@ -412,11 +408,6 @@ class Locality:
     latency_hidden: Bools
     speed: Floats
 
-    @property
-    def inter_transaction_processor_cycles(self) -> Floats:
-        """t_t in processor cycles: what to compare machines with different networks by."""
-        return np.asarray(self.inter_transaction_cycles / self.speed)
-
 
 def predict_locality(
     application: Application,
@@ -497,11 +488,9 @@ def predict_locality(
     peak = share * load.shape[-1]  # over the mean
     top = peak.max(axis=-1)
     mean_flits = channel_utilisation(1, d, flits, n)
-    node_wait = partial(
-        node_channel_wait, flits=flits, channels=network.node_channels,
-        squared_length_ratio=transaction.squared_length_ratio,
-    )  # fmt: skip
-    own = node_wait(0.5 / flits)  # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
+    queues = flits, network.node_channels, transaction.squared_length_ratio
+    # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
+    own = node_channel_wait(0.5 / flits, *queues)
 
     def crossing(flits_each: Floats, growth: Floats) -> Floats:
         """Return the rate with one kind of contention."""
@@ -512,8 +501,9 @@ def predict_locality(
     def message_latency(rate: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             used = np.minimum((mean_flits * rate)[..., None] * peak, 1)
-            queues = growth * (share * used / (1 - used)).sum(axis=-1)
-        return np.asarray(alone + np.where(growth > 0, queues, 0) + node_wait(rate))
+            wait = growth * (share * used / (1 - used)).sum(axis=-1)
+        own = node_channel_wait(rate, *queues)
+        return np.asarray(alone + np.where(growth > 0, wait, 0) + own)
 
     with np.errstate(divide="ignore", over="ignore"):
         most = 1 / curve.least_gap
@@ -529,7 +519,7 @@ def predict_locality(
     critical, clock, contexts = transaction.critical_messages, network.speed, application.contexts
     fixed = clock * transaction.fixed_processor_cycles
     run = clock * application.run_processor_cycles
-    wait = node_wait(rate)
+    wait = node_channel_wait(rate, *queues)
     per_hop = np.maximum((latency - flits - wait) / d, 1)
     used = channel_utilisation(rate, d, flits, n)
     parts = {
@@ -572,17 +562,12 @@ def per_hop_limit(
 
 
 def expected_gain(
-    application: Application,
-    transaction: TransactionCost,
-    network: TorusNetwork,
-    nodes: ArrayLike,
-    distance: ArrayLike = 1,
+    application: Application, transaction: TransactionCost, network: TorusNetwork, nodes: ArrayLike
 ) -> Floats:
-    """Return how much faster a mapping is than a random one: the ratio of transaction rates.
+    """Return how much faster an ideal mapping is than a random one: the ratio of transaction rates.
 
-    Johnson 1992, section 4.2, where the mapping is ideal: every message goes one hop.
-
-    ``distance`` is d of the mapping. That of a random one is ``random_distance`` of N ``nodes``.
+    Every message goes one hop under it (Johnson 1992, section 4.2), and ``random_distance`` of N
+    ``nodes`` under a random one.
 
     Examples
     --------
@@ -590,7 +575,7 @@ def expected_gain(
     array([ 2.1, 41.2])
     """
     far = random_distance(nodes, network.dimensions)
-    mapped = predict_locality(application, transaction, network, distance)
+    mapped = predict_locality(application, transaction, network, 1)
     at_random = predict_locality(application, transaction, network, far)
     return np.asarray(at_random.inter_transaction_cycles / mapped.inter_transaction_cycles)
 
@@ -650,67 +635,3 @@ def alewife(
         ),
         TorusNetwork(dimensions=2, speed=speed, node_channels=node_channels),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class MappedMessages:
-    """Where messages go on a torus: under one mapping or on one torus, or several (first axis).
-
-    Mean hops, float64[n], and messages on each channel; 1 where all channels have the same.
-    """
-
-    distance: Floats
-    channel_load: Floats
-
-    @classmethod
-    def even(cls, distance: Floats) -> MappedMessages:
-        """Return messages of these mean distances that load all channels alike."""
-        return cls(distance, np.ones(1))
-
-    @classmethod
-    def of_mapping(
-        cls, topology: Cube, source: Ints, target: Ints, share: Floats
-    ) -> MappedMessages:
-        """Return where the messages of a mapped program go, and come back.
-
-        Of int32[num_edges] nodes. ``share`` is float64[num_edges], the part of its source's
-        transactions that an edge has.
-        """
-        routing = virtual_channel_routing(topology, "dimension-order", num_vcs=2)
-        sends = share > 0
-        flows = follow_flows(
-            routing,
-            np.concatenate([source[sends], target[sends]]),
-            np.concatenate([target[sends], source[sends]]),
-            np.concatenate([share[sends], share[sends]]),
-        )
-        hops = flows.paths.lengths
-        load = np.bincount(flows.paths.channels, np.repeat(flows.rate, hops), topology.num_channels)
-        return cls(np.array([np.average(hops, weights=flows.rate)]), load.astype(np.float64))
-
-    @classmethod
-    def of_several(cls, each: Sequence[MappedMessages]) -> MappedMessages:
-        """Return those of several mappings as one."""
-        distance = np.concatenate([one.distance for one in each])
-        return cls(distance, np.array([one.channel_load for one in each]))
-
-
-def mean_locality(
-    application: Application,
-    transaction: TransactionCost,
-    network: TorusNetwork,
-    messages: MappedMessages,
-    sizes: int,
-) -> Locality:
-    """Return what Johnson's model says, one for each size: of several mappings the mean.
-
-    Latency is hidden if it is under most of the mappings.
-    """
-    found = predict_locality(
-        application, transaction, network, messages.distance, messages.channel_load
-    )
-    if len(found.distance) == sizes:
-        return found
-    parts = {each.name: getattr(found, each.name) for each in fields(found)}
-    parts = {name: values.mean(axis=0, keepdims=True) for name, values in parts.items()}
-    return replace(found, **parts | {"latency_hidden": parts["latency_hidden"] > 0.5})

@@ -36,12 +36,12 @@ run model-accuracy`` says how good it is on all of the paper's 72, and 36 withou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import permutations
 from math import prod
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,8 +49,8 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Bools, Floats
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
-from netloom_papers.models.kernels import adaptive_torus as kernel
-from netloom_papers.models.published_torus import published_saturation, published_torus
+from netloom_papers.models.kernels import adaptive_torus as kernel, published_torus
+from netloom_papers.models.published_torus import Corrections, Published, constants
 
 Variant: TypeAlias = Literal["improved", "consistent", "printed"]
 
@@ -61,15 +61,11 @@ MOST_VCS = 32
 
 MOST_DIMENSIONS = 6
 
-ALIKE = (
-    "latency", "network_latency", "source_wait", "vc_multiplexing", "channel_rate",
-    "unicast_channel_rate", "channel_wait", "saturated",
-)  # fmt: skip
-"""Figures that published models have under the same name."""
+HALVINGS, HALVINGS_PUBLISHED = 24, 200
+"""Halvings of the range in which a saturation rate is sought, at most."""
 
-BISECTIONS = 24
-"""Halvings of the range in which a saturation rate is sought."""
-
+CLOSE = 1e-12
+"""Part of a saturation rate to which it is sought."""
 
 SIDES_ALIKE = 64
 """Sides from which rings have the same share of crossing messages, to a thousandth."""
@@ -249,31 +245,111 @@ def prepare(sides: tuple[int, ...], flits: float, vcs: int) -> Setup:
     )
 
 
-def scratch_of(setup: Setup) -> Scratch:
-    """Return arrays for the kernel to work with."""
-    size = (setup.adaptive + 1) * kernel.CLASSES
-    by_axis = (setup.axes, setup.vcs + 1)
-    alone = [np.zeros(setup.vcs) for _ in range(6)]
-    return Scratch(
-        np.zeros((size, size)), np.zeros(size), np.zeros((setup.axes, size)), np.ones(setup.axes),
-        np.zeros(by_axis), np.zeros(by_axis), np.zeros((setup.axes, setup.vcs)), *alone,
-    )  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What all three models say of a network and its messages.
+
+    Attributes
+    ----------
+    distance
+        Mean hops of a message to one node.
+    unicast, copies
+        Messages a cycle on the mean channel, of one that each node generates in a cycle.
+    full
+        The rate at which the channel that carries most would always be in use.
+    halvings
+        Of the range in which the saturation rate is sought, at most.
+    solve
+        The kernel's answers, one row per rate: see the top of ``kernels.adaptive_torus``.
+    """
+
+    distance: float
+    unicast: float
+    copies: float
+    full: float
+    halvings: int
+    solve: Callable[[Floats], Floats]
+
+    @cached_property
+    def saturation_rate(self) -> float:
+        """Largest rate that has a steady state: where the fixed point is lost, by bisection."""
+        low, high = 0.0, self.full
+        for _ in range(self.halvings):
+            if high - low <= CLOSE * high:
+                break
+            middle = (low + high) / 2
+            lost = np.isnan(self.solve(np.array([middle]))[0, kernel.NETWORK])
+            low, high = (low, middle) if lost else (middle, high)
+        return low
 
 
-def solved(
-    setup: Setup, sides: Sequence[int], broadcast: float, injection: int, rates: Floats
-) -> Floats:
-    """Return the kernel's answers, one row per rate. See ``kernels.adaptive_torus.solve``."""
+@lru_cache(maxsize=1024)
+def improved(
+    sides: tuple[int, ...], flits: int, vcs: int, broadcast: float, injection_channels: int
+) -> Model:
+    """Return netloom's model."""
+    setup = prepare(sides, flits, vcs)
     copies, squares = tree_loads(sides)
     one = 1 - broadcast
+    servers = injection_channels or setup.ports
     shares = np.concatenate([
         one * setup.hops / setup.channels,
         broadcast * copies / setup.channels,
-        [one, broadcast * copies.sum(), one + broadcast * squares, injection],
+        [one, broadcast * copies.sum(), one + broadcast * squares, servers],
     ])  # fmt: skip
-    answers = np.zeros((len(rates), kernel.HELD_FROM + setup.vcs + 1))
-    kernel.solve_all(setup, scratch_of(setup), rates, shares, answers)
-    return answers
+    idle = np.zeros(kernel.HELD_FROM + vcs + 1)
+    idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
+    idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
+
+    def solve(rates: Floats) -> Floats:
+        size = (setup.adaptive + 1) * kernel.CLASSES
+        by_axis = (setup.axes, vcs + 1)
+        scratch = Scratch(
+            np.zeros((size, size)),
+            np.zeros(size),
+            np.zeros((setup.axes, size)),
+            np.ones(setup.axes),
+            np.zeros(by_axis),
+            np.zeros(by_axis),
+            np.zeros((setup.axes, vcs)),
+            *np.zeros((6, vcs)),
+        )
+        answers = np.zeros((len(rates), len(idle)))
+        kernel.solve_all(setup, scratch, rates, shares, answers)
+        answers[rates == 0] = idle
+        return answers
+
+    busiest = ((one * setup.hops + broadcast * copies) / setup.channels).max()
+    return Model(
+        distance=setup.distance,
+        unicast=one * setup.distance / setup.ports,
+        copies=float(broadcast * copies.sum() / setup.ports),
+        full=1 / (setup.flits * float(busiest)),
+        halvings=HALVINGS,
+        solve=solve,
+    )
+
+
+@lru_cache(maxsize=1024)
+def published(
+    sides: tuple[int, ...], flits: int, vcs: int, broadcast: float, variant: Published | Corrections
+) -> Model:
+    """Return the paper's model, with none of its slips mended, or some or all of them."""
+    found = constants(sides, flits, vcs, broadcast, variant)
+
+    def solve(rates: Floats) -> Floats:
+        answers = np.empty((len(rates), kernel.HELD_FROM + vcs + 1))
+        published_torus.solve(rates, found, answers)
+        return answers
+
+    return Model(
+        distance=found.hops,
+        unicast=found.unicast_rate,
+        copies=found.broadcast_rate,
+        full=1 / (found.flits * (found.unicast_rate + found.broadcast_rate)),
+        halvings=HALVINGS_PUBLISHED,
+        solve=solve,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,8 +358,6 @@ class TorusBroadcast:
 
     Attributes
     ----------
-    sides, message_flits, vcs, broadcast, variant
-        The question.
     rate
         float64[...]: messages per node and cycle, broadcasts among them.
     latency
@@ -311,15 +385,10 @@ class TorusBroadcast:
         bool[...].
     zero_load_latency
         M + d̄ and the start-up.
-    injection_channels
-        Channels from a node into the network.
+    model
+        The model, at any rate.
     """
 
-    sides: tuple[int, ...]
-    message_flits: int
-    vcs: int
-    broadcast: float
-    variant: Variant
     rate: Floats
     latency: Floats
     network_latency: Floats
@@ -335,13 +404,19 @@ class TorusBroadcast:
     held_vcs: Floats
     saturated: Bools
     zero_load_latency: float
-    injection_channels: int
+    model: Model
 
     @property
     def saturation_rate(self) -> float:
         """Largest rate that has a steady state, found when it is asked for."""
-        names = ("message_flits", "vcs", "broadcast", "variant", "injection_channels")
-        return saturation_rate(self.sides, **{name: getattr(self, name) for name in names})
+        return self.model.saturation_rate
+
+    @property
+    def service_time(self) -> Floats:
+        """S̄, the mean time that a message holds a channel (eq. 21). NaN where there is none."""
+        used = self.unicast_channel_rate * self.unicast_service
+        used += self.broadcast_channel_rate * self.broadcast_service
+        return np.asarray(used / self.channel_rate)
 
 
 def torus_broadcast(
@@ -352,7 +427,7 @@ def torus_broadcast(
     rate: ArrayLike,
     broadcast: float = 0.0,
     startup_cycles: float = 0.0,
-    variant: Variant = "improved",
+    variant: Variant | Corrections = "improved",
     injection_channels: int = 0,
 ) -> TorusBroadcast:
     """Return the latency of messages on a torus, at every rate, and where it saturates.
@@ -361,7 +436,7 @@ def torus_broadcast(
     ----------
     sides
         Nodes a side, each at least 2, of at most 6 dimensions. One number is a square's. The
-        published variants know equal sides only, and broadcasts in two dimensions.
+        published variants know squares only.
     message_flits
         M, at least 1.
     vcs
@@ -373,7 +448,7 @@ def torus_broadcast(
     startup_cycles
         Δ, of every message, before it is queued.
     variant
-        See the top of this module.
+        See the top of this module. Also the corrections of the printed one, one by one.
     injection_channels
         Channels from a node into the network, which take one message at a time each; 0: as many
         as it has to its neighbours. For ``improved``. The published variants have a queue each.
@@ -389,149 +464,58 @@ def torus_broadcast(
     >>> found.latency.round(1), round(found.saturation_rate, 4)
     (array([36.1, 50. ,  nan]), 0.0135)
     """
-    shape = _checked(sides, message_flits, vcs, broadcast, variant, injection_channels)
-    if not 0 <= startup_cycles < np.inf:
-        raise InputError("startup_cycles", f"{startup_cycles:g}", "0 or more")
-    rates = np.asarray(rate, np.float64)
-    wrong = ~(np.isfinite(rates) & (rates >= 0))
-    if wrong.any():
-        wanted = "0 or more messages per node and cycle"
-        raise InputError("rate", f"{rates[wrong].flat[0]:g}", wanted)
-    asked: dict[str, Any] = {
-        "message_flits": message_flits, "vcs": int(vcs), "broadcast": float(broadcast),
-        "variant": variant, "rate": rates,
-    }  # fmt: skip
-    if variant != "improved":
-        return _published(shape, startup_cycles, asked)
-    setup = prepare(shape, message_flits, int(vcs))
-    servers = int(injection_channels) or setup.ports
-    answers = solved(setup, shape, broadcast, servers, rates.ravel())
-    idle = np.zeros(answers.shape[1])
-    idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
-    idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
-    answers[rates.ravel() == 0] = idle
-    figures = answers.reshape(*rates.shape, answers.shape[1])
-    loads, _ = tree_loads(shape)
-    unicast = (1 - broadcast) * setup.distance / setup.ports * rates
-    copies = broadcast * loads.sum() / setup.ports * rates
-    return TorusBroadcast(
-        sides=shape,
-        **asked,
-        latency=startup_cycles + figures[..., kernel.NETWORK] + figures[..., kernel.SOURCE],
-        network_latency=figures[..., kernel.NETWORK],
-        source_wait=figures[..., kernel.SOURCE],
-        vc_multiplexing=figures[..., kernel.STRETCH],
-        channel_rate=unicast + copies,
-        unicast_channel_rate=unicast,
-        broadcast_channel_rate=copies,
-        unicast_service=figures[..., kernel.SERVICE_UNICAST],
-        broadcast_service=figures[..., kernel.SERVICE_BROADCAST],
-        channel_wait=figures[..., kernel.CHANNEL_WAIT],
-        blocked=figures[..., kernel.BLOCKED],
-        held_vcs=figures[..., kernel.HELD_FROM :],
-        saturated=np.isnan(figures[..., kernel.NETWORK]),
-        zero_load_latency=float(message_flits + setup.distance + startup_cycles),
-        injection_channels=servers,
-    )
-
-
-def saturation_rate(
-    sides: int | Sequence[int],
-    *,
-    message_flits: int,
-    vcs: int,
-    broadcast: float = 0.0,
-    variant: Variant = "improved",
-    injection_channels: int = 0,
-) -> float:
-    """Return the largest rate, messages per node and cycle, at which a torus has a steady state.
-
-    It is where the fixed point is lost, found by bisection. Parameters and errors are those of
-    ``torus_broadcast``.
-
-    Examples
-    --------
-    >>> round(saturation_rate(8, message_flits=32, vcs=3), 4)
-    0.0158
-    """
-    shape = _checked(sides, message_flits, vcs, broadcast, variant, injection_channels)
-    if variant != "improved":
-        _check_equal(shape, variant)
-        return published_saturation(
-            shape[0],
-            dimensions=len(shape),
-            message_flits=message_flits,
-            vcs=int(vcs),
-            broadcast=broadcast,
-            variant=variant,
-        )
-    return _saturation(shape, message_flits, int(vcs), broadcast, int(injection_channels))
-
-
-def _checked(
-    sides: int | Sequence[int],
-    flits: int,
-    vcs: int,
-    broadcast: float,
-    variant: str,
-    injection_channels: int,
-) -> tuple[int, ...]:
-    """Return the sides, if the network makes sense."""
     shape = (sides, sides) if isinstance(sides, int | np.integer) else tuple(sides)
     if not 1 <= len(shape) <= MOST_DIMENSIONS:
         raise InputError("sides", f"{len(shape)} dimensions", f"1 to {MOST_DIMENSIONS}")
     for side in shape:
         if not 2 <= side < np.inf or side != int(side):
             raise InputError("sides", f"{side} nodes a side", "whole numbers of at least 2")
-    if not 1 <= flits <= 2**20 or flits != int(flits):
-        raise InputError("message_flits", f"{flits:g}", f"a whole number from 1 to {2**20}")
-    if not 3 <= vcs <= MOST_VCS or vcs != int(vcs):
-        raise InputError("vcs", f"{vcs}", f"3 to {MOST_VCS}: two for escape, and adaptive ones")
+    whole = {
+        "message_flits": (message_flits, 1, 2**20, f"a whole number from 1 to {2**20}"),
+        "vcs": (vcs, 3, MOST_VCS, f"3 to {MOST_VCS}: two for escape, and adaptive ones"),
+        "injection_channels": (injection_channels, 0, 62, "1 to 62; 0: as many as ports"),
+    }
+    for name, (value, least, most, wanted) in whole.items():
+        if not least <= value <= most or value != int(value):
+            raise InputError(name, f"{value:g}", wanted)
     if not 0 <= broadcast <= 1:
         raise InputError("broadcast", f"{broadcast:g}", "a fraction, 0 to 1")
-    if variant not in VARIANTS:
+    if isinstance(variant, str) and variant not in VARIANTS:
         raise InputError("variant", f"'{variant}'", f"one of {', '.join(VARIANTS)}")
-    if not 0 <= injection_channels <= 62 or injection_channels != int(injection_channels):
-        wanted = "1 to 62; 0: as many as ports"
-        raise InputError("injection_channels", f"{injection_channels}", wanted)
-    return tuple(map(int, shape))
+    if not 0 <= startup_cycles < np.inf:
+        raise InputError("startup_cycles", f"{startup_cycles:g}", "0 or more")
+    rates = np.asarray(rate, np.float64)
+    wrong = rates[~(np.isfinite(rates) & (rates >= 0))]
+    if wrong.size:
+        raise InputError("rate", f"{wrong[0]:g}", "0 or more messages per node and cycle")
 
-
-def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) -> TorusBroadcast:
-    _check_equal(sides, asked["variant"])
-    network = {"dimensions": len(sides), "startup_cycles": startup, **asked}
-    found = published_torus(sides[0], **network)
-    idle = published_torus(sides[0], **network | {"rate": 0.0})
+    network = tuple(map(int, shape)), message_flits, int(vcs), float(broadcast)
+    if variant == "improved":
+        model = improved(*network, int(injection_channels))
+    else:
+        model = published(*network, variant)
+    answers = model.solve(rates.ravel())
+    figures = np.moveaxis(answers.reshape(*rates.shape, answers.shape[1]), -1, 0)
+    in_network, waits, stretch = figures[: kernel.CHANNEL_WAIT]
+    latency = startup_cycles + in_network + waits
+    if variant != "improved":
+        latency = startup_cycles + (in_network + waits) * stretch  # eq. 1
+    unicast, copies = model.unicast * rates, model.copies * rates
     return TorusBroadcast(
-        sides=sides,
-        **asked,
-        **{name: getattr(found, name) for name in ALIKE},
-        broadcast_channel_rate=found.broadcast_channel_rate + found.replica_channel_rate,
-        unicast_service=found.network_latency,
-        broadcast_service=found.broadcast_network_latency,
-        blocked=found.escape_busy,
-        held_vcs=found.busy_vcs,
-        zero_load_latency=float(idle.latency),
-        injection_channels=0,
+        rate=rates,
+        latency=latency,
+        network_latency=in_network,
+        source_wait=waits,
+        vc_multiplexing=stretch,
+        channel_rate=unicast + copies,
+        unicast_channel_rate=unicast,
+        broadcast_channel_rate=copies,
+        unicast_service=figures[kernel.SERVICE_UNICAST],
+        broadcast_service=figures[kernel.SERVICE_BROADCAST],
+        channel_wait=figures[kernel.CHANNEL_WAIT],
+        blocked=figures[kernel.BLOCKED],
+        held_vcs=np.moveaxis(figures[kernel.HELD_FROM :], 0, -1),
+        saturated=np.isnan(in_network),
+        zero_load_latency=float(message_flits + model.distance + startup_cycles),
+        model=model,
     )
-
-
-def _check_equal(sides: tuple[int, ...], variant: str) -> None:
-    if len(set(sides)) > 1:
-        raise InputError("sides", "x".join(map(str, sides)), f"equal ones, with {variant}")
-
-
-@lru_cache(maxsize=1024)
-def _saturation(
-    sides: tuple[int, ...], flits: int, vcs: int, broadcast: float, injection_channels: int
-) -> float:
-    setup = prepare(sides, flits, vcs)
-    servers = injection_channels or setup.ports
-    loads, _ = tree_loads(sides)
-    busiest = ((1 - broadcast) * setup.hops + broadcast * loads) / setup.channels
-    low, high = 0.0, 1 / (setup.flits * float(busiest.max()))
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        answer = solved(setup, sides, broadcast, servers, np.array([middle]))
-        low, high = (low, middle) if np.isnan(answer[0, kernel.NETWORK]) else (middle, high)
-    return low

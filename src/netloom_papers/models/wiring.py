@@ -8,7 +8,7 @@ that an independent reproduction of the chapter found.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,33 +24,28 @@ Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
 Form: TypeAlias = Literal["exact", "chittor-1991"]
 """The theorems multiplied out without approximation, or the approximations that were printed."""
 
+DELAYS: tuple[Delay, ...] = get_args(Delay)
+
 Distance: TypeAlias = Literal["neighbours", "average", "worst"]
 """Path lengths that a speedup assumes: 1 hop, the mean over pairs of nodes, or the diameter."""
 
 MOST_NODES_EXACT = 20
 """Largest network whose layouts are all searched: memory and time grow as 2^N."""
 
+MANY = 2**31
+"""More links than there are."""
 
-def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> Ints:
-    """Return η(k): the links that join a node placed at k or before to one placed after k.
 
-    Parameters
-    ----------
-    topology
-        Any network. A pair of opposite channels is one link, and so is a one-way channel.
-    layout
-        int[num_nodes], the position of each node, a permutation of 0 … num_nodes − 1. If it
-        is not given every node stands at its own number, the identity layout.
+def cut_widths(topology: Topology) -> Ints:
+    """Return η(k): the links that join a node up to k to one after k (Chittor 1991, definition 14).
+
+    Nodes stand in the order of their numbers: the identity layout. A pair of opposite channels is
+    one link, and so is a one-way channel.
 
     Returns
     -------
     widths
-        int64[num_nodes], in links. The last is 0 (Chittor 1991, definition 14).
-
-    Raises
-    ------
-    InputError
-        If the layout is not a permutation of the nodes.
+        int64[num_nodes], in links. The last is 0.
 
     Examples
     --------
@@ -58,24 +53,12 @@ def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> Ints:
     >>> cut_widths(hypercube(3))
     array([3, 4, 5, 4, 5, 4, 3, 0])
     """
-    nodes = topology.num_hosts
-    place = np.asarray(np.arange(nodes) if layout is None else layout)
-    wanted = f"each position from 0 to {nodes - 1} once"
-    if place.shape != (nodes,):
-        raise InputError("layout", f"shape {place.shape}", wanted)
-    if not np.array_equal(np.sort(place), np.arange(nodes)):
-        raise InputError("layout", "positions that are no permutation", wanted)
-    place = place.astype(np.int64)
-    one, other = _links(topology)
-    left = np.minimum(place[one], place[other])
-    right = np.maximum(place[one], place[other])
-    opened = np.bincount(left, minlength=nodes)
-    closed = np.bincount(right, minlength=nodes)
+    opened, closed = (np.bincount(ends, minlength=topology.num_hosts) for ends in _links(topology))
     return np.cumsum(opened - closed, dtype=np.int64)
 
 
-def peak_width(topology: Topology, layout: ArrayLike | None = None) -> int:
-    """Return the largest cut width of a layout, in links (Chittor 1991, definition 17).
+def peak_width(topology: Topology) -> int:
+    """Return the largest cut width, in links (Chittor 1991, definition 17).
 
     Examples
     --------
@@ -83,11 +66,11 @@ def peak_width(topology: Topology, layout: ArrayLike | None = None) -> int:
     >>> peak_width(mesh(4, 4))
     5
     """
-    return int(cut_widths(topology, layout).max())
+    return int(cut_widths(topology).max())
 
 
-def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int:
-    """Return the links that join the two halves of a layout: η(N/2 − 1), floored for odd N.
+def layout_bisection(topology: Topology) -> int:
+    """Return the links that join the two halves of the nodes: η(N/2 − 1), floored for odd N.
 
     Definition 15 of Chittor 1991 prints η(N/2), which under definition 14 parts N/2 + 1 nodes
     from N/2 − 1. The values that the thesis quotes are those of N/2 − 1. The fewest links over
@@ -100,7 +83,7 @@ def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int
     4
     """
     half = topology.num_hosts // 2
-    return int(cut_widths(topology, layout)[half - 1]) if half else 0
+    return int(cut_widths(topology)[half - 1]) if half else 0
 
 
 def minimum_peak_width(topology: Topology) -> int:
@@ -121,19 +104,21 @@ def minimum_peak_width(topology: Topology) -> int:
     (10, 4)
     """
     if topology.num_hosts > MOST_NODES_EXACT:
-        raise InputError(
-            topology.name, f"{topology.num_hosts} nodes",
-            f"at most {MOST_NODES_EXACT} to search every layout",
-        )  # fmt: skip
-    from netloom_papers.models.kernels.wiring import smallest_peak
-
-    one, other = _links(topology)
-    if len(np.unique(one * topology.num_routers + other)) < len(one):
-        raise InputError(topology.name, "parallel links", "at most one link between two nodes")
-    neighbours = np.zeros(topology.num_hosts, dtype=np.int64)
-    np.bitwise_or.at(neighbours, one, np.int64(1) << other)
-    np.bitwise_or.at(neighbours, other, np.int64(1) << one)
-    return int(smallest_peak(neighbours))
+        wanted = f"at most {MOST_NODES_EXACT} to search every layout"
+        raise InputError(topology.name, f"{topology.num_hosts} nodes", wanted)
+    nodes = range(topology.num_hosts)
+    sets = np.arange(1 << len(nodes))
+    inside = [(sets >> node & 1).astype(bool) for node in nodes]
+    cut = np.zeros(len(sets), np.int64)
+    for one, other in zip(*_links(topology), strict=True):
+        cut += inside[one] != inside[other]
+    # The least peak with which a set can fill the first positions. Its last node is any of it.
+    best, sizes = cut.copy(), np.sum(inside, axis=0)
+    for size in range(1, len(nodes) + 1):
+        some = sets[sizes == size]
+        without = [np.where(inside[last][some], best[some ^ 1 << last], MANY) for last in nodes]
+        best[some] = np.maximum(cut[some], np.min(without, axis=0))
+    return int(best[-1])
 
 
 def hypercube_peak_width(dimension: int) -> int:
@@ -199,9 +184,9 @@ def channel_width_ratio(num_nodes: ArrayLike, *, form: Form = "exact") -> Floats
     >>> channel_width_ratio(256, form="chittor-1991").round(2)
     np.float64(10.67)
     """
-    nodes = _node_counts(num_nodes)
+    nodes = _node_counts(num_nodes, form)
     root = np.sqrt(nodes)
-    if _chosen("form", form, ("exact", "chittor-1991")) == "chittor-1991":
+    if form == "chittor-1991":
         return 2 * root / 3
     ratio: Floats = (2 * nodes // 3) / np.where(nodes == 4, 2, root + 1)
     return ratio
@@ -253,10 +238,9 @@ def channel_rate_ratio(num_nodes: ArrayLike, delay: Delay, *, form: Form = "exac
     >>> [float(channel_rate_ratio(256, d).round(4)) for d in ("constant", "logarithmic", "linear")]
     [1.0, 1.9752, 2.6517]
     """
-    nodes = _node_counts(num_nodes)
+    nodes = _node_counts(num_nodes, form, delay)
     ratio = wire_length_ratio(nodes)
-    _chosen("form", form, ("exact", "chittor-1991"))
-    if _chosen("delay", delay, ("constant", "logarithmic", "linear")) == "constant":
+    if delay == "constant":
         return np.ones_like(ratio)[()]
     if delay == "linear":
         return ratio
@@ -285,11 +269,9 @@ def channel_bandwidth_ratio(
     >>> channel_bandwidth_ratio([64, 1024], "linear", form="chittor-1991").round(2)
     array([10.06, 96.54])
     """
-    nodes = _node_counts(num_nodes)
-    if form != "chittor-1991":
+    nodes = _node_counts(num_nodes, form, delay)
+    if form != "chittor-1991" or delay == "constant":
         return channel_width_ratio(nodes, form=form) * channel_rate_ratio(nodes, delay, form=form)
-    if _chosen("delay", delay, ("constant", "logarithmic", "linear")) == "constant":
-        return channel_width_ratio(nodes, form=form)
     lg = np.log2(nodes)
     linear: Floats = 2 * np.sqrt(2) * nodes / (3 * lg)
     logarithmic: Floats = np.sqrt(nodes) * (3.89 + lg - 2 * np.log2(lg)) / 4.33
@@ -332,11 +314,10 @@ def speedup(
     >>> speedup(256, [10, 100], form="chittor-1991").round(3)
     array([ 7.226, 10.024])
     """
-    nodes = _node_counts(num_nodes)
+    nodes = _node_counts(num_nodes, form, delay, distance)
     length = np.asarray(message_headers, dtype=np.float64)
     if not np.all(length >= 0):
         raise InputError("message_headers", str(length.min()), "lengths of at least 0")
-    _chosen("distance", distance, ("neighbours", "average", "worst"))
     root, lg = np.sqrt(nodes), np.log2(nodes)
     on_cube, on_mesh = np.ones(nodes.shape), np.ones(nodes.shape)  # eq. 2.21
     if distance == "worst":
@@ -349,7 +330,7 @@ def speedup(
 
 
 def _links(topology: Topology) -> tuple[Ints, Ints]:
-    """Return the two nodes of every link, each link once."""
+    """Return the two nodes of every link, the lower first, each link once."""
     check_direct(topology, "wiring", "its routers alone, topology.routers")
     one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
     other = np.maximum(topology.channel_source, topology.channel_target).astype(np.int64)
@@ -360,7 +341,18 @@ def _links(topology: Topology) -> tuple[Ints, Ints]:
     return links // topology.num_routers, links % topology.num_routers
 
 
-def _node_counts(num_nodes: ArrayLike) -> Ints:
+def _node_counts(
+    num_nodes: ArrayLike,
+    form: str = "exact",
+    delay: str = "constant",
+    distance: str = "average",
+) -> Ints:
+    """Return the sizes, if they and all choices are known."""
+    chosen = {"form": (form, Form), "delay": (delay, Delay), "distance": (distance, Distance)}
+    for field, (value, known) in chosen.items():
+        *choices, last = get_args(known)
+        if value not in (*choices, last):
+            raise InputError(field, f"'{value}'", f"{', '.join(choices)} or {last}")
     nodes = np.asarray(num_nodes)
     wanted = "powers of two from 4, the sizes of hypercubes"
     if nodes.dtype.kind not in "iu":
@@ -370,9 +362,3 @@ def _node_counts(num_nodes: ArrayLike) -> Ints:
     if wrong.any():
         raise InputError("num_nodes", str(nodes[wrong].flat[0]), wanted)
     return nodes
-
-
-def _chosen(field: str, value: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise InputError(field, f"'{value}'", ", ".join(choices[:-1]) + f" or {choices[-1]}")
-    return value

@@ -27,13 +27,8 @@ from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
 from netloom_papers.exhibits import MODELLED, Cell, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made
-from netloom_papers.models.published_torus import (
-    VARIANTS,
-    Corrections,
-    PublishedTorus,
-    published_saturation,
-    published_torus,
-)
+from netloom_papers.models.published_torus import VARIANTS, Corrections
+from netloom_papers.models.torus_broadcasts import TorusBroadcast, Variant, torus_broadcast
 from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
@@ -180,8 +175,7 @@ def _traffic(known: Known) -> Found:
     """Broadcast traffic of a channel as printed, over that of a tree of k² − 1 messages."""
     for radix in known["radices"]:
         printed, tree = (
-            answer.broadcast_channel_rate + answer.replica_channel_rate
-            for answer in (solved(radix, 32, 3, 0.04, 1e-4, variant) for variant in VARIANTS)
+            solved(radix, 32, 3, 0.04, 1e-4, variant).broadcast_channel_rate for variant in VARIANTS
         )
         yield f"printed over correct broadcast traffic, k = {radix}", printed / tree
 
@@ -189,13 +183,13 @@ def _traffic(known: Known) -> Found:
 def _one_by_one(known: Known) -> Found:
     radix, flits, vcs, fraction = known["case"]
     for name, corrections in ONE_BY_ONE.items():
-        rate = saturation_rate(radix, flits, vcs, fraction, corrections)
+        rate = solved(radix, flits, vcs, fraction, 0, corrections).saturation_rate
         yield f"saturation rate, corrected: {name}", rate
 
 
 def _fold(known: Known) -> Found:
     radix, flits, vcs, fraction = known["case"]
-    rate = known["load"] * saturation_rate(radix, flits, vcs, fraction)
+    rate = known["load"] * solved(radix, flits, vcs, fraction).saturation_rate
     found = solved(radix, flits, vcs, fraction, rate)
     name = f"λ_c S at {known['load']} of saturation"
     yield name, found.channel_rate * found.service_time
@@ -204,7 +198,7 @@ def _fold(known: Known) -> Found:
 def _saturation(known: Known) -> Found:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
     for (k, m, v, b), variant in product(networks, VARIANTS):
-        rate = saturation_rate(k, m, v, b, variant)
+        rate = solved(k, m, v, b, 0, variant).saturation_rate
         yield f"saturation rate, {variant}, {_name(k, m, v, b)}", rate
 
 
@@ -222,13 +216,13 @@ def _between(known: Known) -> Found:
         quantities = {
             "L": answer.latency,
             "S_u": answer.network_latency,
-            "S_b": answer.broadcast_network_latency,
+            "S_b": answer.broadcast_service,
             "S": answer.service_time,
             "W_s": answer.source_wait,
             "V": answer.vc_multiplexing,
             "λ_c": answer.channel_rate,
             "λ_c S": answer.channel_rate * answer.service_time,
-            "P_V": answer.busy_vcs[-1],
+            "P_V": answer.held_vcs[-1],
         }
         case = f"{variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
         for symbol, value in quantities.items():
@@ -236,20 +230,16 @@ def _between(known: Known) -> Found:
 
 
 def solved(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, variant: str = "printed"
-) -> PublishedTorus:
+    radix: int,
+    flits: int,
+    vcs: int,
+    fraction: float,
+    rate: float = 0.0,
+    variant: Variant | Corrections = "printed",
+) -> TorusBroadcast:
     """Return the model's answer of a torus k, messages M, virtual channels V, portion β and λ."""
-    return published_torus(
+    return torus_broadcast(
         radix, message_flits=flits, vcs=vcs, broadcast=fraction, rate=rate, variant=variant
-    )
-
-
-def saturation_rate(
-    radix: int, flits: int, vcs: int, fraction: float, variant: str | Corrections = "printed"
-) -> float:
-    """Return the rate λ at which the model saturates."""
-    return published_saturation(
-        radix, message_flits=flits, vcs=vcs, broadcast=fraction, variant=variant
     )
 
 
@@ -259,7 +249,7 @@ def saturation_rate(
 def _draw_figure_1(made: Made) -> Drawn:
     scope = QUICK if made.quick else FULL
     cases = [Case(*each) for each in product(RADICES, FLITS, scope.vcs, FRACTIONS)]
-    limits = {case: saturation_rate(*case) for case in cases}
+    limits = {case: solved(*case).saturation_rate for case in cases}
     points = list(product(cases, scope.loads))
     rates = [(*case, load * limits[case]) for case, load in points]
     found = simulate_points(rates, scope.cycles, ON_TORI)

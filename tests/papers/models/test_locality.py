@@ -169,7 +169,7 @@ def test_masked_latency():
     application = Application(990, 4, 10)
     found = predict_locality(application, TransactionCost(2, 2, 12, 40), TorusNetwork(2, 2), 1)
     assert found.latency_hidden
-    assert found.inter_transaction_processor_cycles == 1000
+    assert found.inter_transaction_cycles == 2 * 1000
     assert found.transaction_latency == 2 * 13 + 80
     assert (found.work_cycles, found.switch_cycles) == (1980, 20)
     assert found.variable_message_cycles == found.fixed_transaction_cycles == 0
@@ -188,14 +188,11 @@ def test_limit_below_one_hop_a_cycle():
     assert predict_locality(*short, 1e9).per_hop_latency == pytest.approx(1, abs=1e-6)
 
 
-def test_gain():
-    more = expected_gain(*alewife(speed=[2, 1, 0.5, 0.25]), nodes=1e6)
-    assert more == pytest.approx([41.2, 68.3, 101.6, 134.3], abs=0.05)
+def test_a_mapping_gains_less_in_higher_dimensions():
+    """Section 4.2."""
     application, transaction, _ = alewife()
     high = expected_gain(application, transaction, TorusNetwork([2, 3, 4], 2), nodes=1e6)
-    assert (np.diff(high) < 0).all()  # section 4.2: less in higher dimensions
-    far = float(random_distance(1e6, 2))
-    assert expected_gain(*alewife(), nodes=1e6, distance=far) == 1
+    assert (np.diff(high) < 0).all()
 
 
 def test_shapes_broadcast():
@@ -214,31 +211,6 @@ def test_any_network_can_be_balanced():
     assert balance(curve, lambda rate: np.full_like(rate, 20), 0.001) == 0.001
     step = balance(curve, lambda rate: np.where(rate > 0.01, np.inf, 20), 1)
     assert step == pytest.approx(0.01)
-
-
-def test_four_contexts_on_uneven_channels():
-    """Request and reply on a torus, nothing fitted: T_m is d + B + 3 in these routers.
-
-    The mapping's busiest channel has 2.5 times the mean load and carries all it can: the mean
-    alone promises far too much.
-    """
-    from netloom_papers.questions.simulate.transactions import simulate_transactions
-
-    run = simulate_transactions(
-        "torus:8x8", app="torus:8x8", mapping="distance:3", contexts=4, run_cycles=16,
-        fixed_cycles=78, protocol="request-reply", router="single-cycle", vcs=8, buffer_flits=24,
-        channel_cycles=0,
-    )  # fmt: skip
-    assert run.run.channel_flits.max() > 0.9
-    models = (
-        Application(16, 4),
-        TransactionCost(2, 2, 12, 78 + 2 * 3),
-        TorusNetwork(2, node_channels=1),
-    )
-    mean = predict_locality(*models, run.distance)
-    own = predict_locality(*models, run.distance, channel_load=run.run.channel_flits)
-    assert own.message_rate == pytest.approx(run.measured.message_rate, rel=0.05)
-    assert mean.message_rate > 1.1 * run.measured.message_rate
 
 
 @pytest.mark.parametrize(

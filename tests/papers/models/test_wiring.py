@@ -36,11 +36,10 @@ def networks(draw, most_nodes):
     return graph_topology(graph), {tuple(sorted(edge)) for edge in ring | extra}
 
 
-@given(networks(most_nodes=12), st.data())
-def test_cut_widths_are_what_they_are_defined_to_be(network, data):
+@given(networks(most_nodes=12))
+def test_cut_widths_are_what_they_are_defined_to_be(network):
     net, links = network
-    place = data.draw(st.permutations(range(net.num_nodes)))
-    assert cut_widths(net, place).tolist() == definition.cut_widths(links, place)
+    assert cut_widths(net).tolist() == definition.cut_widths(links, range(net.num_nodes))
 
 
 @settings(max_examples=25)
@@ -141,8 +140,6 @@ def test_speedup_broadcasts_and_never_exceeds_the_bandwidth_ratio():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cut_widths(mesh(2, 2), [0, 1, 2]), r"layout: found shape \(3,\)"),
-        (lambda: cut_widths(mesh(2, 2), [0, 1, 2, 2]), "each position from 0 to 3 once"),
         (lambda: minimum_peak_width(mesh(3, 7)), "mesh:3x7: found 21 nodes; expected at most 20"),
         (lambda: hypercube_peak_width(0), "dimension: found 0"),
         (lambda: mesh_peak_width(0), "side: found 0"),
@@ -163,8 +160,7 @@ def test_parallel_links_are_counted_and_hosts_on_routers_refused():
     ends = np.array([(0, 1), (0, 1), (1, 0), (1, 2), (2, 1), (1, 0)], np.int32).T
     bundle = Topology("bundle", 3, *ends)
     assert cut_widths(bundle).tolist() == [2, 1, 0]
-    with pytest.raises(InputError, match="parallel links"):
-        minimum_peak_width(bundle)
+    assert minimum_peak_width(bundle) == 2
     with pytest.raises(InputError, match=r"use its routers alone, topology\.routers"):
         cut_widths(topology("leaf-spine:4x2x4"))
     assert cut_widths(topology("leaf-spine:2x1x1").routers).tolist() == [1, 2, 0]

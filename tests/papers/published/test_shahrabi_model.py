@@ -5,7 +5,8 @@ from itertools import product
 import pytest
 
 from netloom_papers.ledger import published, rows_of
-from netloom_papers.models.published_torus import VARIANTS, published_torus
+from netloom_papers.models.published_torus import VARIANTS
+from netloom_papers.models.torus_broadcasts import torus_broadcast
 
 KNOWN = published("shahrabi")["items"]
 ITEMS = (
@@ -41,7 +42,7 @@ def test_where_the_second_solution_has_none_there_is_none_here():
     absent = 0
     for (radix, flits, vcs, fraction, rate), variant in product(item["cases"], VARIANTS):
         where = f"{variant}, k = {radix}, M = {flits}, V = {vcs}, β = {fraction}, λ = {rate:.4g}"
-        found = published_torus(
+        found = torus_broadcast(
             radix, message_flits=flits, vcs=vcs, broadcast=fraction, rate=rate, variant=variant
         )
         assert found.saturated == (f"latency, {where}" not in item["values"])

@@ -1,35 +1,21 @@
 import json
-import re
 
 import numpy as np
 import pytest
 
 from netloom import predict_locality, process_graph, read, simulate_transactions, topology
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
 from netloom_papers.models import locality as model
 
 LAMMPS = "examples/lammps-64.mtx"
 BUFFERED = {"router": "single-cycle", "vcs": 8, "buffer_flits": 24}
 
 
-def numbers(data):
-    if isinstance(data, dict):
-        data = list(data.values())
-    if isinstance(data, list):
-        return [number for each in data for number in numbers(each)]
-    return [data] if isinstance(data, float) else []
-
-
 def test_the_verb_says_what_the_model_says():
     data = predict_locality(1000).to_dict()
     far = model.random_distance(1000, 2)
     known = model.predict_locality(*model.alewife(), far)
-    names = {
-        "message_rate", "message_latency", "per_hop_latency", "channel_utilisation",
-        "inter_transaction_cycles", "inter_transaction_processor_cycles", "transaction_latency",
-    }  # fmt: skip
-    for name in names:
+    for name in ("message_rate", "per_hop_latency", "channel_utilisation", "transaction_latency"):
         assert data[name] == pytest.approx(float(getattr(known, name)))
     assert data["random_distance"] == pytest.approx(15.827, abs=5e-4)
     assert data["gain"] == pytest.approx(2.06, abs=0.005)  # table 1: 2.1
@@ -41,7 +27,7 @@ def test_the_verb_says_what_the_model_says():
     rates = data["ideal"]["message_rate"] / data["random"]["message_rate"]
     assert rates == pytest.approx(data["gain"])
     assert data["processor_use"] == pytest.approx(16.11 / data["inter_transaction_cycles"])
-    assert np.isfinite(numbers(data)).all()
+    json.dumps(data, allow_nan=False)
 
 
 def test_table_1_of_the_paper():
@@ -140,12 +126,6 @@ def test_other_processors_and_networks():
     assert queued["message_rate"] < predict_locality(64).to_dict()["message_rate"]
 
 
-def test_it_can_be_asked_again_from_json():
-    found = predict_locality(64, distance=2, contexts=2)
-    record = json.loads(json.dumps(found.to_dict()["provenance"]))
-    assert predict_locality(**record["configuration"]).table().equals(found.table())
-
-
 def test_the_farthest_mappings_are_those_half_way_round():
     assert predict_locality(64, distance=8).to_dict()["distance"] == 8
     assert predict_locality(on="torus:5x5", distance=4).to_dict()["distance"] == 4
@@ -161,7 +141,6 @@ def test_a_million_nodes_and_a_curve():
     assert hops.is_sorted()
     assert hops[-1] == pytest.approx(found.per_hop_limit, rel=0.02)
     assert "48× on 1\u00a0M nodes" in repr(found)
-    json.dumps(found.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize(
@@ -174,18 +153,12 @@ def test_a_million_nodes_and_a_curve():
         ({"nodes": 64, "distance": 8.1}, "distance: found 8.1; expected at most 8, half-way"),
         ({"nodes": [64, 1e6], "distance": 9}, "distance: found 9; expected at most 8, half-way"),
         ({"on": "torus:5x5", "distance": 4.5}, "distance: found 4.5; expected at most 4, half-way"),
-        ({"transaction_messages": 0}, "transaction_messages: found 0"),
         ({"critical_messages": 4}, "critical_messages: found 4 of the 3.2 messages of a trans"),
-        ({"nodes": "4,x"}, "nodes: found 'x'; expected a number"),
         ({"nodes": 64, "on": "torus:8x8"}, "nodes: found 64 as well as on; expected one of them"),
         ({"dimensions": 2, "on": "torus:8x8"}, "dimensions: found 2 as well as on"),
-        ({"dimensions": 0}, "dimensions: found 0; expected a whole number from 1 to 28"),
         ({"on": "mesh:8x8"}, "on: found mesh:8x8; expected a torus"),
         ({"on": "omega:16"}, "omega:16: found memory modules and switches"),
         ({"contexts": 5}, "contexts: found 5; expected at most the 4 of Alewife's processor, or"),
-        ({"contexts": 0}, "contexts: found 0; expected a number from 1 to 1,000,000,000"),
-        ({"network_speed": 0}, "network_speed: found 0"),
-        ({"distance": -1}, "distance: found -1"),
         ({"app": "ring:64"}, "on: found no network for the program; expected a torus"),
         ({"mapping": "random"}, "mapping: found 'random'; expected app"),
         ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),
@@ -196,7 +169,6 @@ def test_a_million_nodes_and_a_curve():
         ),
         ({"critical_messages": 0}, "critical_messages: found 0; expected more than 0"),
         ({"message_flits": 0.5}, "message_flits: found 0.5; expected at least 1"),
-        ({"rate": 1}, "rate: found no such field"),
     ],
 )
 def test_mistakes_are_one_line(asked, said):
@@ -221,11 +193,7 @@ MAPPED = {"on": "torus:8x8", "app": LAMMPS}
         ({"nodes": 1000}, "limited", "Placement gains at most 2.06× on 1,000 nodes: 1 hop per"),
         ({"nodes": 4}, "fine", "Placement does not matter on 4 nodes: it gains at most 0.53"),
         ({"nodes": 100}, "limited", "Placement gains at most 24 % on 100 nodes: 1 hop per"),
-        (
-            {"nodes": [10, 1e6]},
-            "limited",
-            "Placement gains at most 1.2 % on 10 nodes, 41.2× on 1 M",
-        ),
+        ({"nodes": [10, 1e6]}, "limited", "Placement gains at most 1.2 % on 10 nodes, 41.2× on 1"),
         ({"nodes": [4, 8]}, "fine", "Placement gains at most 0.53 % on 4 nodes, "),
         ({"nodes": 1000, "distance": 2}, "fine", "A mapping of distance 2 is as good as a perfect"),
         ({"nodes": 1000, "distance": 8}, "limited", "A mapping of distance 8 gains "),
@@ -233,29 +201,10 @@ MAPPED = {"on": "torus:8x8", "app": LAMMPS}
         (MAPPED, "limited", "Rank order already has 11 of the 19 % that placement can give; a"),
         (MAPPED | {"mapping": "random"}, "act", "A random mapping (seed 1) gains nothing over"),
         ({"on": "torus:4x4", "app": "torus:4x4"}, "fine", "Rank order is as good as a perfect map"),
-        (MAPPED | {"contexts": 4}, "limited", "Rank order already has "),
     ],
 )
 def test_the_verdict_says_what_is_left_to_gain(asked, mark, said):
-    verdict = predict_locality(**asked).to_dict()["verdict"]
-    assert verdict["sentence"].replace("\u00a0", " ").startswith(said)
-    assert verdict["mark"] == mark
-    assert bool(verdict["next"]) is ("app" in asked and mark != "fine")
-
-
-def test_the_numbers_of_the_verdict_are_those_of_the_figures():
-    data = predict_locality(**MAPPED).to_dict()
-    had, best, left = re.findall(r"[\d.]+\d|\d", data["verdict"]["sentence"])
-    assert float(had) == float(f"{100 * (data['gain_of_mapping'] - 1):.2g}")
-    assert float(best) == float(f"{100 * (data['gain'] - 1):.2g}")
-    assert float(left) == float(f"{100 * (data['gain'] / data['gain_of_mapping'] - 1):.2g}")
-    slow = predict_locality(1000, distance=20).to_dict()
-    percent = float(re.search(r"is ([\d.]+)", slow["verdict"]["sentence"])[1])
-    assert percent == float(f"{100 * (1 / slow['gain_of_mapping'] - 1):.2g}")
-
-
-def test_a_record_says_in_words_what_mappings_are_worth():
-    kept = record(predict_locality(1000, distance=2))
-    (said,) = kept.answer.sentences()
-    assert said == kept.figures["verdict"]["sentence"]
-    assert said in repr(predict_locality(1000, distance=2))
+    verdict = predict_locality(**asked).verdict
+    assert verdict.sentence.replace("\u00a0", " ").startswith(said)
+    assert verdict.mark == mark
+    assert bool(verdict.next) is ("app" in asked and mark != "fine")

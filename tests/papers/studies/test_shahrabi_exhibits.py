@@ -4,7 +4,6 @@ import pytest
 
 from netloom_papers.exhibits import COMPUTED, MODELLED, Grid, Plot
 from netloom_papers.ledger import picture
-from netloom_papers.models.published_torus import published_saturation
 from netloom_papers.studies import shahrabi as exhibits
 
 
@@ -28,9 +27,7 @@ def test_panels_have_the_model_and_simulated_points(small):
         for flits in (16, 32):
             series = plot.table.filter(series=f"M = {flits}")
             model = series.filter(whose=MODELLED)
-            limit = published_saturation(
-                8, message_flits=flits, vcs=3, broadcast=fraction, variant="printed"
-            )
+            limit = exhibits.solved(8, flits, 3, fraction).saturation_rate
             assert model["x"].max() == pytest.approx(0.99 * limit)
             assert model["y"].is_sorted()
             # M + d with nothing in the way

@@ -175,24 +175,19 @@ def set_states(setup, scratch, step, axis, blocked, unicast, broadcast):
     """
     size = (setup.adaptive + 1) * CLASSES
     rate = unicast + broadcast
-    come, escape, all_blocked = broadcast / rate, broadcast / rate, 1.0
+    come, escape, all_blocked, powers = broadcast / rate, broadcast / rate, 1.0, 0.0
     for left in range(setup.axes):  # left + 1 dimensions to choose from
         # E[1 / (1 + others that are open)] of so many channels, each of which is considered.
         share = unicast / rate * setup.choices[axis, left]
-        come += share * sum_of_powers(blocked, left + 1)
+        powers += all_blocked
+        come += share * powers
         escape += share * all_blocked
         all_blocked *= blocked
     fit = scratch.fit[axis] * rate
-    fill_balance(
-        scratch.matrix,
-        scratch.values,
-        setup.adaptive,
-        fit * come,
-        fit * escape,
-        setup.free[axis],
-        scratch.held[axis],
-    )
-    solve_balance(scratch.matrix, scratch.values, size)
+    matrix, values = scratch.matrix, scratch.values
+    free, held = setup.free[axis], scratch.held[axis]
+    fill_balance(matrix, values, setup.adaptive, fit * come, fit * escape, free, held)
+    solve_balance(matrix, values, size)
     states = scratch.states[axis]
     let_in = 0.0
     for state in range(size):
@@ -203,16 +198,6 @@ def set_states(setup, scratch, step, axis, blocked, unicast, broadcast):
         else:
             let_in += value * fit * escape * setup.free[axis, state % CLASSES]
     return let_in / rate
-
-
-@kernel
-def sum_of_powers(base, count):
-    """Return 1 + b + ... + b^(count − 1)."""
-    total, power = 0.0, 1.0
-    for _ in range(count):
-        total += power
-        power *= base
-    return total
 
 
 @kernel

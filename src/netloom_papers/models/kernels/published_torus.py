@@ -9,6 +9,7 @@ Twin: ``tests/reference/published_torus.py``.
 import numpy as np
 
 from netloom.base.compilation import njit
+from netloom_papers.models.kernels import adaptive_torus as place
 
 MOST_STEPS = 200
 """Newton's method needs about 10 steps, and about 40 if the fixed point is nearly lost."""
@@ -24,9 +25,8 @@ def adaptive_busy(rho, vcs):
     middle = 2.0 / vcs - least
     most = 1.0 - 2.0 / vcs
     value = rho ** (vcs - 2) * (least + rho * (middle + rho * most))
-    slope = rho ** (vcs - 3) * (
-        least * (vcs - 2) + rho * (middle * (vcs - 1) + rho * most * vcs)
-    )  # fmt: skip
+    growth = least * (vcs - 2) + rho * (middle * (vcs - 1) + rho * most * vcs)
+    slope = rho ** (vcs - 3) * growth
     return value, slope
 
 
@@ -49,29 +49,15 @@ def queue_wait(rate, service, flits):
 
 
 @njit(nogil=True)
-def choices_busy(adaptive, hops_left):
-    """Return the sum over hops of P_bj / P_d (eq. 17), and its derivative for P_a.
-
-    ``hops_left[r]`` hops have r + 1 dimensions left. All r others must be busy as well.
-    """
-    value = 0.0
-    slope = 0.0
-    for left in range(len(hops_left) - 1, -1, -1):
-        slope = slope * adaptive + value
-        value = value * adaptive + hops_left[left]
-    return value, slope
-
-
-@njit(nogil=True)
 def blocked(rate, service, model):
     """Return W_c times P_b summed over a unicast message's hops, and B_b. Derivatives for S."""
     rho = rate * service
     wait, wait_slope = queue_wait(rate, service, model.flits)
     adaptive, adaptive_slope = adaptive_busy(rho, model.vcs)
     escape, escape_slope = escape_busy(rho, model.vcs, model.escape_ways)
-    choices, choices_slope = choices_busy(adaptive, model.hops_left)
+    choices = model.one_left + model.two_left * adaptive  # P_bj / P_d of eq. 17, over all hops
     unicast = escape * choices
-    unicast_slope = escape_slope * choices + escape * choices_slope * adaptive_slope
+    unicast_slope = escape_slope * choices + escape * model.two_left * adaptive_slope
     if model.first_hop_escapes:
         broadcast, broadcast_slope = escape, escape_slope
     else:
@@ -108,7 +94,7 @@ def service_time(rate, model):
         if channel_rate * service >= 1.0:
             return np.nan
         unicast, broadcast, unicast_slope, broadcast_slope = blocked(channel_rate, service, model)
-        unicast += model.unicast_cycles
+        unicast += model.flits + model.hops
         broadcast += model.broadcast_cycles
         gap = (1.0 - share) * unicast + share * broadcast - service
         if gap <= 1e-14 * service:
@@ -134,48 +120,26 @@ def multiplexing(rho, vcs):
 
 
 @njit(nogil=True)
-def solve(rates, model, found, busy):
-    """Fill a row of ``found`` and of ``busy`` (P_v) for each rate. NaN beyond saturation.
-
-    Columns: latency without start-up, S_u, S_b, S, W_c, W_s, V̄, P_a, P_d.
-    """
+def solve(rates, model, answers):
+    """Fill an answer for each rate: see the top of ``adaptive_torus``. NaN beyond saturation."""
     for at in range(len(rates)):
+        answer = answers[at]
         service = service_time(rates[at], model)
         if np.isnan(service):
-            found[at] = np.nan
-            busy[at] = np.nan
+            answer[:] = np.nan
             continue
         channel_rate = rates[at] * (model.unicast_rate + model.broadcast_rate)
         rho = channel_rate * service
         unicast, broadcast, _, _ = blocked(channel_rate, service, model)
-        unicast += model.unicast_cycles
+        unicast += model.flits + model.hops
         broadcast += model.broadcast_cycles
         at_source = source_service(unicast, broadcast, model)
-        wait, _ = queue_wait(rates[at] * model.source_rate, at_source, model.flits)
-        degree = multiplexing(rho, model.vcs)
-        found[at, 0] = (unicast + wait) * degree
-        found[at, 1] = unicast
-        found[at, 2] = broadcast
-        found[at, 3] = service
-        found[at, 4] = queue_wait(channel_rate, service, model.flits)[0]
-        found[at, 5] = wait
-        found[at, 6] = degree
-        found[at, 7] = adaptive_busy(rho, model.vcs)[0]
-        found[at, 8] = escape_busy(rho, model.vcs, model.escape_ways)[0]
+        answer[place.NETWORK] = answer[place.SERVICE_UNICAST] = unicast
+        answer[place.SERVICE_BROADCAST] = broadcast
+        answer[place.SOURCE], _ = queue_wait(rates[at] * model.source_rate, at_source, model.flits)
+        answer[place.STRETCH] = multiplexing(rho, model.vcs)
+        answer[place.CHANNEL_WAIT], _ = queue_wait(channel_rate, service, model.flits)
+        answer[place.BLOCKED], _ = escape_busy(rho, model.vcs, model.escape_ways)
         for number in range(model.vcs):
-            busy[at, number] = (1.0 - rho) * rho**number
-        busy[at, model.vcs] = rho**model.vcs
-
-
-@njit(nogil=True)
-def saturation(model):
-    """Return the largest rate that is not beyond saturation, by bisection below λ_c M = 1."""
-    low = 0.0
-    high = 1.0 / (model.flits * (model.unicast_rate + model.broadcast_rate))
-    while high - low > 1e-12 * high:
-        middle = 0.5 * (low + high)
-        if np.isnan(service_time(middle, model)):
-            high = middle
-        else:
-            low = middle
-    return low
+            answer[place.HELD_FROM + number] = (1.0 - rho) * rho**number
+        answer[place.HELD_FROM + model.vcs] = rho**model.vcs

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, places
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves, records
 from netloom.base.words import begun, counted, listed, number, percent
 from netloom.questions import fields
 from netloom.questions.answers import Answer, Mark, Verdict
@@ -25,10 +26,7 @@ from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
 from netloom_papers.models.locality import Locality
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    Models: TypeAlias = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
+Models: TypeAlias = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
 
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
@@ -65,6 +63,13 @@ OF_A_PROGRAM = ("messages", "parts", "mapping", "weight")
 """Fields that say something of ``app`` only."""
 
 
+amount = partial(option, default=None, gt=0, le=MOST)
+"""More than nothing, where the question has a default of its own."""
+
+in_cycles = partial(option, unit="processor cycles", default=None, ge=0, le=MOST)
+"""A time of a processor that Alewife's is by default."""
+
+
 class TorusSize(Question, panel="Torus"):
     """The torus."""
 
@@ -85,27 +90,14 @@ class TorusSize(Question, panel="Torus"):
 class TasksOfNodes(Question, panel="Program"):
     """How far messages go: a distance, or a program with a task on each node."""
 
-    distance: float | None = option(
+    distance: float | None = amount(
         "Mean distance of messages under the mapping, d.",
         unit="hops",
-        default=None,
-        gt=0,
-        le=MOST,
         shown_default="those of a random mapping",
     )
     app: fields.Program | None = option(
         "Process graph with one task per node, as for analyze.", default=None, file=True
     )
-    mapping: fields.Nodes = option(
-        "Mapping: identity, random, a layout (gray, tiles, fold ...), "
-        "distance:HOPS, a file, or the node of each task.",
-        default="identity",
-        file=True,
-    )
-
-
-in_cycles = partial(option, unit="processor cycles", default=None, ge=0, le=MOST)
-"""A time of a processor that Alewife's is by default."""
 
 
 class Processors(Question, panel="Processors and their transactions (by default Alewife's)"):
@@ -125,9 +117,7 @@ class Processors(Question, panel="Processors and their transactions (by default 
         "Fixed time per transaction, excluding messages, T_f.",
         shown_default="38.85 with one context",
     )
-    transaction_messages: float | None = option(
-        "Messages per transaction, g.", default=None, gt=0, le=MOST, shown_default="3.2"
-    )
+    transaction_messages: float | None = amount("Messages per transaction, g.", shown_default="3.2")
     critical_messages: float | None = option(
         "Messages on a transaction's critical path, c.",
         default=None,
@@ -135,18 +125,19 @@ class Processors(Question, panel="Processors and their transactions (by default 
         le=MOST,
         shown_default="1.895 with one context",
     )
-    message_flits: float | None = option(
-        "Mean length of a message, B.",
-        unit="flits",
-        default=None,
-        gt=0,
-        le=MOST,
-        shown_default="12",
+    message_flits: float | None = amount(
+        "Mean length of a message, B.", unit="flits", shown_default="12"
     )
 
 
 class LocalityQuestion(
-    fields.Seeded, Processors, fields.EdgeWeight, fields.ProgramFile, TasksOfNodes, TorusSize
+    fields.Seeded,
+    Processors,
+    fields.EdgeWeight,
+    fields.ProgramFile,
+    fields.Mapped,
+    TasksOfNodes,
+    TorusSize,
 ):
     """Processors that wait for a torus, and where their tasks run."""
 
@@ -185,14 +176,17 @@ class UnderMapping(Figures):
     switch_cycles: float = figure("switching contexts", CYCLES, at="breakdown.switch")
 
     @classmethod
-    def of(cls, found: Locality, place: int, work: float) -> UnderMapping:
-        """Return what is found at a size, where processors work so many cycles a transaction."""
-        values = {
-            each.name: getattr(found, each.name)[place].item()
-            for each in places(cls)
-            if each.name != "processor_use"
-        }
-        return cls(processor_use=work / values["inter_transaction_cycles"], **values)
+    def of(cls, found: Locality, work: float) -> tuple[UnderMapping, ...]:
+        """Return what is found at each size, if processors work so many cycles a transaction.
+
+        Of several mappings that is the mean. Latency is hidden if it is under most of them.
+        """
+        mean = {name: values.mean(axis=1) for name, values in vars(found).items()}
+        speed, every = mean.pop("speed"), mean["inter_transaction_cycles"]
+        mean["inter_transaction_processor_cycles"] = every / speed
+        mean["processor_use"] = work / every
+        mean["latency_hidden"] = mean["latency_hidden"] > 0.5
+        return records(cls, mean)
 
 
 class SizedMapping(Figures):
@@ -385,24 +379,23 @@ class LocalityPrediction(Answer):
     def parts(self) -> dict[str, Any]:
         """Return what locality is worth: the time between transactions, or the gain by size.
 
-        Johnson 1992, figures 8 and 6: also the latency of a hop by size, and its limit.
+        Johnson 1992, figures 8 and 7.
         """
-        return self._by_size() if self.several else {"time": self._time_parts()}
+        return {"gain": self._by_size()} if self.several else {"time": self._time_parts()}
 
     def _time_parts(self) -> Any:
         """Return the parts of the time between two transactions, under each mapping."""
         from netloom.drawing.bars import Bar, stacked
-        from netloom.drawing.frame import BEST, OTHERS, REFERENCE, THIS, column
+        from netloom.drawing.frame import COLOURS, column
 
-        colours, found = [THIS, BEST, *OTHERS, REFERENCE], self.rows
+        found = self.rows
         parts = [each for each in leaves(UnderMapping) if each.json.startswith("breakdown.")]
         whole = max(each.under.inter_transaction_cycles for each in found)
         drawn = []
         for each in found:
-            times = [(part.title, part.of(each.under)) for part in parts]
             rows = [
-                Bar(name, time, number(time), colours[at % len(colours)])
-                for at, (name, time) in enumerate(times)
+                Bar(part.title, part.of(each.under), number(part.of(each.under)), colour)
+                for part, colour in zip(parts, COLOURS, strict=True)
             ]
             who = {"ideal": "An ideal mapping", "random": "Random mappings"}.get(each.mapping)
             every = number(each.under.inter_transaction_cycles)
@@ -411,37 +404,21 @@ class LocalityPrediction(Answer):
             drawn.append(stacked(rows, said, unit, width=560, whole=whole))
         return column(*drawn)
 
-    def _by_size(self) -> dict[str, Any]:
-        """Return the gain and the latency of a hop by size, under each mapping."""
+    def _by_size(self) -> Any:
+        """Return the gain by size, of the ideal mapping and of the one asked about."""
         import polars as pl
 
-        from netloom.drawing.axes import AFTER, DASHES, Axis, Look, axis, looks_of
-        from netloom.drawing.frame import REFERENCE
-        from netloom_papers.exhibits import lines_by, nodes_axis, ratio_axis
+        from netloom.drawing.axes import AFTER, DASHES, looks_of
+        from netloom_papers.exhibits import by_nodes
 
-        table = self.table()
-        names = table["mapping"].unique(maintain_order=True).to_list()
-        known = {"ideal": AFTER, "random": Look(REFERENCE, (6, 4))}
-        others = looks_of(name for name in names if name not in known)
-        for at, (name, look) in enumerate(others.items()):
-            known[name] = look._replace(dash=DASHES[(at + 2) % len(DASHES)])
-
-        def by_size(rows: pl.DataFrame, y: Axis, said: str, *bound: tuple[str, float]) -> Any:
-            looks = {name: known[name] for name in rows["mapping"].unique(maintain_order=True)}
-            return lines_by(rows, nodes_axis(rows), y, "mapping", looks, said, *bound)
-
-        mapped, last = table.filter(pl.col("mapping") != "random"), self.points[-1]
-        gains = [1.0, *mapped["gain_of_mapping"].to_list()]
-        times = ratio_axis("gain_of_mapping", "gain over random mappings (times)", gains)
+        own = [self.mapping] if self.mapping != "random" else []
+        others = {name: look._replace(dash=DASHES[2]) for name, look in looks_of(own).items()}
+        looks = {"ideal": AFTER, **others}
+        table = self.table().filter(pl.col("mapping") != "random")
+        last, title = self.points[-1], "gain over random mappings (times)"
         said = f"An ideal mapping gains {number(last.gain)} times at "
-        gain = by_size(mapped, times, said + counted(last.nodes, "node", ","))
-        limit, waits = self.per_hop_limit, table["per_hop_latency"].to_list()
-        title = "latency of a hop (cycles of the network)"
-        hop = axis("per_hop_latency", title, [*waits, limit], whole=False)
-        most = max(each.random.per_hop_latency for each in self.points)
-        said = f"A hop under random mappings takes up to {number(most)} cycles"
-        waits_by = by_size(table, hop, said, (f"limit {number(limit)}", limit))
-        return {"gain": gain, "latency of a hop": waits_by}
+        said += counted(last.nodes, "node", ",")
+        return by_nodes(table, "gain_of_mapping", title, "mapping", looks, said, 1.0)
 
 
 def whose(name: str) -> str:
@@ -450,12 +427,15 @@ def whose(name: str) -> str:
         return f"A mapping {name}"
     if name.startswith("random, "):
         return f"A random mapping ({name.removeprefix('random, ')})"
-    said = order_named(name)
-    return begun(said)
+    return begun(order_named(name))
 
 
 def _times(gain: float) -> str:
     return f"{number(gain)}×" if gain >= LARGE else rounded(gain - 1)
+
+
+Messages: TypeAlias = tuple[Floats, Floats | float]
+"""Where messages go: mean hops by size and mapping, and the load of each channel (1: all alike)."""
 
 
 class MappedTorus(NamedTuple):
@@ -471,8 +451,8 @@ class MappedTorus(NamedTuple):
     graph: ProcessGraph | None
     mapping: str
     models: Models
-    chosen: model.MappedMessages
-    at_random: model.MappedMessages
+    chosen: Messages
+    at_random: Messages
 
     @property
     def name(self) -> str:
@@ -486,37 +466,33 @@ class MappedTorus(NamedTuple):
 def prepare(question: LocalityQuestion) -> MappedTorus:
     """Build the torus, and map the program to it if there is one."""
     _check_places(question)
-    topology, graph = None, None
+    topology, graph, name = None, None, "random"
     if question.on is None:
         dimensions = question.dimensions or DIMENSIONS
         sizes = parse_sizes(SIZE if question.nodes is None else question.nodes, "nodes")
         if sizes[0] < 2**dimensions:
-            in_all = f"in {dimensions} dimension{'s' * (dimensions > 1)}"
-            wanted = f"at least {2**dimensions:,}: two a side {in_all}"
+            wanted = f"at least {2**dimensions:,}: two a side in {counted(dimensions, 'dimension')}"
             raise InputError("nodes", f"{sizes[0]}", wanted)
         far = model.random_distance(sizes, dimensions)
+        farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
     else:
         topology = find_torus(question.on)
         sizes, dimensions = (topology.num_hosts,), len(topology.sides)
         far = np.array([average_distance(topology)])
+        farthest = sum(side // 2 for side in topology.sides)
     models = _models(question, dimensions)
-    at_random = model.MappedMessages.even(far)
-    chosen, name = at_random, "random"
+    chosen: Messages = (far[:, None], 1.0)
+    at_random = chosen
     if question.app is not None:
         assert topology is not None  # checked
         graph, chosen, at_random = _mapped(question, topology)
         name = mapping_name(question.mapping)
         name = f"random, seed {question.seed}" if name == "random" else name
     elif question.distance is not None:
-        farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
-        if topology is not None:
-            farthest = sum(side // 2 for side in topology.sides)
         if question.distance > farthest * (1 + 1e-9):
-            wanted = (
-                f"at most {farthest:.4g}, half-way round in each dimension of {sizes[0]:,} nodes"
-            )
-            raise InputError("distance", f"{question.distance:g}", wanted)
-        chosen = model.MappedMessages.even(np.full(len(sizes), question.distance))
+            wanted = f"at most {farthest:.4g}, half-way round in each dimension of "
+            raise InputError("distance", f"{question.distance:g}", f"{wanted}{sizes[0]:,} nodes")
+        chosen = np.full((len(sizes), 1), question.distance), 1.0
         name = f"of distance {question.distance:g}"
     return MappedTorus(sizes, dimensions, topology, graph, name, models, chosen, at_random)
 
@@ -543,25 +519,23 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
     [2.1, 41.2]
     """
-    nearest = model.MappedMessages.even(np.ones(len(on.nodes)))
+    nearest = np.ones((len(on.nodes), 1)), 1.0
     work = question.network_speed * float(on.models[0].run_processor_cycles)
-    found = [
-        model.mean_locality(*on.models, each, len(on.nodes))
+    own, ideal, random = (
+        UnderMapping.of(model.predict_locality(*on.models, *each), work)
         for each in (on.chosen, nearest, on.at_random)
-    ]
-
-    def point(place: int) -> Point:
-        own, ideal, random = (UnderMapping.of(each, place, work) for each in found)
-        slow = random.inter_transaction_cycles
-        return Point(
-            nodes=on.nodes[place],
-            under=own,
-            gain=slow / ideal.inter_transaction_cycles,
-            gain_of_mapping=slow / own.inter_transaction_cycles,
-            ideal=ideal,
-            random=random,
+    )
+    points = [
+        Point(
+            nodes=nodes,
+            under=under,
+            gain=far.inter_transaction_cycles / near.inter_transaction_cycles,
+            gain_of_mapping=far.inter_transaction_cycles / under.inter_transaction_cycles,
+            ideal=near,
+            random=far,
         )
-
+        for nodes, under, near, far in zip(on.nodes, own, ideal, random, strict=True)
+    ]
     return LocalityPrediction(
         name=on.name,
         dimensions=on.dimensions,
@@ -572,7 +546,7 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
         network_speed=question.network_speed,
         per_hop_limit=float(model.per_hop_limit(*on.models)),
         trust=TRUST,
-        points=tuple(map(point, range(len(on.nodes)))),
+        points=tuple(points),
         provenance=provenance_of(question, "predict_locality", on.topology),
     )
 
@@ -595,29 +569,20 @@ def _check_places(question: LocalityQuestion) -> None:
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
     """Return Alewife's models, with what the question says otherwise."""
-    own = question.critical_messages is not None and question.fixed_processor_cycles is not None
-    if question.contexts > 4 and not own:
+    needed = question.critical_messages, question.fixed_processor_cycles
+    if question.contexts > 4 and None in needed:
         wanted = "at most the 4 of Alewife's processor, or critical_messages and "
         wanted += "fixed_processor_cycles of another"
         raise InputError("contexts", f"{question.contexts:g}", wanted)
     application, transaction, _ = model.alewife(min(question.contexts, 4))
 
-    def said(**changes: float | None) -> dict[str, Any]:
-        return {name: value for name, value in changes.items() if value is not None}
+    def own(of: Any, **names: str) -> Any:
+        """Return a model with what the question says otherwise. ``names``: fields called so."""
+        asked = {name: getattr(question, names.get(name, name), None) for name in vars(of)}
+        return replace(of, **{name: value for name, value in asked.items() if value is not None})
 
-    own_application = said(
-        contexts=question.contexts,
-        run_processor_cycles=question.run_processor_cycles,
-        switch_processor_cycles=question.switch_processor_cycles,
-    )
-    own_transaction = said(
-        messages=question.transaction_messages,
-        critical_messages=question.critical_messages,
-        message_flits=question.message_flits,
-        fixed_processor_cycles=question.fixed_processor_cycles,
-    )
-    application = replace(application, **own_application)
-    transaction = replace(transaction, **own_transaction)
+    application = own(application)
+    transaction = own(transaction, messages="transaction_messages")
     critical, every = transaction.critical_messages.item(), transaction.messages.item()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
@@ -626,11 +591,11 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     return application, transaction, network
 
 
-def _mapped(
-    question: LocalityQuestion, topology: Cube
-) -> tuple[ProcessGraph, model.MappedMessages, model.MappedMessages]:
+def _mapped(question: LocalityQuestion, topology: Cube) -> tuple[ProcessGraph, Messages, Messages]:
     """Return the program, and where its messages go: under its mapping, and under random ones."""
     from netloom.mapping.allocation import place_program
+    from netloom.models.channel_queueing import follow_flows
+    from netloom.routing import virtual_channel_routing
 
     assert question.app is not None
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
@@ -642,12 +607,22 @@ def _mapped(
         found = f"task {int(np.argmin(total))} of {graph.name}, which sends no {question.weight}"
         raise InputError("app", found, "tasks that all send: in the model all nodes are alike")
     share = graph.shares(question.weight)  # of its source's transactions
+    sends = share > 0
+    rates = np.tile(share[sends], 2)  # messages go, and come back
+    routing = virtual_channel_routing(topology, "dimension-order", num_vcs=2)
 
-    def mapped(mapping: Any, seed: int) -> model.MappedMessages:
-        node_of = place_program(mapping, graph, topology, seed=seed, tasks_per_node=1)
-        ends = node_of[graph.source], node_of[graph.target]
-        return model.MappedMessages.of_mapping(topology, *ends, share)
+    def mapped(mapping: Any, seeds: Iterable[int]) -> Messages:
+        distances, loads = [], []
+        for seed in seeds:
+            node_of = place_program(mapping, graph, topology, seed=seed, tasks_per_node=1)
+            ends = node_of[graph.source[sends]], node_of[graph.target[sends]]
+            flows = follow_flows(routing, np.concatenate(ends), np.concatenate(ends[::-1]), rates)
+            hops = flows.paths.lengths
+            distances.append(np.average(hops, weights=flows.rate))
+            carried = np.repeat(flows.rate, hops)
+            loads.append(np.bincount(flows.paths.channels, carried, topology.num_channels))
+        return np.array([distances]), np.array([loads])
 
-    others = [mapped("random", question.seed + 1 + each) for each in range(RANDOM_MAPPINGS)]
-    own = mapped(question.mapping, question.seed)
-    return graph, own, model.MappedMessages.of_several(others)
+    first = question.seed + 1
+    at_random = mapped("random", range(first, first + RANDOM_MAPPINGS))
+    return graph, mapped(question.mapping, [question.seed]), at_random

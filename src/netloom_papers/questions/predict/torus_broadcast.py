@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, SHARE, Figures, figure, known
+from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, places
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
-from netloom.drawing.axes import Axis, End, axis, panel, shades
-from netloom.questions.answers import Mark, Verdict, table
+from netloom.questions.answers import Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
-from netloom.questions.fields import Network, Seeded
+from netloom.questions.fields import Measured, Network, Seeded
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.topology import Cube, torus
 from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from netloom_papers.models.torus_broadcasts import TorusBroadcast
 
 MESSAGES = "messages/cycle"
 NODE_RATE = "messages/node/cycle"
@@ -52,6 +47,12 @@ TRUST = {
     "early: docs/predict.md has the errors",
 }
 """How far a variant can be trusted, in a line."""
+
+OF_MESSAGES = ("message_flits", "vcs", "broadcast", "startup_cycles", "variant")
+"""Fields that the model and its answer have."""
+
+OF_RUNS = ("broadcast", "vcs", "injection_channels", "seed", *Measured.model_fields)
+"""Fields that a simulation has."""
 
 SIDE, DIMENSIONS = 8, 2
 """Where neither sides nor a network are given."""
@@ -137,34 +138,6 @@ class PredictedRate(Figures):
     held_vcs: tuple[float, ...] | None = figure("share of the time that 0, 1 … VCs are held")
     simulated: shared.Checked | None = figure(flat="simulated_", lead=True, key=True)
 
-    @classmethod
-    def of(cls, found: TorusBroadcast, place: int, run: Mapping[str, Any] | None) -> PredictedRate:
-        """Return what the model says at a rate, and what was simulated there."""
-        rate, held = float(found.rate[place]), found.held_vcs[place]
-        saturated, part = bool(found.saturated[place]), rate / found.saturation_rate
-
-        latency = known(found.latency[place])
-        errors = ERRORS if found.variant == "improved" and not saturated else {}
-        simulated = None
-        if run is not None:
-            seen = run["unicast_latency_mean"] - ENDS_CYCLES if run["stable"] else None
-            half = run["unicast_latency_ci95"] if run["stable"] else None
-            simulated = shared.Checked.of(seen, half, latency, stable=run["stable"])
-        same = (
-            "latency", "network_latency", "source_wait", "vc_multiplexing", "channel_rate",
-            "unicast_channel_rate", "broadcast_channel_rate", "unicast_service",
-            "broadcast_service", "channel_wait", "blocked",
-        )  # fmt: skip
-        return cls(
-            **{name: known(getattr(found, name)[place]) for name in same},
-            rate=rate,
-            saturated=saturated,
-            channel_utilisation=float(found.channel_rate[place]) * found.message_flits,
-            expected_error=next((errors[upto] for upto in errors if part <= upto), None),
-            held_vcs=None if saturated or np.isnan(held).any() else tuple(held.tolist()),
-            simulated=simulated,
-        )
-
 
 class SimulatedNetwork(Figures):
     """The network that was simulated beside the model."""
@@ -172,14 +145,6 @@ class SimulatedNetwork(Figures):
     routing: str = figure()
     router: dict[str, object] = figure()
     cycles_at_ends_taken_off: int = figure(unit=CYCLES)
-
-
-class HeldVCs(Figures):
-    """How probably so many VCs of a channel are held at a rate."""
-
-    rate: float = figure(unit=NODE_RATE, key=True)
-    held: int = figure("VCs of a channel that are held")
-    probability: float = figure()
 
 
 class TorusBroadcastPrediction(shared.CurveAnswer):
@@ -270,20 +235,6 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
                 "ends, which the model lacks"
             )
 
-    @table(HeldVCs)
-    def held_vcs(self) -> dict[str, Any]:
-        """Return one row per rate and number of VCs: how probably a channel has so many held.
-
-        Rates that are saturated have none.
-        """
-        rows = [
-            (each.rate, count, share)
-            for each in self.points
-            for count, share in enumerate(each.held_vcs or ())
-        ]
-        names = ("rate", "held", "probability")
-        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
-
     def footer(self) -> list[str]:
         """Return the torus, its messages, and where it saturates."""
         return [
@@ -295,56 +246,17 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
         ]
 
     def parts(self) -> dict[str, Any]:
-        """Return the latency, and how often 0, 1 … V VCs are held, by rate or at one."""
-        from netloom.drawing.bars import Bar, bars
-        from netloom.drawing.frame import THIS
+        """Return the latency by rate, or what makes it up at one."""
+        from netloom.drawing.axes import axis
         from netloom.drawing.load_curves import latency_curve, made_of
 
         if not self.several:
-            (point,) = self.points
-            held = point.held_vcs or ()
-            rows = [
-                Bar(counted(vcs, "VC"), part, percent(part), THIS) for vcs, part in enumerate(held)
-            ]
-            said = "Nothing is known of how many VCs are held"
-            if rows:
-                said = f"All VCs of a channel are held {rows[-1].said} of the time"
-            at_once = bars(rows, said, "share of the time", width=300, share=True)
-            return {"latency": made_of(point, self.startup_cycles), "held VCs": at_once}
+            return {"latency": made_of(self.points[0], self.startup_cycles)}
         saturates, rates = self.saturation_rate, [each.rate for each in self.points]
         near = saturates if saturates <= 1.3 * rates[-1] else None
         along = axis("rate", f"rate ({NODE_RATE})", [*rates, near])
         at = saturates, saturates
-        curve = latency_curve(self.table(), along, self.zero_load_latency, at)
-        return {"latency": curve, "held VCs": self._held_by_rate(along)}
-
-    def _held_by_rate(self, along: Axis) -> alt.LayerChart:
-        """Return how often 0, 1 … V VCs are held by rate, as areas above each other."""
-        import polars as pl
-
-        held = self.held_vcs()
-        most = max([1, *held["held"].to_list()])
-        areas = (
-            held.sort("rate", "held")
-            .with_columns(
-                share=pl.col("probability").cum_sum().over("rate"), shade=pl.col("held") / most
-            )
-            .with_columns(below=pl.col("share") - pl.col("probability"))
-        )
-        names = [f"{each} held" for each in range(most + 1)]
-        where = panel(along, axis("share", "share of the time", [1.0], share=True), names)
-        layers: list[alt.Chart] = []
-        ends = []
-        for each, name in enumerate(names):
-            mine = areas.filter(held=each)
-            area = where.chart(mine, y2="below:Q", tooltip=["rate", "held", "probability"])
-            layers.append(area.mark_area(clip=True).encode(color=shades()))
-            if mine.height:
-                last = mine.sort("rate").row(-1, named=True)
-                ends.append(End(name, where.x.high, (last["share"] + last["below"]) / 2))
-        full = max(areas.filter(held=most)["probability"].to_list(), default=None)
-        said = f"All {counted(most, 'VC')} are held {percent(full)} of the time at most"
-        return where.drawn([*layers, *where.ends(ends)], said)
+        return {"latency": latency_curve(self.table(), along, self.zero_load_latency, at)}
 
 
 CURVE = CurveKind(
@@ -405,37 +317,46 @@ def predict_torus_broadcast(
 
     sides, named = ready
     network = named or torus(*sides)
+    asked = {name: getattr(question, name) for name in OF_MESSAGES}
+    model = partial(torus_broadcast, sides, injection_channels=question.injection_channels, **asked)
+    rates = parse_rates(question.rate, "rate", lambda: model(rate=0.0).saturation_rate)
+    found = model(rate=rates)
+    runs, simulated, interrupted = _simulated(question, network, rates)
+    errors = ERRORS if question.variant == "improved" else {}
 
-    def model(rates: Sequence[float]) -> TorusBroadcast:
-        return torus_broadcast(
-            sides,
-            message_flits=question.message_flits,
-            vcs=question.vcs,
-            rate=np.asarray(rates, np.float64),
-            broadcast=question.broadcast,
-            startup_cycles=question.startup_cycles,
-            variant=question.variant,
-            injection_channels=question.injection_channels,
+    def point(place: int, rate: float) -> PredictedRate:
+        saturated, part = bool(found.saturated[place]), rate / found.saturation_rate
+        said = {
+            each.name: known(getattr(found, each.name)[place])
+            for each in places(PredictedRate)
+            if each.maybe and not each.several and hasattr(found, each.name)
+        }
+        held, checked = found.held_vcs[place], None
+        if rate in runs:
+            run, stable = runs[rate], runs[rate]["stable"]
+            seen = run["unicast_latency_mean"] - ENDS_CYCLES if stable else None
+            half = run["unicast_latency_ci95"] if stable else None
+            checked = shared.Checked.of(seen, half, said["latency"], stable=stable)
+        near = next((error for upto, error in errors.items() if part <= upto), None)
+        return PredictedRate(
+            **said,
+            rate=rate,
+            saturated=saturated,
+            channel_utilisation=float(found.channel_rate[place]) * question.message_flits,
+            expected_error=None if saturated else near,
+            held_vcs=None if np.isnan(held).any() else tuple(held.tolist()),
+            simulated=checked,
         )
 
-    rates = parse_rates(question.rate, "rate", lambda: model([0.0]).saturation_rate)
-    found = model(rates)
-    runs, simulated, interrupted = _simulated(question, network, rates)
     return TorusBroadcastPrediction(
         topology=named.name if named else f"torus:{'x'.join(map(str, sides))}",
-        message_flits=found.message_flits,
-        vcs=found.vcs,
-        broadcast=found.broadcast,
-        variant=found.variant,
-        startup_cycles=question.startup_cycles,
+        **asked,
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
         simulated_network=simulated,
-        trust=TRUST[found.variant],
+        trust=TRUST[question.variant],
         interrupted=interrupted,
-        points=tuple(
-            PredictedRate.of(found, place, runs.get(rate)) for place, rate in enumerate(rates)
-        ),
+        points=tuple(point(place, rate) for place, rate in enumerate(rates)),
         provenance=provenance_of(question, "predict_torus_broadcast", named),
     )
 
@@ -462,16 +383,10 @@ def _simulated(
     found = simulate_broadcast(
         network,
         rate=shared.some_of(offered),
-        broadcast=question.broadcast,
         packet_flits=question.message_flits,
-        vcs=question.vcs,
         startup_cycles=int(question.startup_cycles),
-        injection_channels=question.injection_channels,
         ejection_channels=0,
-        cycles=question.cycles,
-        precision=question.precision,
-        most_cycles=question.most_cycles,
-        seed=question.seed,
+        **{name: getattr(question, name) for name in OF_RUNS},
         **SIMULATED,
     )
     rows, told = found.table().iter_rows(named=True), found.to_dict()

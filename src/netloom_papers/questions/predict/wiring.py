@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -19,11 +19,6 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import SIZES
 from netloom.questions.register import asks
 from netloom_papers.models import wiring
-
-if TYPE_CHECKING:
-    import polars as pl
-
-DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 
 NEARLY = 1.005
 """Times sooner up to which two networks are alike."""
@@ -41,36 +36,12 @@ class WiringQuestion(Question, panel="Networks and messages"):
         "Message length / header length, L/H: 1,10 or START:STOP:STEP.", default=(1, 10, 100)
     )
     distance: Annotated[
-        Literal["neighbours", "average", "worst"],
+        wiring.Distance,
         BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
     ] = option("Distance of messages: to neighbours, average, or worst.", default="average")
-    form: Literal["exact", "chittor-1991"] = option(
+    form: wiring.Form = option(
         "Formulas: exact, or chittor-1991 (the approximations that the thesis prints).",
         default="exact",
-    )
-
-
-class Size(Figures):
-    """What the mesh has of the wires of a hypercube of equal size."""
-
-    nodes: int = figure(lead=True, key=True)
-    mesh_peak_width: int | None = figure("links side by side in the mesh")
-    hypercube_peak_width: int = figure("links side by side in the hypercube")
-    channel_width_ratio: float = figure(
-        "channels of the mesh wider, times", head="wider", lead=True
-    )
-    wire_length_ratio: float = figure(
-        "its longest wire shorter, times", head="shorter wire", lead=True
-    )
-
-
-class Delay(Figures):
-    """What the mesh gains where the delay of wires grows so."""
-
-    delay: str = figure("delay of wires", head="delay", lead=True, key=True)
-    channel_rate_ratio: float = figure("its clock faster, times", head="faster clock", lead=True)
-    channel_bandwidth_ratio: float = figure(
-        "its bandwidth higher, times", head="bandwidth", lead=True, key=True
     )
 
 
@@ -92,9 +63,13 @@ class Speedup(Figures):
 
 
 class Delayed(Figures):
-    """The gains of the mesh for one delay of wires."""
+    """What the mesh gains where the delay of wires grows so."""
 
-    of: Delay = figure(at=".")
+    delay: str = figure("delay of wires", head="delay", lead=True, key=True)
+    channel_rate_ratio: float = figure("its clock faster, times", head="faster clock", lead=True)
+    channel_bandwidth_ratio: float = figure(
+        "its bandwidth higher, times", head="bandwidth", lead=True, key=True
+    )
     speedups: tuple[Speedup, ...] = figure()
 
     @property
@@ -109,17 +84,25 @@ class Delayed(Figures):
 
 
 class Point(Figures):
-    """One size of the networks."""
+    """What the mesh has of the wires of a hypercube of equal size."""
 
-    size: Size = figure(at=".")
+    nodes: int = figure(lead=True, key=True)
+    mesh_peak_width: int | None = figure("links side by side in the mesh")
+    hypercube_peak_width: int = figure("links side by side in the hypercube")
+    channel_width_ratio: float = figure(
+        "channels of the mesh wider, times", head="wider", lead=True
+    )
+    wire_length_ratio: float = figure(
+        "its longest wire shorter, times", head="shorter wire", lead=True
+    )
     delays: tuple[Delayed, ...] = figure()
 
 
 class Row(Figures):
     """One size, delay of wires and length of messages."""
 
-    size: Size = figure(at=".")
-    delay: Delay = figure(at=".")
+    size: Point = figure(at=".")
+    delay: Delayed = figure(at=".")
     message: Speedup = figure(at=".")
 
 
@@ -146,21 +129,21 @@ class WiringPrediction(Answer):
         constant, *others = last.delays
         every = [each.speedup for delay in last.delays for each in delay.speedups]
         one_sided = min(every) >= 1 / NEARLY or max(every) <= 1 / NEARLY
-        wider = _than(last.size.channel_width_ratio, "wider", "narrower")
-        shorter = _than(last.size.wire_length_ratio, "shorter", "longer")
+        wider = _than(last.channel_width_ratio, "wider", "narrower")
+        shorter = _than(last.wire_length_ratio, "shorter", "longer")
         lines = {
             "why": f"channels {wider}, the longest wire {shorter}",
-            "delays": "; ".join(f"{each.of.delay}: {each.said}" for each in others),
+            "delays": "; ".join(f"{each.delay}: {each.said}" for each in others),
         }
         if self.several:
-            lines["sizes"] = f"{first.delays[0].said} at {counted(first.size.nodes, 'node', ',')}"
+            lines["sizes"] = f"{first.delays[0].said} at {counted(first.nodes, 'node', ',')}"
         said = f"a mesh wired as densely as a hypercube delivers {constant.said}"
         if all(1 / NEARLY <= each.speedup <= NEARLY for each in constant.speedups):
             said = "a mesh and a hypercube, wired as densely, deliver alike"
-        at = f"At {counted(last.size.nodes, 'node', ',')}"
+        at = f"At {counted(last.nodes, 'node', ',')}"
         return Verdict(
             "fine" if one_sided else "limited",
-            f"{at} {said} ({constant.of.delay} wire delay).",
+            f"{at} {said} ({constant.delay} wire delay).",
             lines=lines,
             note="Formulas for messages that nothing delays, and the longest wire of each network.",
         )
@@ -169,7 +152,7 @@ class WiringPrediction(Answer):
     def rows(self) -> list[Row]:
         """Each size, delay of wires and length of messages."""
         return [
-            Row(size=point.size, delay=delay.of, message=each)
+            Row(size=point, delay=delay, message=each)
             for point in self.points
             for delay in point.delays
             for each in delay.speedups
@@ -199,15 +182,10 @@ class WiringPrediction(Answer):
         import polars as pl
 
         from netloom.drawing.axes import DASHED, DOTTED, SOLID, looks_of
-        from netloom_papers.exhibits import lines_by, nodes_axis, ratio_axis
+        from netloom_papers.exhibits import by_nodes
 
         def headers(length: float) -> str:
             return counted(number(length), "header")
-
-        def drawn(table: pl.DataFrame, name: str, title: str, by: str, looks: Any) -> Any:
-            y = ratio_axis(name, title, table[name].to_list())
-            most = number(table[name].max())
-            return lines_by(table, nodes_axis(table), y, by, looks, SAID[name].format(most))
 
         table = self.table()
         colours = looks_of(table["delay"].unique(maintain_order=True).to_list())
@@ -221,18 +199,13 @@ class WiringPrediction(Answer):
         channels = table.unique(["nodes", "delay"], maintain_order=True)
         length = pl.col("message_headers").map_elements(headers, return_dtype=pl.String)
         table = table.with_columns(of=pl.format("{}, {}", "delay", length))
-        times = "bandwidth of a channel, times the hypercube's"
-        return {
-            "bandwidth": drawn(channels, "channel_bandwidth_ratio", times, "delay", colours),
-            "speed-up": drawn(table, "speedup", "times sooner on the mesh", "of", looks),
-        }
-
-
-SAID = {
-    "channel_bandwidth_ratio": "A mesh's channel has up to {} times the hypercube's bandwidth",
-    "speedup": "Messages arrive up to {} times sooner on the mesh",
-}
-"""The sentences of its pictures."""
+        most = number(table["channel_bandwidth_ratio"].max())
+        said = f"A mesh's channel has up to {most} times the hypercube's bandwidth"
+        title = "bandwidth of a channel, times the hypercube's"
+        wide = by_nodes(channels, "channel_bandwidth_ratio", title, "delay", colours, said)
+        said = f"Messages arrive up to {number(table['speedup'].max())} times sooner on the mesh"
+        soon = by_nodes(table, "speedup", "times sooner on the mesh", "of", looks, said)
+        return {"bandwidth": wide, "speed-up": soon}
 
 
 def _than(ratio: float, more: str, less: str) -> str:
@@ -274,27 +247,22 @@ def predict_wiring(question: WiringQuestion, _: None) -> WiringPrediction:
         )
         gains = zip(lengths, sooner.tolist(), strict=True)
         return Delayed(
-            of=Delay(
-                delay=delay,
-                channel_rate_ratio=float(wiring.channel_rate_ratio(size, delay, form=form)),
-                channel_bandwidth_ratio=float(
-                    wiring.channel_bandwidth_ratio(size, delay, form=form)
-                ),
-            ),
+            delay=delay,
+            channel_rate_ratio=float(wiring.channel_rate_ratio(size, delay, form=form)),
+            channel_bandwidth_ratio=float(wiring.channel_bandwidth_ratio(size, delay, form=form)),
             speedups=tuple(Speedup(message_headers=each, speedup=gain) for each, gain in gains),
         )
 
     def point(size: int) -> Point:
         side = isqrt(size)
-        square = wiring.mesh_peak_width(side) if side * side == size else None
-        of = Size(
+        return Point(
             nodes=size,
-            mesh_peak_width=square,
+            mesh_peak_width=wiring.mesh_peak_width(side) if side * side == size else None,
             hypercube_peak_width=wiring.hypercube_peak_width(size.bit_length() - 1),
             channel_width_ratio=float(wiring.channel_width_ratio(size, form=form)),
             wire_length_ratio=float(wiring.wire_length_ratio(size)),
+            delays=tuple(delayed(size, delay) for delay in wiring.DELAYS),
         )
-        return Point(size=of, delays=tuple(delayed(size, delay) for delay in DELAYS))
 
     return WiringPrediction(
         distance=question.distance,
