@@ -1,25 +1,18 @@
-"""Runs of a combining network, and the queue size below which such a network suffers.
-
-Each of several runs has hot spots and requests of its own.
-"""
+"""Runs of a combining network: until all requests are answered, and what they were like."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
+from netloom.base.figures import Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation import steady
-from netloom.simulation.side_by_side import run_all
 from netloom_papers.combining.hot_spots import HotSpotTraffic
 from netloom_papers.combining.network import MOST_STEPS, CombiningEngine, CombiningNetwork
 
@@ -302,188 +295,3 @@ class QueueLengths(Figures):
     ci95: float | None = figure("± 95 %", "packets")
     max: int = figure(unit="packets", lead=True)
     used: Number | None = figure("ever used", "queues", default=None, optional=True)
-
-
-DISCERNIBLE = 0.1
-"""Rise of a stage's mean queue that counts as one. The report judged by eye. Between 0.07 and 0.34
-all give its sizes."""
-
-LEAST_STEPS = 2 * BATCHES
-"""Half of a run may be start-up. The rest has to fill the batches that tell whether it keeps up."""
-
-
-class SizeTried(Figures):
-    """What queues and wait pools of a size do to the mean queues of requests.
-
-    Attributes
-    ----------
-    size
-        Packets that each queue, and each wait pool, holds. None: any number.
-    rise
-        Relative growth of the mean queue of requests behind a stage, compared with unbounded
-        queues. It is that of the stage where the queue grows most, and the median over all runs.
-    stage
-        That stage, in the run with the median rise.
-    steps_mean
-        Mean steps of a request, averaged over all runs.
-    refused
-        Requests that found the queue of their element full, of all that were made or refused.
-    """
-
-    size: int | None = figure(
-        "size tried (none: unbounded)", "packets", head="queues of", lead=True, key=True
-    )
-    rise: float = figure("longest rise of a stage's queue", SHARE, head="rise", lead=True, key=True)
-    stage: int = figure("at stage", lead=True, key=True)
-    steps_mean: float = figure("round trip", "steps", lead=True, key=True)
-    refused: float = figure("refused", SHARE, lead=True)
-
-
-class CriticalQueue(Figures):
-    """The largest queue size that shows.
-
-    Attributes
-    ----------
-    size
-        Critical size; 0 if even queues for one packet do not show, None if no run keeps up with
-        its requests even where queues are unbounded, or it was interrupted.
-    tried
-        Sizes tried, largest first. The first is unbounded. The critical one is among them, and the
-        next larger one unless no queue ever was as long.
-    runs, stable
-        Runs of each size, and those of them that count: which keep up with unbounded queues.
-    interrupted
-        Whether it was stopped from outside.
-    """
-
-    size: int | None = figure("critical size", "packets", at="critical_queue")
-    runs: int = figure()
-    stable: int = figure()
-    interrupted: bool = figure()
-    tried: tuple[SizeTried, ...] = figure()
-
-    @derived("least size that suffices", "packets")
-    def enough(self) -> int | None:
-        """One more than the critical size."""
-        return None if self.size is None else self.size + 1
-
-
-def critical_queue(
-    network: CombiningNetwork,
-    traffics: Sequence[HotSpotTraffic],
-    steps: int,
-    *,
-    seeds: Sequence[int],
-    rise: float = DISCERNIBLE,
-) -> CriticalQueue:
-    """Find the largest queue size at which queues are discernibly longer than where unbounded.
-
-    "The largest queue size which produces the first discernible degradation of performance as the
-    queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3), found by bisection.
-    Each step simulates the same requests with queues and wait pools of one size. A size degrades
-    performance if the median run's mean queue of requests behind some stage is longer by more than
-    ``rise``. If requests pile up even in unbounded queues there is no critical size, so runs
-    that do not keep up with these are left out.
-
-    If no queue was ever longer than a size, that size counts as good without being tried.
-
-    Parameters
-    ----------
-    network
-        The network. The sizes of its own queues and pools are not used.
-    traffics, seeds
-        The requests and the seed of each run.
-    steps
-        Steps in which requests are made. At least 128, because fewer may not show whether a run
-        keeps up.
-    rise
-        Fraction above which a rise is discernible.
-
-    Raises
-    ------
-    InputError
-        If there are too few steps.
-
-    Examples
-    --------
-    >>> from netloom_papers.combining import CombiningNetwork
-    >>> from netloom_papers.combining.hot_spots import HotSpotTraffic
-    >>> from netloom_papers.combining.hot_spots import assign_hot_spots, place_hot_spots
-    >>> places = [place_hot_spots(64, 4, seed=seed) for seed in range(6)]
-    >>> traffics = [HotSpotTraffic(hot, assign_hot_spots(64, hot, 2, 0.95), 0.1) for hot in places]
-    >>> critical_queue(CombiningNetwork(64), traffics, 500, seeds=range(6)).size
-    2
-    """
-    if steps < LEAST_STEPS:
-        wanted = f"at least {LEAST_STEPS}, to tell whether requests pile up"
-        raise InputError("steps", f"{steps}", wanted)
-    free = _runs(network, traffics, steps, seeds, None)
-    interrupted = len(free) < len(seeds) or any(run.interrupted for run in free)
-    kept = [place for place, run in enumerate(free) if run.stable]
-    tried: list[SizeTried] = []
-
-    def found(size: int | None) -> CriticalQueue:
-        return CriticalQueue(
-            size=size,
-            runs=len(seeds),
-            stable=len(kept),
-            interrupted=interrupted,
-            tried=tuple(tried),
-        )
-
-    if interrupted or not kept:
-        return found(None)
-    free = [free[place] for place in kept]
-    tried.append(_compared(None, free, free))
-    good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
-    bad = 0
-    while good - bad > 1 and not interrupted:
-        size = (good + bad) // 2
-        tight = _runs(
-            network, [traffics[at] for at in kept], steps, [seeds[at] for at in kept], size
-        )
-        interrupted = len(tight) < len(kept) or any(run.interrupted for run in tight)
-        if interrupted:
-            break
-        tried.append(_compared(size, tight, free))
-        good, bad = (good, size) if tried[-1].rise > rise else (size, bad)
-    tried.sort(key=lambda each: -np.inf if each.size is None else -each.size)
-    return found(None if interrupted else bad)
-
-
-def _runs(
-    network: CombiningNetwork,
-    traffics: Sequence[HotSpotTraffic],
-    steps: int,
-    seeds: Sequence[int],
-    size: int | None,
-) -> list[CombiningRun]:
-    sized = replace(network, queue=size, wait_buffer=size)
-
-    def one(traffic: HotSpotTraffic, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
-        return run_combining(sized, traffic, steps, seed=seed, stopped=stopped)
-
-    return run_all([partial(one, *each) for each in zip(traffics, seeds, strict=True)])
-
-
-def _compared(
-    size: int | None, tight: Sequence[CombiningRun], free: Sequence[CombiningRun]
-) -> SizeTried:
-    rises = np.array([_request_queues(run) for run in tight])
-    usual = np.array([_request_queues(run) for run in free])
-    rises = np.divide(rises, usual, out=np.ones_like(rises), where=usual > 0) - 1
-    most = rises.max(axis=1)
-    middle = int(np.argsort(most)[len(most) // 2])
-    asked = sum(run.requests + run.discarded_full for run in tight)
-    return SizeTried(
-        size=size,
-        rise=float(np.median(most)),
-        stage=int(rises[middle].argmax()),
-        steps_mean=float(np.mean([run.steps_mean for run in tight])),
-        refused=sum(run.discarded_full for run in tight) / max(asked, 1),
-    )
-
-
-def _request_queues(run: CombiningRun) -> Floats:
-    """Mean queues of requests behind each stage."""
-    return run.queue_mean[1 : len(run.wait_mean) + 1]

@@ -153,16 +153,10 @@ class Runs(Question, panel="Runs"):
 class HotSpotSystem(Seeded, Runs, Rules, HotSpots, Network):
     """A network whose switches combine, its hot spots, and who asks for them."""
 
-
-def rates_of(question: HotSpotSystem) -> tuple[float, ...]:
-    """Return the rates of a question, rising."""
-    rates = parse_positive(question.rate, "rate", zero=True)
-    if rates[-1] > 1:
-        raise InputError("rate", f"{rates[-1]:g}", "a probability from 0 to 1")
-    if len(rates) * question.replications > MOST_RUNS:
-        found = f"{len(rates)} rates * {question.replications}"
-        raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
-    return rates
+    @property
+    def capacities(self) -> dict[str, int | None]:
+        """What queues and wait buffers hold. None: any number of packets."""
+        return {}
 
 
 class PreparedSystem(NamedTuple):
@@ -175,13 +169,6 @@ class PreparedSystem(NamedTuple):
 def seeds_of(question: HotSpotSystem) -> range:
     """Return the seeds of its replications."""
     return range(question.seed, question.seed + question.replications)
-
-
-def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> CombiningNetwork:
-    """Return its network, with queues and wait buffers of these sizes."""
-    own = (*Rules.model_fields, "switch_size", "digits")
-    fields = {name: getattr(question, name) for name in own}
-    return CombiningNetwork(question.pes, queue=queue, wait_buffer=pool, **fields)
 
 
 def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
@@ -225,6 +212,14 @@ class Capacities(Question, panel="Network"):
 
 class HotSpotQuestion(Capacities, HotSpotSystem):
     """Hot spots behind queues of a size."""
+
+    @property
+    def capacities(self) -> dict[str, int | None]:
+        """What queues and wait buffers hold. None: any number of packets."""
+        queue = _capacity(self.queue, "queue")
+        as_queue = self.wait_buffer == AS_QUEUE
+        pool = queue if as_queue else _capacity(self.wait_buffer, "wait_buffer")
+        return {"queue": queue, "wait_buffer": pool}
 
 
 class OneRun(Figures):
@@ -615,15 +610,38 @@ CURVE = CurveKind(
 )
 
 
-def prepare(question: HotSpotQuestion) -> PreparedSystem:
-    """Return the network, and refuse traffic that is not possible on it."""
-    rates = rates_of(question)
-    queue = _capacity(question.queue, "queue")
-    as_queue = question.wait_buffer == AS_QUEUE
-    pool = queue if as_queue else _capacity(question.wait_buffer, "wait_buffer")
-    network = network_of(question, queue, pool)
+def prepare(question: HotSpotSystem) -> PreparedSystem:
+    """Return the network and the rates, rising. Refuse traffic that is not possible on it."""
+    rates = parse_positive(question.rate, "rate", zero=True)
+    if rates[-1] > 1:
+        raise InputError("rate", f"{rates[-1]:g}", "a probability from 0 to 1")
+    if len(rates) * question.replications > MOST_RUNS:
+        found = f"{len(rates)} rates * {question.replications}"
+        raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
+    own = (*Rules.model_fields, *Network.model_fields)
+    fields = {name: getattr(question, name) for name in own}
+    network = CombiningNetwork(**fields, **question.capacities)
     traffic_of(question, rates[0], question.seed)
     return PreparedSystem(network, rates)
+
+
+def runs_of(
+    question: HotSpotSystem,
+    network: CombiningNetwork,
+    jobs: Sequence[tuple[float, int]],
+    tell: Callable[[int], None] = lambda _: None,
+) -> tuple[list[CombiningRun], bool]:
+    """Return the run of each rate and seed, as far as they were come to, and whether they were not.
+
+    The network is that of the question, perhaps with queues of another size.
+    """
+
+    def one(rate: float, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
+        traffic = traffic_of(question, rate, seed)
+        return run_combining(network, traffic, question.steps, seed=seed, stopped=stopped)
+
+    found = run_all([partial(one, *job) for job in jobs], tell=tell)
+    return found, len(found) < len(jobs) or any(run.interrupted for run in found)
 
 
 @asks(
@@ -651,13 +669,8 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
     network, rates = ready
     seeds = seeds_of(question)
     jobs = [(rate, seed) for rate in rates for seed in seeds]
-
-    def one(rate: float, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
-        traffic = traffic_of(question, rate, seed)
-        return run_combining(network, traffic, question.steps, seed=seed, stopped=stopped)
-
     with counting_runs(len(jobs), f"hot spots on omega:{question.pes}") as tell:
-        found = run_all([partial(one, *job) for job in jobs], tell=tell)
+        found, interrupted = runs_of(question, network, jobs, tell)
     points = []
     for place, rate in enumerate(rates):
         pairs_of = zip(found[place * len(seeds) :], seeds, strict=False)
@@ -670,7 +683,7 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
         capacity=Capacity(queue=network.queue, wait_buffer=network.wait_buffer),
         rates_asked=rates,
         unhindered_steps=network.unhindered_steps,
-        interrupted=len(found) < len(jobs) or any(run.interrupted for run in found),
+        interrupted=interrupted,
         points=tuple(points),
         network=network,
         provenance=Provenance(question.configuration(), question.seed, verb="simulate_hot_spots"),
