@@ -557,13 +557,6 @@ class HotSpotSimulation(Answer):
         steps = {"steps": steps_by_rate(self.rates(), self.unhindered_steps)}
         return steps | queues_by_rate(stages, kinds, modules)
 
-    def arranged(self) -> list[Any]:
-        """Return the parts side by side. The queues of several rates are below each other."""
-        from netloom.drawing.frame import column
-
-        first, *others = self.parts().values()
-        return [first, *others] if len(self.rates_asked) == 1 else [first, column(*others)]
-
 
 def of_system(asked: Mapping[str, Any]) -> str:
     """Return the hot spots and the network of a question."""
