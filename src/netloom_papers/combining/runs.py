@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.figures import Figures, Number, figure, unseen
+from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation import steady
 from netloom_papers.combining.hot_spots import HotSpotTraffic
@@ -26,6 +26,24 @@ HEARING = 2**18
 some tenths of a second where every element asks in every step."""
 
 
+class HotSpot(Figures):
+    """A hot spot of a run.
+
+    Requests for it, and those that its module executed (of the background as well), each of which
+    stands for all that had combined. Both also a step, over all steps of the run, and the part of
+    them in which the module was busy. ``elements`` are those that had it at first.
+    """
+
+    seed: int = figure()
+    module: int = figure()
+    elements: int = figure()
+    requests: int = figure()
+    accesses: int = figure()
+    requests_per_step: float = figure()
+    accesses_per_step: float = figure()
+    busy: float = figure(unit=SHARE)
+
+
 class CombiningRun(Figures):
     """What a run was like. Means and sums are those of Rosenblum & Mayr 1986, section 2.4.
 
@@ -36,6 +54,8 @@ class CombiningRun(Figures):
 
     Attributes
     ----------
+    rate, seed
+        The probability that an element makes a request in a step, and the seed.
     steps, finalisation_steps
         Steps in which requests were made (Z, or as far as it came), and those after them until all
         were completed.
@@ -57,14 +77,9 @@ class CombiningRun(Figures):
         float64, int32, int64[K]: packets in wait pools, by stage.
     combining_rate
         float64[K]: of the requests that come to a stage, those that another takes along.
-    modules
-        int32[any]: all modules that were hot spots at the beginning, in the order drawn, and those
-        that came later and were asked for.
-    elements
-        int64[any]: processing elements that had each of them at first.
-    requests_to, accesses_of
-        int64[any]: requests for each of them, and those that its module executed (of the
-        background as well).
+    hot_spots
+        All that were hot spots at the beginning, in the order drawn, and those that came later and
+        were asked for.
     throughput, throughput_ci95
         Requests completed per element and step, after the start-up and before requests end.
     stable, reason
@@ -90,6 +105,8 @@ class CombiningRun(Figures):
         Time it took one processor.
     """
 
+    rate: float = figure(unit=THROUGHPUT, key=True)
+    seed: int = figure()
     stable: bool | None = figure("keeps up", key=True)
     requests: int = figure()
     requests_per_pe: float = figure()
@@ -122,10 +139,7 @@ class CombiningRun(Figures):
     wait_max: Ints = unseen()
     pools_used: Ints = unseen()
     combining_rate: Floats = unseen()
-    modules: Ints = unseen()
-    elements: Ints = unseen()
-    requests_to: Ints = unseen()
-    accesses_of: Ints = unseen()
+    hot_spots: tuple[HotSpot, ...] = unseen()
     piles_up: bool = unseen()
 
 
@@ -170,53 +184,68 @@ def run_combining(
     made = engine.step
     while engine.in_flight and not stopped():
         engine.drain(hearing)
-    interrupted = made < steps or engine.in_flight > 0
-    came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
-    modules = np.concatenate([traffic.hot_spots, came]).astype(np.int32)
-    elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=network.pes)
-    arrived = engine.arrived
-    took, kept_up = _latency(engine), _kept_up(engine, made)
-    refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
-    piles_up = kept_up["stable"] is False and refused <= steady.BEHIND
-    if piles_up:
-        took["steps_ci95"] = np.nan
+    arrived, counts = engine.arrived, np.trim_zeros(engine.latency_counts, "b")
+    kept_up = _kept_up(engine, made)
+    ci95 = np.nan
+    if engine.completed and not kept_up["piles_up"]:
+        _, completed, spent = _batches(engine.per_step)
+        _, ci95 = steady.run_interval(spent, completed)
     return CombiningRun(
+        rate=traffic.rate,
+        seed=seed,
         steps=made,
         finalisation_steps=engine.step - made,
         requests=engine.issued,
         requests_per_pe=engine.issued / network.pes,
         discarded_waiting=engine.discarded_waiting,
         discarded_full=engine.discarded_full,
-        **took,
-        latency_counts=np.trim_zeros(engine.latency_counts, "b"),
+        **{f"steps_{name}": float(value) for name, value in latencies(counts).items()},
+        steps_ci95=ci95,
+        latency_counts=counts,
         **_use(engine, max(made, 1)),
         combining_rate=np.divide(
             engine.combined, arrived, out=np.zeros(len(arrived)), where=arrived > 0
         ),
-        modules=modules,
-        elements=elements[modules],
-        requests_to=engine.issued_to[modules],
-        accesses_of=engine.accesses[modules],
+        hot_spots=_hot_spots(engine, seed),
         **kept_up,
-        piles_up=piles_up,
-        interrupted=interrupted,
+        interrupted=made < steps or engine.in_flight > 0,
         moves=engine.moves,
         cpu_seconds=time.thread_time() - began,
     )
 
 
-def _latency(engine: CombiningEngine) -> dict[str, Any]:
-    """Return the figures of ``steps_*``."""
-    names = [f"steps_{name}" for name in ("mean", "ci95", "min", "p50", "p99", "max")]
-    if not engine.completed:
-        return dict.fromkeys(names, np.nan)
-    _, completed, steps = _batches(engine.per_step)
-    mean = float(steps.sum() / completed.sum())
-    _, half = steady.run_interval(steps, completed)
-    middle, high = steady.percentiles(engine.latency_counts, (50, 99)).tolist()
-    seen = np.flatnonzero(engine.latency_counts)
-    figures = (mean, half, float(seen[0]), middle, high, float(seen[-1]))
-    return dict(zip(names, figures, strict=True))
+def latencies(counts: Ints) -> dict[str, Any]:
+    """Return the mean of steps, the least, two percentiles and the most. NaN if there are none.
+
+    ``counts`` is int64[any]: how many requests took so many steps, from 0 on.
+    """
+    seen = np.flatnonzero(counts)
+    if not len(seen):
+        return dict.fromkeys(("mean", "min", "p50", "p99", "max"), np.nan)
+    middle, high = steady.percentiles(counts, (50, 99)).tolist()
+    mean = float(counts @ np.arange(len(counts)) / counts.sum())
+    return {"mean": mean, "min": int(seen[0]), "p50": middle, "p99": high, "max": int(seen[-1])}
+
+
+def _hot_spots(engine: CombiningEngine, seed: int) -> tuple[HotSpot, ...]:
+    """Return the hot spots at first, and those that came later and were asked for."""
+    traffic, issued, executed = engine.traffic, engine.issued_to, engine.accesses
+    came = np.setdiff1d(np.flatnonzero(issued), traffic.hot_spots)
+    elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=traffic.pes)
+    steps, service = max(engine.step, 1), engine.network.service_steps
+    return tuple(
+        HotSpot(
+            seed=seed,
+            module=module,
+            elements=int(elements[module]),
+            requests=int(issued[module]),
+            accesses=int(executed[module]),
+            requests_per_step=issued[module] / steps,
+            accesses_per_step=executed[module] / steps,
+            busy=executed[module] * service / steps,
+        )
+        for module in [*traffic.hot_spots.tolist(), *came.tolist()]
+    )
 
 
 def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
@@ -236,21 +265,21 @@ def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
 def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     """Return what was completed per element and step, and whether that is what was asked for."""
     per_step = engine.per_step[:made].astype(np.float64)
-    pes = engine.network.pes
-    whole = made // steady.BATCH * steady.BATCH
-    starts = steady.mser5(per_step[:whole, 1].reshape(-1, steady.BATCH).mean(axis=1))
-    begin = made // 2 if starts is None else steady.BATCH * starts
-    if made - begin < BATCHES:
+    begin = steady.warmup_packets(per_step[:, 1])
+    per_step = per_step[made // 2 if begin is None else begin :]
+    many = len(per_step)
+    if many < BATCHES:
+        found = dict.fromkeys(("throughput", "throughput_ci95", "growth"), np.nan)
         reason = f"too short to tell: {made} steps"
-        too_short = {"stable": None, "growth": np.nan, "reason": reason}
-        return {"throughput": np.nan, "throughput_ci95": np.nan, **too_short}
-    _, completed, _ = _batches(per_step[begin:])
-    spans = np.diff(_edges(made - begin)) * float(pes)
-    throughput, half = steady.run_interval(completed, spans)
-    backlog = np.cumsum(per_step[:, 0] - per_step[:, 1])[begin + _edges(made - begin)[1:] - 1]
-    slope, straight = steady.fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
+        return found | {"stable": None, "piles_up": False, "reason": reason}
+    _, completed, _ = _batches(per_step)
+    edges = _edges(many)
+    throughput, half = steady.run_interval(completed, np.diff(edges) * float(engine.network.pes))
+    in_flight = np.cumsum(engine.per_step[:made, 0] - engine.per_step[:made, 1])[-many:]
+    backlog = in_flight[edges[1:] - 1].astype(np.float64)
+    slope, straight = steady.fitted_line(edges[1:].astype(np.float64), backlog)
     refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
-    asked = float(per_step[begin:, 0].mean())
+    asked = float(per_step[:, 0].mean())
     growth = slope / asked if asked else 0.0
     said = f"{100 * growth:.2g} % of the requests made (R² = {straight:.2f})"
     stable, reason = False, f"requests in flight grow by {slope:.3g} a step, {said}"
@@ -259,8 +288,14 @@ def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     elif not (growth > steady.BEHIND and straight > steady.STRAIGHT):
         stable = True
         reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
-    verdict = {"stable": stable, "growth": growth, "reason": reason}
-    return {"throughput": throughput, "throughput_ci95": half, **verdict}
+    return {
+        "throughput": throughput,
+        "throughput_ci95": half,
+        "growth": growth,
+        "stable": stable,
+        "piles_up": not stable and refused <= steady.BEHIND,
+        "reason": reason,
+    }
 
 
 def _edges(length: int) -> Ints:

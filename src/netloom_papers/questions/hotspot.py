@@ -25,15 +25,17 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.steady import batch_interval, interval_over_runs, percentiles
+from netloom.simulation.steady import batch_interval, interval_over_runs
 from netloom_papers.combining import CombiningNetwork
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.network import MOST_STEPS
 from netloom_papers.combining.runs import (
     THROUGHPUT,
     CombiningRun,
+    HotSpot,
     QueueLengths,
     Steps,
+    latencies,
     run_combining,
 )
 
@@ -222,32 +224,6 @@ class HotSpotQuestion(Capacities, HotSpotSystem):
         return {"queue": queue, "wait_buffer": pool}
 
 
-class OneRun(Figures):
-    """One run: its rate, its seed, and what it found."""
-
-    rate: float = figure(unit=THROUGHPUT, key=True)
-    seed: int = figure()
-    run: CombiningRun = figure(at=".")
-
-
-class HotSpot(Figures):
-    """A hot spot of a run.
-
-    Requests for it, and those that its module executed, each of which stands for all that had
-    combined. Both also a step, over all steps of the run, and the part of them in which the module
-    was busy.
-    """
-
-    seed: int = figure()
-    module: int = figure()
-    elements: int = figure()
-    requests: int = figure()
-    accesses: int = figure()
-    requests_per_step: float = figure()
-    accesses_per_step: float = figure()
-    busy: float = figure(unit=SHARE)
-
-
 class Stage(Figures):
     """The queues of a stage of switches, and the share of the requests there that combine.
 
@@ -302,7 +278,7 @@ class HotSpotLoad(Figures):
     cpu_seconds: float = figure(unit="s", table=False)
     reason: str = figure(table=False)
     note: str | None = figure(table=False)
-    runs: tuple[OneRun, ...] = figure()
+    runs: tuple[CombiningRun, ...] = figure()
 
     @property
     def busiest(self) -> HotSpot | None:
@@ -326,13 +302,6 @@ class HotSpotLoad(Figures):
             )
         where = self.fullest.removeprefix("requests ").removeprefix("replies ")
         return f"{percent(self.piled_up)} of the requests pile up {where}"
-
-
-class Capacity(Figures):
-    """Packets that a queue and a wait buffer hold. None: any number."""
-
-    queue: int | None = figure()
-    wait_buffer: int | None = figure()
 
 
 class Length(Figures):
@@ -359,11 +328,12 @@ class Latency(Figures):
 class HotSpotSimulation(Answer):
     """What ``simulate_hot_spots`` found, at one rate or at several."""
 
-    ROWS: ClassVar = OneRun
+    ROWS: ClassVar = CombiningRun
     PART_TITLES: ClassVar = {"stages": "Queues by stage", "longest": "The most ever held"}
 
     network_stages: int = figure(table=False)
-    capacity: Capacity = figure()
+    queue: int | None = figure(at="capacity.queue", table=False)
+    wait_buffer: int | None = figure(at="capacity.wait_buffer", table=False)
     rates_asked: tuple[float, ...] = figure(at="asked")
     unhindered_steps: int = figure("idle", "steps", lead=True)
     interrupted: bool = figure(table=False)
@@ -457,7 +427,7 @@ class HotSpotSimulation(Answer):
             return self.again(rate=rate, steps=max(STEPS, 2 * asked["steps"]))
         if point.stable is False and asked["combining"] == "none":
             return self.again(rate=rate, combining="waiting")
-        bounded = self.capacity.queue is not None or self.capacity.wait_buffer is not None
+        bounded = self.queue is not None or self.wait_buffer is not None
         if point.stable is False and not bounded:
             more = 2 * asked["hot_spots"]
             return self.again(rate=rate, hot_spots=more) if more <= asked["pes"] else ""
@@ -476,7 +446,7 @@ class HotSpotSimulation(Answer):
         return [
             Latency(rate=point.rate, steps=steps, requests=requests)
             for point in self.points
-            for steps, requests in enumerate(_latency_counts([each.run for each in point.runs]))
+            for steps, requests in enumerate(_latency_counts(point.runs))
             if requests
         ]
 
@@ -491,21 +461,20 @@ class HotSpotSimulation(Answer):
         kinds = ["requests"] * (stages + 1) + ["replies"] * (stages + 1) + ["waiting"] * stages
         places = [*range(-1, stages), *range(stages, -1, -1), *range(stages)]
         rows: list[tuple[Any, ...]] = []
-        for each in (each for point in self.points for each in point.runs):
-            run = each.run
+        for run in (run for point in self.points for run in point.runs):
             means = [*run.queue_mean.tolist(), *run.wait_mean.tolist()]
             longest = [*run.queue_max.tolist(), *run.wait_max.tolist()]
             used = [*run.queues_used.tolist(), *run.pools_used.tolist()]
             combined = [None, *run.combining_rate.tolist(), *[None] * (2 * stages + 1)]
             columns = kinds, places, means, longest, used, combined
-            rows += [(each.rate, each.seed, *row) for row in zip(*columns, strict=True)]
+            rows += [(run.rate, run.seed, *row) for row in zip(*columns, strict=True)]
         names = ("rate", "seed", "kind", "stage", "mean", "max", "used", "combining_rate")
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def table(self) -> pl.DataFrame:
         """Return one row per rate and replication."""
         runs = (each for point in self.points for each in point.runs)
-        return self._told("table", lambda: framed(OneRun, runs))
+        return self._told("table", lambda: framed(CombiningRun, runs))
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the figures of each rate. Of one, also those of each stage."""
@@ -531,7 +500,7 @@ class HotSpotSimulation(Answer):
 
     def footer(self) -> list[str]:
         """Return the network and its hot spots, and how long it ran."""
-        sizes = {"queues": self.capacity.queue, "wait buffers": self.capacity.wait_buffer}
+        sizes = {"queues": self.queue, "wait buffers": self.wait_buffer}
         if self.asked["combining"] == "none":
             del sizes["wait buffers"]
         said = [self.asked["policy"], f"combining {self.asked['combining']}"]
@@ -660,20 +629,18 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
     10.0
     """
     network, rates = ready
-    seeds = seeds_of(question)
-    jobs = [(rate, seed) for rate in rates for seed in seeds]
+    jobs = [(rate, seed) for rate in rates for seed in seeds_of(question)]
     with counting_runs(len(jobs), f"hot spots on omega:{question.pes}") as tell:
         found, interrupted = runs_of(question, network, jobs, tell)
     points = []
-    for place, rate in enumerate(rates):
-        pairs_of = zip(found[place * len(seeds) :], seeds, strict=False)
-        begun = [each for each in pairs_of if each[0].steps]
-        if kept := [each for each in begun if not each[0].interrupted] or begun:
-            runs, own = zip(*kept, strict=True)
-            points.append(_load(rate, network, runs, own))
+    for rate in rates:
+        begun = [run for run in found if run.rate == rate and run.steps]
+        if kept := [run for run in begun if not run.interrupted] or begun:
+            points.append(_load(network, kept))
     return HotSpotSimulation(
         network_stages=network.stages,
-        capacity=Capacity(queue=network.queue, wait_buffer=network.wait_buffer),
+        queue=network.queue,
+        wait_buffer=network.wait_buffer,
         rates_asked=rates,
         unhindered_steps=network.unhindered_steps,
         interrupted=interrupted,
@@ -695,9 +662,7 @@ def _capacity(given: int | str | None, field: str) -> int | None:
     return given
 
 
-def _load(
-    rate: float, network: CombiningNetwork, runs: Sequence[CombiningRun], seeds: Sequence[int]
-) -> HotSpotLoad:
+def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoad:
     """Return what several runs at a rate come to."""
     stages, combines = network.stages, network.combining != "none"
 
@@ -742,13 +707,14 @@ def _load(
     keep_up = {run.stable for run in runs}
     stable = False if False in keep_up else None if None in keep_up else True
     grows = [run.growth for run in runs if not np.isnan(run.growth)]
-    which = [place for place, run in enumerate(runs) if run.stable is stable]
-    reason, many = runs[which[0]].reason, len(runs)
+    which = [run for run in runs if run.stable is stable]
+    first, many = which[0], len(runs)
+    reason = first.reason
     if many > 1:  # of several runs, that of the first which does not keep up
         count = f"all {many}" if len(which) == many else f"{len(which)} of {many}"
-        reason = f"in {count} replications; with seed {seeds[which[0]]}, {reason}"
+        reason = f"in {count} replications; with seed {first.seed}, {reason}"
     return HotSpotLoad(
-        rate=rate,
+        rate=runs[0].rate,
         stable=stable,
         replications=len(runs),
         requests=total("requests"),
@@ -780,30 +746,12 @@ def _load(
             )
             for stage in range(stages)
         ),
-        hot_spots=tuple(
-            HotSpot(
-                seed=seed,
-                module=int(module),
-                elements=int(elements),
-                requests=int(requests),
-                accesses=int(accesses),
-                requests_per_step=requests / steps,
-                accesses_per_step=accesses / steps,
-                busy=accesses * network.service_steps / steps,
-            )
-            for run, seed in zip(runs, seeds, strict=True)
-            for steps in (max(run.steps + run.finalisation_steps, 1),)
-            for module, elements, requests, accesses in zip(
-                run.modules, run.elements, run.requests_to, run.accesses_of, strict=True
-            )
-        ),
+        hot_spots=tuple(hot for run in runs for hot in run.hot_spots),
         moves=total("moves"),
         cpu_seconds=total("cpu_seconds"),
         reason=reason,
         note=_note(runs, stable=stable),
-        runs=tuple(
-            OneRun(rate=rate, seed=seed, run=run) for run, seed in zip(runs, seeds, strict=True)
-        ),
+        runs=tuple(runs),
     )
 
 
@@ -818,16 +766,12 @@ def _latency_counts(runs: Sequence[CombiningRun]) -> Ints:
 def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
     """Return the steps that requests took, over those of all runs alike. None without any."""
     counts = _latency_counts(runs)
-    seen = np.flatnonzero(counts)
-    if not len(seen):
+    if not len(counts):
         return None
     sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in runs]
-    mean, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
-    if len(runs) == 1:
-        half = runs[0].steps_ci95
-    median, rare = percentiles(counts, (50, 99)).tolist()
-    first, last = int(seen[0]), int(seen[-1])
-    return Steps(mean=mean, ci95=known(half), min=first, p50=median, p99=rare, max=last)
+    _, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
+    half = runs[0].steps_ci95 if len(runs) == 1 else half
+    return Steps(ci95=known(half), **latencies(counts))
 
 
 def _note(runs: Sequence[CombiningRun], *, stable: bool | None) -> str | None:

@@ -43,7 +43,7 @@ def test_every_answer_has_a_picture(answer, tmp_path):
 def test_stages_are_drawn_with_the_range_over_replications():
     found = nl.simulate_hot_spots(**SMALL, replications=3)
     shown = values(chart_of(found))
-    means = np.array([each.run.queue_mean[5] for each in found.point.runs])
+    means = np.array([each.queue_mean[5] for each in found.point.runs])
     for value in (means.mean(), means.min(), means.max()):
         assert np.isclose([each for each in shown if isinstance(each, float)], value).any()
     assert {"the PEs", "the MMs", "stage 0", "stage 5"} <= set(shown)

@@ -161,15 +161,15 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles
     assert data["runs"][0]["steps_ci95"] is None
-    assert piles_up.runs[0].run.piles_up
+    assert piles_up.runs[0].piles_up
     found = simulate_hot_spots(**SMALL, rate=0.6, queue=2, replications=4)
     (said,), refused = found.sentences(), found.point
     assert refused.stable is False
     assert "refused" in refused.note
     assert "how long" not in refused.note
-    assert not any(each.run.piles_up for each in refused.runs)
+    assert not any(each.piles_up for each in refused.runs)
     assert f"{100 * refused.refused:.3g}\u00a0% of the requests are refused" in said
-    unstable = sum(each.run.stable is False for each in refused.runs)
+    unstable = sum(each.stable is False for each in refused.runs)
     assert f"in {'all 4' if unstable == 4 else f'{unstable} of 4'} replications" in refused.reason
 
 
@@ -207,7 +207,7 @@ def test_unlimited_combining_relieves_a_slow_memory():
 def test_the_verdict_names_the_fullest_stage_and_the_sizes():
     found = simulate_hot_spots(pes=512)
     point = found.point
-    run = point.runs[0].run
+    run = point.runs[0]
     fullest = int(np.argmax(run.queue_mean[1:10]))
     assert run.queue_mean[1:10].max() > run.queue_mean[11:].max()
     assert point.fullest == f"requests at the outputs of stage {fullest}"
@@ -281,11 +281,11 @@ def test_ctrl_c_keeps_the_replications_that_are_finished(ctrl_c_after):
     found = simulate_hot_spots(**SMALL | {"steps": 2000}, rate=[0.1, 0.2], replications=10_000)
     assert found.interrupted
     assert 1 <= len(found.points[0].runs) < 10_000
-    assert all(each.run.steps == 2000 and not each.run.interrupted for each in found.points[0].runs)
+    assert all(each.steps == 2000 and not each.interrupted for each in found.points[0].runs)
     ctrl_c_after(5)
     cut = simulate_hot_spots(**SMALL | {"steps": 60_000_000})
     assert cut.interrupted
-    assert 0 < cut.point.runs[0].run.steps < 60_000_000
+    assert 0 < cut.point.runs[0].steps < 60_000_000
 
 
 def test_the_critical_queue_is_the_largest_that_shows():
