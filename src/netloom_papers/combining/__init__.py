@@ -3,9 +3,4 @@
 from netloom_papers.combining.network import CombiningEngine, CombiningNetwork
 from netloom_papers.combining.runs import CombiningRun, run_combining
 
-__all__ = [
-    "CombiningEngine",
-    "CombiningNetwork",
-    "CombiningRun",
-    "run_combining",
-]
+__all__ = ["CombiningEngine", "CombiningNetwork", "CombiningRun", "run_combining"]

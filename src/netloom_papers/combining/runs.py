@@ -70,10 +70,10 @@ class CombiningRun(Figures):
         Seeds differ by more, because their hot spots do.
     latency_counts
         int64[any]: requests that took so many steps, from 0 on.
-    queue_mean, queue_max, queues_used
+    queue_mean, queue_max, queue_used
         float64, int32, int64[2 K + 2], by level: processing elements, requests behind stages 0 to
         K − 1, memory modules, replies behind stages K − 1 to 0.
-    wait_mean, wait_max, pools_used
+    wait_mean, wait_max, wait_used
         float64, int32, int64[K]: packets in wait pools, by stage.
     combining_rate
         float64[K]: of the requests that come to a stage, those that another takes along.
@@ -134,10 +134,10 @@ class CombiningRun(Figures):
     latency_counts: Ints = unseen()
     queue_mean: Floats = unseen()
     queue_max: Ints = unseen()
-    queues_used: Ints = unseen()
+    queue_used: Ints = unseen()
     wait_mean: Floats = unseen()
     wait_max: Ints = unseen()
-    pools_used: Ints = unseen()
+    wait_used: Ints = unseen()
     combining_rate: Floats = unseen()
     hot_spots: tuple[HotSpot, ...] = unseen()
     piles_up: bool = unseen()
@@ -186,10 +186,11 @@ def run_combining(
         engine.drain(hearing)
     arrived, counts = engine.arrived, np.trim_zeros(engine.latency_counts, "b")
     kept_up = _kept_up(engine, made)
-    ci95 = np.nan
+    took: dict[str, Any] = {"steps_ci95": np.nan}
+    took |= {f"steps_{name}": float(value) for name, value in latencies(counts).items()}
     if engine.completed and not kept_up["piles_up"]:
         _, completed, spent = _batches(engine.per_step)
-        _, ci95 = steady.run_interval(spent, completed)
+        _, took["steps_ci95"] = steady.run_interval(spent, completed)
     return CombiningRun(
         rate=traffic.rate,
         seed=seed,
@@ -199,8 +200,7 @@ def run_combining(
         requests_per_pe=engine.issued / network.pes,
         discarded_waiting=engine.discarded_waiting,
         discarded_full=engine.discarded_full,
-        **{f"steps_{name}": float(value) for name, value in latencies(counts).items()},
-        steps_ci95=ci95,
+        **took,
         latency_counts=counts,
         **_use(engine, max(made, 1)),
         combining_rate=np.divide(
@@ -251,13 +251,13 @@ def _hot_spots(engine: CombiningEngine, seed: int) -> tuple[HotSpot, ...]:
 def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
     """Return means, maxima and numbers of the queues by level and of the pools by stage."""
     found: dict[str, Any] = {}
-    for what, whats, sums, longest in (
-        ("queue", "queues", engine.population_sums, engine.queue_max),
-        ("wait", "pools", engine.wait_sums, engine.pool_max),
+    for what, sums, longest in (
+        ("queue", engine.population_sums, engine.queue_max),
+        ("wait", engine.wait_sums, engine.pool_max),
     ):
         used = np.count_nonzero(longest, axis=1)
         means, most = sums / steps / np.maximum(used, 1), longest.max(axis=1)
-        found |= {f"{what}_mean": means, f"{what}_max": most, f"{whats}_used": used}
+        found |= {f"{what}_mean": means, f"{what}_max": most, f"{what}_used": used}
         found |= {f"mean_{what}": float(means.mean()), f"longest_{what}": int(most.max())}
     return found
 

@@ -52,15 +52,23 @@ MOST_RUNS = 100_000
 """Most rates times replications of one question."""
 
 
+def many(said: str, *, least: int = 1, **more: Any) -> Any:
+    """Declare an option that counts something."""
+    return option(said, ge=least, le=MAX_ELEMENTS, **more)
+
+
+def chance(said: str, *, default: float) -> Any:
+    """Declare an option that is a probability."""
+    return option(said, default=default, ge=0, le=1)
+
+
 class Network(Question, panel="Network"):
     """An Omega network between processing elements and memory modules."""
 
-    pes: int = option(
+    pes: int = many(
         "Processing elements (PEs) and memory modules, each: a power of the switch size.",
         default=512,
         kw_only=False,
-        ge=1,
-        le=MAX_ELEMENTS,
     )
     switch_size: int = option("Inputs of a switch: 2, 4 or 8.", default=2, ge=1, le=64)
     digits: Literal["most-significant-first", "least-significant-first"] = option(
@@ -73,24 +81,17 @@ class Network(Question, panel="Network"):
 class HotSpots(Question, panel="Hot spots, and who asks for them"):
     """Words that many processing elements ask for."""
 
-    hot_spots: int = option(
+    hot_spots: int = many(
         "Number of modules with one shared word each.",
         default=8,
         flags=("--hotspots", "--hot-spots"),
         kw_only=False,
-        ge=0,
-        le=MAX_ELEMENTS,
+        least=0,
     )
-    per_pe: int | None = option(
-        "Hot spots that each PE draws.",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        shown_default="2, or as many as there are",
+    per_pe: int | None = many(
+        "Hot spots that each PE draws.", default=None, shown_default="2, or as many as there are"
     )
-    assign: float = option(
-        "Probability that a PE gets a hot spot it draws.", default=0.95, ge=0, le=1
-    )
+    assign: float = chance("Probability that a PE gets a hot spot it draws.", default=0.95)
     rate: Numbers = option(
         "Probability that a PE makes a request in a step: 0.15, 0.05,0.1 or START:STOP:STEP.",
         default=0.15,
@@ -98,28 +99,15 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
     policy: Literal["no-wait", "wait"] = option(
         "Policy of a PE: wait (for its last reply from a hot spot) or no-wait.", default="no-wait"
     )
-    spacing: int | None = option(
-        "Distance between hot spots.",
-        unit="modules",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        shown_default="at random",
+    spacing: int | None = many(
+        "Distance between hot spots.", default=None, unit="modules", shown_default="at random"
     )
-    deviation: int = option(
-        "Largest deviation from the spacing, either way.",
-        unit="modules",
-        default=0,
-        ge=0,
-        le=MAX_ELEMENTS,
+    deviation: int = many(
+        "Largest deviation from the spacing, either way.", default=0, unit="modules", least=0
     )
-    hot_fraction: float = option(
-        "Share of the requests that go to hot spots.", default=1.0, ge=0, le=1
-    )
-    new: float = option("Probability of a new hot spot in a step.", default=0.0, ge=0, le=1)
-    remove: float = option(
-        "Probability that a hot spot disappears in a step.", default=0.0, ge=0, le=1
-    )
+    hot_fraction: float = chance("Share of the requests that go to hot spots.", default=1.0)
+    new: float = chance("Probability of a new hot spot in a step.", default=0.0)
+    remove: float = chance("Probability that a hot spot disappears in a step.", default=0.0)
 
 
 class Rules(Question, panel="Rules of its switches and modules"):
@@ -135,7 +123,7 @@ class Rules(Question, panel="Rules of its switches and modules"):
         "Order of stages in a step: forward (along a request's path) or backward.",
         default="forward",
     )
-    service_steps: int = option("Steps of a module per request.", default=1, ge=1, le=MAX_ELEMENTS)
+    service_steps: int = many("Steps of a module per request.", default=1)
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = option(
         "Operation, fetch-and-...: add, or, and, xor, max, min, swap or load.", default="add"
     )
@@ -464,7 +452,7 @@ class HotSpotSimulation(Answer):
         for run in (run for point in self.points for run in point.runs):
             means = [*run.queue_mean.tolist(), *run.wait_mean.tolist()]
             longest = [*run.queue_max.tolist(), *run.wait_max.tolist()]
-            used = [*run.queues_used.tolist(), *run.pools_used.tolist()]
+            used = [*run.queue_used.tolist(), *run.wait_used.tolist()]
             combined = [None, *run.combining_rate.tolist(), *[None] * (2 * stages + 1)]
             columns = kinds, places, means, longest, used, combined
             rows += [(run.rate, run.seed, *row) for row in zip(*columns, strict=True)]
@@ -666,19 +654,19 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
     """Return what several runs at a rate come to."""
     stages, combines = network.stages, network.combining != "none"
 
-    def lengths(what: str, used: str, place: int) -> QueueLengths:
+    def lengths(what: str, place: int) -> QueueLengths:
         """Return those of the queues of a level, or the wait pools of a stage."""
         means, most, count = (
-            np.array([getattr(run, name)[place] for run in runs])
-            for name in (f"{what}_mean", f"{what}_max", used)
+            np.array([getattr(run, f"{what}_{name}")[place] for run in runs])
+            for name in ("mean", "max", "used")
         )
         middle, half = interval_over_runs(means)
-        many, _ = interval_over_runs(count)
-        used_of = int(many) if many.is_integer() else many
-        return QueueLengths(mean=middle, ci95=half, max=int(most.max()), used=used_of)
+        used, _ = interval_over_runs(count)
+        used = int(used) if used.is_integer() else used
+        return QueueLengths(mean=middle, ci95=half, max=int(most.max()), used=used)
 
-    queue = [lengths("queue", "queues_used", level) for level in range(2 * stages + 2)]
-    wait = [lengths("wait", "pools_used", stage) for stage in range(stages)]
+    queue = [lengths("queue", level) for level in range(2 * stages + 2)]
+    wait = [lengths("wait", stage) for stage in range(stages)]
     combined = np.array([run.combining_rate for run in runs])
 
     def total(name: str) -> Any:
@@ -692,10 +680,8 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
         mean, half = over_runs(name)
         return QueueLengths(mean=mean or 0.0, ci95=half, max=max(part.max for part in parts))
 
-    (per_pe, per_pe_ci95), (throughput, half) = (
-        over_runs("requests_per_pe"),
-        over_runs("throughput"),
-    )
+    per_pe, per_pe_ci95 = over_runs("requests_per_pe")
+    throughput, half = over_runs("throughput")
     full, waiting = total("discarded_full"), total("discarded_waiting")
     wanted = max(total("requests") + full + waiting, 1)
     means = np.mean([run.queue_mean for run in runs], axis=0)

@@ -22,7 +22,7 @@ def test_one_hot_spot_is_the_closed_form():
     assert run.steps_min == run.steps_mean == run.steps_max == 12
     assert run.queue_mean == pytest.approx(known.queue_mean, rel=0.02)
     assert run.wait_mean == pytest.approx(known.wait_mean, rel=0.03)
-    assert run.queues_used.tolist() == [32, 16, 8, 4, 2, 1, 1, 2, 4, 8, 16, 32]
+    assert run.queue_used.tolist() == [32, 16, 8, 4, 2, 1, 1, 2, 4, 8, 16, 32]
     before = np.array([0.2, *known.queue_mean[1:5]])
     assert run.combining_rate == pytest.approx(1 - known.queue_mean[1:6] / (2 * before), abs=0.01)
     assert run.stable

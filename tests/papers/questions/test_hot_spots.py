@@ -54,7 +54,7 @@ def test_one_run_says_what_the_simulator_says():
         i = stage["stage"]
         assert stage["requests"]["mean"] == run.queue_mean[1 + i]
         assert stage["replies"]["max"] == run.queue_max[13 - i]
-        assert stage["wait"]["used"] == run.pools_used[i]
+        assert stage["wait"]["used"] == run.wait_used[i]
         assert stage["combining_rate"] == run.combining_rate[i]
 
 
