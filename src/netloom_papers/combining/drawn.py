@@ -24,8 +24,6 @@ STAGE = "stage, from processors (PEs) to memory (MMs)"
 LENGTH = "mean length (packets)"
 RATE = "rate (requests/PE/step)"
 WIDTH, HEIGHT = 400.0, 300.0
-MOST_TICKS = 12
-"""Named stages at most."""
 
 
 def by_stage(stages: pl.DataFrame, modules: int, *, combining: bool) -> dict[str, alt.LayerChart]:
@@ -80,7 +78,8 @@ def _lengths(
 
     ``names`` are those of lines, by the values of the last of the columns ``by``.
     """
-    places = {stage: _place(stage, modules) for stage in set(stages["stage"].to_list())}
+    places = {stage: f"stage {stage}" for stage in range(modules)}
+    places |= {-1: "the PEs", modules: "the MMs"}
     return (
         stages.group_by(*by, "stage", maintain_order=True)
         .agg(
@@ -116,10 +115,11 @@ def _lines(
     bands: Sequence[str] = (),
 ) -> alt.LayerChart:
     """Return lengths by stage, a line for each name ``of``, some of them with their ranges."""
-    where, layers = (
-        panel(stage_axis(table["stage"].to_list(), modules), y, looks, WIDTH, HEIGHT),
-        [],
-    )
+    places = range(min(table["stage"]), max(table["stage"]) + 1)
+    names = tuple({-1: "PEs", modules: "MMs"}.get(stage, str(stage)) for stage in places)
+    ends = places[0] - 0.2, places[-1] + 0.2
+    along = Axis("stage", STAGE, *ends, whole=True, marks=tuple(places), names=names)
+    where, layers = panel(along, y, looks, WIDTH, HEIGHT), list[alt.Chart]()
     for name in bands:
         mine = table.filter(of=name).with_columns(length=pl.col("low"))
         if (mine["high"] > mine["low"]).any():
@@ -127,19 +127,6 @@ def _lines(
             layers.append(band.mark_area(color=str(looks[name].colour), opacity=0.16))
     layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
     return where.drawn(layers, said)
-
-
-def stage_axis(stages: list[int], modules: int) -> Axis:
-    """Return the axis of the elements, the stages and the modules, of which some are named."""
-    first, last = min(stages, default=0), max(stages, default=1)
-    places = list(range(first, last + 1))
-    every = -(-(len(places) - 1) // (MOST_TICKS - 1)) or 1
-    named = [*places[:-1:every], last] if len(places) > 1 else places
-    if len(named) > 1 and named[-1] - named[-2] < every:
-        del named[-2]
-    labels = tuple(_label(stage, modules) for stage in named)
-    ends = first - 0.2, last + 0.2
-    return Axis("stage", STAGE, *ends, whole=True, marks=tuple(named), names=labels)
 
 
 def steps_by_rate(table: pl.DataFrame, least: int) -> alt.LayerChart:
@@ -180,13 +167,3 @@ def steps_by_rate(table: pl.DataFrame, least: int) -> alt.LayerChart:
         at = number(mean["rate"][-1])
         said = f"A request takes {number(mean['steps_mean'][-1])} steps at rate {at}"
     return where.drawn(layers, said)
-
-
-def _label(stage: int, modules: int) -> str:
-    return "PEs" if stage < 0 else "MMs" if stage == modules else str(stage)
-
-
-def _place(stage: int, modules: int) -> str:
-    """Return a stage in a sentence."""
-    named = _label(stage, modules)
-    return f"stage {named}" if named.isdigit() else f"the {named}"

@@ -176,6 +176,19 @@ class CombiningEngine:
 
     Attributes
     ----------
+    step
+        Steps that have been simulated.
+    issued, completed
+        Requests made and not discarded, and those whose replies have come back.
+    discarded_waiting, discarded_full
+        Requests discarded since the last one for the same hot spot was not completed, and since
+        their element's queue was full.
+    moves
+        How often a packet has moved by a stage, alone or into its partner.
+    latency_counts
+        int64[any]: how many completed requests took so many steps, from 0 on.
+    per_step
+        int64[step, 3]: requests issued, completed, and the steps that the latter took.
     hot_spots
         The hot spots as they are now, by module number.
     assigned
@@ -251,51 +264,12 @@ class CombiningEngine:
         self.pool_max = np.asarray(state.pools["longest"]).reshape(-1, network.pes)
         self.combined = state.combined
         self._give_hot_spots()
-
-    @property
-    def step(self) -> int:
-        """Steps that have been simulated."""
-        return int(self._state.counts["step"][0])
-
-    @property
-    def issued(self) -> int:
-        """Requests made and not discarded."""
-        return int(self._state.counts["issued"][0])
-
-    @property
-    def completed(self) -> int:
-        """Requests whose replies have come back."""
-        return int(self._state.counts["completed"][0])
+        self._count()
 
     @property
     def in_flight(self) -> int:
         """Requests issued and not completed."""
         return self.issued - self.completed
-
-    @property
-    def discarded_waiting(self) -> int:
-        """Requests discarded since the last one for the same hot spot was not completed."""
-        return int(self._state.counts["waiting"][0])
-
-    @property
-    def discarded_full(self) -> int:
-        """Requests discarded since their element's queue was full."""
-        return int(self._state.counts["full"][0])
-
-    @property
-    def moves(self) -> int:
-        """How often a packet has moved by a stage, alone or into its partner."""
-        return int(self._state.left.sum())
-
-    @property
-    def latency_counts(self) -> Ints:
-        """How many completed requests took so many steps, from 0 on: int64[any]."""
-        return self._state.latency_counts
-
-    @property
-    def per_step(self) -> Ints:
-        """Requests issued, completed, and the steps that the latter took: int64[step, 3]."""
-        return self._state.per_step.reshape(-1, 3)[: self.step]
 
     @property
     def arrived(self) -> Ints:
@@ -362,8 +336,19 @@ class CombiningEngine:
             end = min(until, self.step + max(1024, self.step))
             self._make_room(end, generate=generate)
             ended = run(self._setup, self._state, end, generate)
+            self._count()
             assert ended != layout.LOST, f"a packet was lost in step {self.step}"
             assert ended != layout.STUCK, f"nothing moves since step {self.step}"
+
+    def _count(self) -> None:
+        """Take over what the kernel has counted."""
+        state, counts = self._state, self._state.counts[0]
+        self.step, self.issued = int(counts["step"]), int(counts["issued"])
+        self.completed = int(counts["completed"])
+        self.discarded_waiting, self.discarded_full = int(counts["waiting"]), int(counts["full"])
+        self.moves = int(state.left.sum())
+        self.latency_counts = state.latency_counts
+        self.per_step = state.per_step.reshape(-1, 3)[: self.step]
 
     def _make_room(self, end: int, *, generate: bool) -> None:
         """Make room for what comes until a step, and for new packets if that is short."""

@@ -289,9 +289,7 @@ class CriticalQueueQuestion(SearchRuns, hotspot.HotSpotSystem):
     sweep="rate",
     outputs=(PLOT,),
 )
-def find_critical_queue(
-    question: CriticalQueueQuestion, ready: hotspot.PreparedSystem
-) -> CriticalQueues:
+def find_critical_queue(question: CriticalQueueQuestion, ready: hotspot.Prepared) -> CriticalQueues:
     """Find, by rate, the largest queue and wait-buffer size that still matters.
 
     "The largest queue size which produces the first discernible degradation of performance as the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -149,11 +149,8 @@ class HotSpotSystem(Seeded, Runs, Rules, HotSpots, Network):
         return {}
 
 
-class PreparedSystem(NamedTuple):
-    """The network of a question, and the rates at which it is asked."""
-
-    network: CombiningNetwork
-    rates: tuple[float, ...]
+Prepared: TypeAlias = tuple[CombiningNetwork, tuple[float, ...]]
+"""The network of a question, and the rates at which it is asked, rising."""
 
 
 def seeds_of(question: HotSpotSystem) -> range:
@@ -349,8 +346,7 @@ class HotSpotSimulation(Answer):
             said = "Interrupted before the first of the runs was finished, 0 steps are known."
             return Verdict("unknown", said)
         point, mark, said = self._worst()
-        note = point.note or ""
-        note = f"{begun(note)}." if note else ""
+        note = f"{begun(point.note)}." if point.note else ""
         return Verdict(mark, said, "", self._why(point), self._next(point), note)
 
     def _worst(self) -> tuple[HotSpotLoad, Mark, str]:
@@ -560,7 +556,7 @@ CURVE = CurveKind(
 )
 
 
-def prepare(question: HotSpotSystem) -> PreparedSystem:
+def prepare(question: HotSpotSystem) -> Prepared:
     """Return the network and the rates, rising. Refuse traffic that is not possible on it."""
     rates = parse_positive(question.rate, "rate", zero=True)
     if rates[-1] > 1:
@@ -572,7 +568,7 @@ def prepare(question: HotSpotSystem) -> PreparedSystem:
     fields = {name: getattr(question, name) for name in own}
     network = CombiningNetwork(**fields, **question.capacities)
     traffic_of(question, rates[0], question.seed)
-    return PreparedSystem(network, rates)
+    return network, rates
 
 
 def runs_of(
@@ -604,7 +600,7 @@ def runs_of(
     outputs=(PLOT,),
     curve=CURVE,
 )
-def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotSpotSimulation:
+def simulate_hot_spots(question: HotSpotQuestion, ready: Prepared) -> HotSpotSimulation:
     """Simulate an Omega network that combines requests to shared words of memory.
 
     The network is that of Rosenblum & Mayr's Ultracomputer (1986). Replications and rates use all

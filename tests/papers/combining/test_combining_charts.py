@@ -1,14 +1,11 @@
 import json
-from functools import cache
 
 import numpy as np
-import pytest
 
 import netloom as nl
 from netloom.questions.recorded import record
 from netloom.report import chart_of
-
-SMALL = {"pes": 64, "hot_spots": 4, "steps": 300}
+from tests.questions.small_answers import ANSWERS, OMEGA
 
 
 def values(chart):
@@ -17,31 +14,8 @@ def values(chart):
     return [value for table in tables for row in table for value in row.values()]
 
 
-ASKED = {
-    "replications": lambda: nl.simulate_hot_spots(**SMALL, queue=3, replications=3),
-    "rates": lambda: nl.simulate_hot_spots(**SMALL, rate="0.1:0.8:0.1"),
-    "no combining": lambda: nl.simulate_hot_spots(**SMALL, rate=[0.1, 0.6], combining="none"),
-    "no requests": lambda: nl.simulate_hot_spots(**SMALL, rate=0),
-    "critical": lambda: nl.find_critical_queue(**SMALL, rate=[0.1, 0.2], replications=3),
-}
-
-ANSWERS = {name: cache(ask) for name, ask in ASKED.items()}
-
-
-@pytest.mark.parametrize("answer", list(ANSWERS))
-def test_every_answer_has_a_picture(answer, tmp_path):
-    chart = chart_of(ANSWERS[answer]())
-    shown = values(chart)
-    assert len(shown) > 10
-    assert all(not isinstance(value, float) or np.isfinite(value) for value in shown)
-    assert "on omega:64; " in json.dumps(chart.to_dict())  # in the footer
-    path = tmp_path / "picture.svg"
-    chart.save(str(path))
-    assert path.read_text().startswith("<svg")
-
-
 def test_stages_are_drawn_with_the_range_over_replications():
-    found = nl.simulate_hot_spots(**SMALL, replications=3)
+    found = ANSWERS["simulate_hot_spots"]()
     shown = values(chart_of(found))
     means = np.array([each.queue_mean[5] for each in found.point.runs])
     for value in (means.mean(), means.min(), means.max()):
@@ -51,7 +25,7 @@ def test_stages_are_drawn_with_the_range_over_replications():
 
 
 def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
-    drawn = chart_of(nl.simulate_hot_spots(**SMALL)).to_dict()
+    drawn = chart_of(ANSWERS["simulate_hot_spots"]()).to_dict()
     rows = [row for table in drawn["datasets"].values() for row in table if "where" in row]
     places = {(row["kind"], row["where"]) for row in rows}
     assert ("requests", "the PEs") in places
@@ -62,7 +36,7 @@ def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
 
 
 def test_rates_are_lines_by_stage_on_one_scale():
-    found = nl.simulate_hot_spots(**SMALL, rate=[0.1, 0.2])
+    found = nl.simulate_hot_spots(**OMEGA, rate=[0.1, 0.2])
     drawn, table, scales = record(found).answer.parts(), found.stages(), set()
     for kind in ("requests", "waiting"):
         spec = drawn[kind].to_dict()

@@ -8,7 +8,6 @@ import pytest
 
 from netloom import find_critical_queue, simulate_hot_spots
 from netloom.base.errors import InputError
-from netloom.questions.recorded import record
 from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import (
     HotSpotTraffic,
@@ -35,38 +34,21 @@ def run_alone(seed, rate=0.15, queue=None, wait=False):
 def test_one_run_says_what_the_simulator_says():
     data = simulate_hot_spots(**SMALL, queue=3, policy="wait", seed=5).to_dict()
     run = run_alone(5, queue=3, wait=True)
-    assert data["requests"]["total"] == run.requests
     assert data["requests"]["mean_per_pe"] == run.requests / 64
-    assert data["steps"]["mean"] == run.steps_mean
-    assert data["steps"]["ci95"] == run.steps_ci95
-    assert (data["steps"]["min"], data["steps"]["max"]) == (run.steps_min, run.steps_max)
-    assert (data["steps"]["p50"], data["steps"]["p99"]) == (run.steps_p50, run.steps_p99)
-    assert data["steps"]["unhindered"] == 14
+    steps = {name: getattr(run, f"steps_{name}") for name in ("mean", "ci95", "min", "p50", "p99")}
+    assert data["steps"] == {**steps, "max": run.steps_max, "unhindered": 14}
     assert data["queue"] == {"mean": run.mean_queue, "ci95": None, "max": run.queue_max.max()}
-    assert data["wait_buffer"]["mean"] == run.mean_wait
-    assert data["finalisation_steps"] == run.finalisation_steps
-    assert data["discarded"]["waiting"] == run.discarded_waiting > 0
     share = run.discarded_waiting / (run.requests + run.discarded_waiting + run.discarded_full)
-    assert data["discarded"]["waiting_share"] == share
-    assert data["throughput"] == run.throughput
-    assert (data["stable"], data["reason"]) == (run.stable, run.reason)
-    for stage in data["stages"]:
-        i = stage["stage"]
+    assert data["discarded"]["waiting_share"] == share > 0
+    for i, stage in enumerate(data["stages"]):
         assert stage["requests"]["mean"] == run.queue_mean[1 + i]
         assert stage["replies"]["max"] == run.queue_max[13 - i]
         assert stage["wait"]["used"] == run.wait_used[i]
         assert stage["combining_rate"] == run.combining_rate[i]
 
 
-def test_queues_of_one_hot_spot_are_those_of_theory_in_both_directions():
-    found = simulate_hot_spots(**COUNTER, steps=40_000)
-    data, theory = found.to_dict(), single_hot_spot(4, 0.15)
-    assert data["steps"]["min"] == data["steps"]["max"] == 10
-    for i, stage in enumerate(data["stages"]):
-        assert stage["requests"]["mean"] == pytest.approx(theory.queue_mean[1 + i], rel=0.02)
-        assert stage["replies"]["mean"] == pytest.approx(theory.queue_mean[9 - i], rel=0.02)
-        assert stage["wait"]["mean"] == pytest.approx(theory.wait_mean[i], rel=0.03)
-    assert data["pe_queue"]["mean"] == 0
+def test_a_hot_spot_of_all_is_busy_as_theory_has_it():
+    data, theory = simulate_hot_spots(**COUNTER, steps=40_000).to_dict(), single_hot_spot(4, 0.15)
     assert data["module_queue"]["mean"] == pytest.approx(theory.queue_mean[5], rel=0.02)
     (hot,) = data["hot_spots"]
     assert hot["elements"] == 16
@@ -136,39 +118,19 @@ def test_what_one_asks_is_what_is_simulated():
     )
 
 
-def test_the_record_asks_the_same_again():
-    found = simulate_hot_spots(**SMALL, queue="3", rate="0.1:0.2:0.1", replications=2)
-    again = simulate_hot_spots(**found.provenance.to_dict()["configuration"])
-    drop = {"cpu_seconds"}
-    assert found.table().drop(drop).equals(again.table().drop(drop))
-
-
 def test_falling_behind_is_said_and_figures_are_given():
     answer = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none")
-    piles_up, data = answer.point, answer.to_dict()
-    assert piles_up.stable is False
-    assert data["steps"]["mean"] > 1000
-    assert "grow by" in data["reason"]
+    data = answer.to_dict()
     assert "how long a run lasts" in data["note"]
-    whole = data["verdict"]
-    assert whole["mark"] == "act"
-    assert whole["sentence"].startswith("Cannot keep up at rate 0.15: ")
-    assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in whole["sentence"]
+    assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in answer.sentences()[0]
     assert 64 * 0.15 * (1 - data["piled_up"]) == pytest.approx(1, rel=0.1)  # the rest is served
-    assert "wait buffer" not in whole["sentence"]
-    assert whole["next"] == "netloom hotspot --pes 64 --hotspots 1 --assign 1"
-    assert data["wait_buffer"] is None
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles
-    assert data["runs"][0]["steps_ci95"] is None
-    assert piles_up.runs[0].piles_up
-    found = simulate_hot_spots(**SMALL, rate=0.6, queue=2, replications=4)
-    (said,), refused = found.sentences(), found.point
+    assert answer.point.runs[0].piles_up
+    refused = simulate_hot_spots(**SMALL, rate=0.6, queue=2, replications=4).point
     assert refused.stable is False
-    assert "refused" in refused.note
-    assert "how long" not in refused.note
+    assert refused.note == "figures are of the requests that are not refused"
     assert not any(each.piles_up for each in refused.runs)
-    assert f"{100 * refused.refused:.3g}\u00a0% of the requests are refused" in said
     unstable = sum(each.stable is False for each in refused.runs)
     assert f"in {'all 4' if unstable == 4 else f'{unstable} of 4'} replications" in refused.reason
 
@@ -177,7 +139,6 @@ def test_what_is_left_by_queues_that_refuse_does_not_depend_on_the_length():
     few = {"pes": 64, "hot_spots": 4, "rate": 0.6, "queue": 2}
     short, long = (simulate_hot_spots(**few, steps=steps).to_dict() for steps in (1000, 8000))
     assert short["stable"] is long["stable"] is False
-    assert short["note"] == "figures are of the requests that are not refused"
     assert short["steps"]["ci95"] is not None
     assert short["steps"]["mean"] == pytest.approx(long["steps"]["mean"], rel=0.05)
     assert short["queue"]["mean"] == pytest.approx(long["queue"]["mean"], rel=0.05)
@@ -187,13 +148,6 @@ def test_queues_too_large_to_be_full_by_the_end_do_not_make_it_settle():
     point = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none", queue=1000).point
     assert "grow by" in point.reason
     assert point.note.startswith("figures depend on how long a run lasts: requests pile up")
-
-
-def test_a_point_tells_its_story():
-    found = simulate_hot_spots(**COUNTER)
-    (said,) = found.sentences()
-    assert said.startswith("Keeps up at rate 0.15: 10 steps (10 idle).")
-    assert said in repr(found)
 
 
 def test_unlimited_combining_relieves_a_slow_memory():
@@ -244,30 +198,15 @@ def test_short_and_empty_runs_give_plain_data(odd):
         ({"spacing": 61, "deviation": 9}, r"spacing: found 8 hot spots \* \(61 \+ 9\)"),
         ({"deviation": 2}, "deviation: found 2 without a spacing"),
         ({"per_pe": 9}, "per_pe: found 9; expected 1 to 8"),
-        ({"per_pe": 0}, "per_pe: found 0"),
-        ({"assign": 1.01}, "assign: found 1.01; expected a number from 0 to 1"),
-        ({"assign": float("nan")}, "assign: found nan"),
         ({"rate": 1.5}, "rate: found 1.5; expected a probability"),
         ({"rate": -0.1}, "rate: found -0.1"),
-        ({"rate": float("nan")}, "rate: found nan"),
-        ({"rate": "0.1,x"}, "rate: found 'x'"),
-        ({"rate": None}, "rate: found nan"),
-        ({"hot_fraction": 2}, "hot_fraction: found 2"),
-        ({"new": -1}, "new: found -1"),
-        ({"remove": float("inf")}, "remove: found inf"),
         ({"queue": 0}, "queue: found 0; expected at least 1 packet, or unbounded"),
         ({"queue": "-3"}, "queue: found '-3'"),
         ({"queue": "large"}, "queue: found 'large'; expected a number of packets, or unbounded"),
         ({"queue": "9" * 30}, "queue: found"),
         ({"wait_buffer": 0}, "wait_buffer: found 0"),
-        ({"steps": 0}, "steps: found 0"),
         ({"steps": 2**26 + 1}, "steps: found"),
-        ({"replications": 0}, "replications: found 0"),
         ({"rate": "0.0001:0.1:0.0001", "replications": 1000}, "replications: found 1000 rates"),
-        ({"service_steps": 0}, "service_steps: found 0"),
-        ({"seed": -1}, "seed: found -1"),
-        ({"policy": "maybe"}, "policy: found 'maybe'"),
-        ({"size": 3}, "size: found no such field"),
     ],
 )
 def test_mistakes_are_named(options, message):
@@ -355,8 +294,6 @@ def test_without_combining_nothing_is_said_of_wait_buffers():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"queue": 3}, "queue: found no such field"),
-        ({"rise": 0}, "rise: found 0"),
         ({"steps": 127}, "steps: found 127; expected at least 128"),
         ({"pes": 48}, "pes: found 48"),
     ],
@@ -364,14 +301,6 @@ def test_without_combining_nothing_is_said_of_wait_buffers():
 def test_mistakes_of_a_search_are_named(options, message):
     with pytest.raises(InputError, match=message):
         find_critical_queue(**options)
-
-
-def test_a_record_says_in_words_what_was_found_for_a_rate():
-    kept = record(find_critical_queue(64, 4, rate=0.2, steps=300, replications=3))
-    assert kept.answer.sentences()[0].startswith("Build queues of ")
-    one = record(simulate_hot_spots(**COUNTER))
-    assert one.answer.sentences()[0].startswith("Keeps up at rate 0.15: ")
-    assert set(one.tables) == {"table", "rates", "latencies", "stages"}
 
 
 @pytest.mark.parametrize(
