@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.figures import SHARE, Figures, Number, figure, unseen
+from netloom.base.figures import SHARE, Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation import steady
 from netloom_papers.combining.hot_spots import HotSpotTraffic
@@ -187,7 +187,7 @@ def run_combining(
     arrived, counts = engine.arrived, np.trim_zeros(engine.latency_counts, "b")
     kept_up = _kept_up(engine, made)
     took: dict[str, Any] = {"steps_ci95": np.nan}
-    took |= {f"steps_{name}": float(value) for name, value in latencies(counts).items()}
+    took |= {f"steps_{name}": float(value) for name, value in steps_of(counts).items()}
     if engine.completed and not kept_up["piles_up"]:
         _, completed, spent = _batches(engine.per_step)
         _, took["steps_ci95"] = steady.run_interval(spent, completed)
@@ -214,7 +214,7 @@ def run_combining(
     )
 
 
-def latencies(counts: Ints) -> dict[str, Any]:
+def steps_of(counts: Ints) -> dict[str, Any]:
     """Return the mean of steps, the least, two percentiles and the most. NaN if there are none.
 
     ``counts`` is int64[any]: how many requests took so many steps, from 0 on.
@@ -306,27 +306,3 @@ def _batches(per_step: NDArray[np.generic]) -> Floats:
     """Return sums over batches of equal length: float64[3, batches]."""
     starts = _edges(len(per_step))[:-1]
     return np.add.reduceat(per_step, starts, axis=0).T.astype(np.float64)
-
-
-class Steps(Figures):
-    """The steps that requests took: their mean, half its 95 % interval over runs, percentiles."""
-
-    mean: float = figure("round trip", "steps", half="ci95", lead=True, key=True)
-    ci95: float | None = figure("± 95 %", "steps")
-    min: int = figure("shortest", "steps")
-    p50: int = figure("half up to", "steps")
-    p99: int = figure("99 % up to", "steps", head="p99", lead=True, key=True)
-    max: int = figure("longest", "steps", lead=True)
-
-
-class QueueLengths(Figures):
-    """Packets in the queues of a level, or the wait pools of a stage, or in all of them.
-
-    Mean over the runs with half its 95 % interval, the most in any run, and the mean number of
-    those that were ever used.
-    """
-
-    mean: float = figure(unit="packets", lead=True, key=True)
-    ci95: float | None = figure("± 95 %", "packets")
-    max: int = figure(unit="packets", lead=True)
-    used: Number | None = figure("ever used", "queues", default=None, optional=True)

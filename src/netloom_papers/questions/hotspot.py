@@ -11,7 +11,7 @@ from pydantic import Field
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, figure, framed, known, unseen
+from netloom.base.figures import SHARE, Figures, Number, figure, framed, known, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
@@ -29,15 +29,7 @@ from netloom.simulation.steady import batch_interval, interval_over_runs
 from netloom_papers.combining import CombiningNetwork
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.network import MOST_STEPS
-from netloom_papers.combining.runs import (
-    THROUGHPUT,
-    CombiningRun,
-    HotSpot,
-    QueueLengths,
-    Steps,
-    latencies,
-    run_combining,
-)
+from netloom_papers.combining.runs import THROUGHPUT, CombiningRun, HotSpot, run_combining, steps_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,7 +136,7 @@ class HotSpotSystem(Seeded, Runs, Rules, HotSpots, Network):
     """A network whose switches combine, its hot spots, and who asks for them."""
 
     @property
-    def capacities(self) -> dict[str, int | None]:
+    def capacities(self) -> dict[str, Any]:
         """What queues and wait buffers hold. None: any number of packets."""
         return {}
 
@@ -168,16 +160,9 @@ def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffi
         deviation=question.deviation,
         seed=seed,
     )
-    return HotSpotTraffic(
-        places,
-        assign_hot_spots(question.pes, places, per_pe, question.assign, seed=seed),
-        rate,
-        wait=question.policy == "wait",
-        hot_fraction=question.hot_fraction,
-        assign=question.assign,
-        new=question.new,
-        remove=question.remove,
-    )
+    assigned = assign_hot_spots(question.pes, places, per_pe, question.assign, seed=seed)
+    own = {name: getattr(question, name) for name in ("hot_fraction", "assign", "new", "remove")}
+    return HotSpotTraffic(places, assigned, rate, wait=question.policy == "wait", **own)
 
 
 UNBOUNDED = "unbounded"
@@ -201,12 +186,36 @@ class HotSpotQuestion(Capacities, HotSpotSystem):
     """Hot spots behind queues of a size."""
 
     @property
-    def capacities(self) -> dict[str, int | None]:
+    def capacities(self) -> dict[str, Any]:
         """What queues and wait buffers hold. None: any number of packets."""
         queue = _capacity(self.queue, "queue")
         as_queue = self.wait_buffer == AS_QUEUE
         pool = queue if as_queue else _capacity(self.wait_buffer, "wait_buffer")
         return {"queue": queue, "wait_buffer": pool}
+
+
+class Steps(Figures):
+    """The steps that requests took: their mean, half its 95 % interval over runs, percentiles."""
+
+    mean: float = figure("round trip", "steps", half="ci95", lead=True, key=True)
+    ci95: float | None = figure("± 95 %", "steps")
+    min: int = figure("shortest", "steps")
+    p50: int = figure("half up to", "steps")
+    p99: int = figure("99 % up to", "steps", head="p99", lead=True, key=True)
+    max: int = figure("longest", "steps", lead=True)
+
+
+class QueueLengths(Figures):
+    """Packets in the queues of a level, or the wait pools of a stage, or in all of them.
+
+    Mean over the runs with half its 95 % interval, the most in any run, and the mean number of
+    those that were ever used.
+    """
+
+    mean: float = figure(unit="packets", lead=True, key=True)
+    ci95: float | None = figure("± 95 %", "packets")
+    max: int = figure(unit="packets", lead=True)
+    used: Number | None = figure("ever used", "queues", default=None, optional=True)
 
 
 class Stage(Figures):
@@ -753,7 +762,7 @@ def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
     sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in runs]
     _, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
     half = runs[0].steps_ci95 if len(runs) == 1 else half
-    return Steps(ci95=known(half), **latencies(counts))
+    return Steps(ci95=known(half), **steps_of(counts))
 
 
 def _note(runs: Sequence[CombiningRun], *, stable: bool | None) -> str | None:

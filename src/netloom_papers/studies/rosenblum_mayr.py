@@ -439,9 +439,10 @@ def size_of(queue: int | None) -> str:
 def _critical(known: Known) -> Found:
     rate, normal = known["rate"], systems(512)["Normal"]
     pes, hot_spots, per_pe, assign = normal.family
-    system = {"per_pe": per_pe, "assign": assign, "rate": rate}
-    asked = {"steps": STEPS, "replications": known["seeds"]}
-    answer = find_critical_queue(pes, hot_spots, **system, **asked)
+    asked: dict[str, Any] = {"rate": rate, "steps": STEPS, "replications": known["seeds"]}
+    answer = find_critical_queue(
+        pes=pes, hot_spots=hot_spots, per_pe=per_pe, assign=assign, **asked
+    )
     if answer.interrupted:
         raise KeyboardInterrupt
     yield f"critical size at a rate of {rate:.2f}", answer.sizes[rate]
