@@ -15,7 +15,7 @@ from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.words import counted, number, percent
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, Verdict
+from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
@@ -115,18 +115,13 @@ class Tried(Figures):
     tried: SizeTried = figure(at=".")
 
 
-class CriticalQueues(Answer):
+class CriticalQueues(hotspot.OfSystem):
     """What ``find_critical_queue`` found, at one rate or at several, rising."""
 
     ROWS: ClassVar = Tried
 
     rates: tuple[Search, ...] = figure()
     interrupted: bool = figure()
-
-    @property
-    def of(self) -> str:
-        """The hot spots and the network."""
-        return hotspot.of_system(self.asked)
 
     @property
     def sizes(self) -> dict[float, int | None]:
@@ -143,11 +138,7 @@ class CriticalQueues(Answer):
             said = f"Interrupted before {runs} of one size could finish: no size is known yet."
             return Verdict("unknown", said, next=self.again())
         if not sized:
-            more = 2 * asked["hot_spots"]  # a module is asked less often
-            then = self.again(hot_spots=more) if more <= asked["pes"] else ""
-            if asked["combining"] == "none":
-                then = self.again(combining="waiting")
-            return Verdict("act", over[0].sentence, next=then)
+            return Verdict("act", over[0].sentence, next=self.relieved())
         need = max(sized, key=lambda each: each.size or 0)
         said, mark = need.sentence, "fine"
         if over:
@@ -200,7 +191,7 @@ class CriticalQueues(Answer):
             "queues of –: unbounded; rise: how much longer a stage's mean queue of requests is "
             "than an unbounded one (median of the replications)"
         )
-        yield from hotspot.system_of(self)
+        yield from super().remarks()
 
     def footer(self) -> list[str]:
         """Return the network, and the sizes that suffice: one more than the critical ones."""

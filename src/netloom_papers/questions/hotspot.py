@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, figure, framed, known, unseen
+from netloom.base.figures import SHARE, Figures, Number, figure, framed, known
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
@@ -319,7 +319,42 @@ class Latency(Figures):
     requests: int = figure()
 
 
-class HotSpotSimulation(Answer):
+class OfSystem(Answer):
+    """An answer about the hot spots of a network."""
+
+    @property
+    def of(self) -> str:
+        """The hot spots and the network."""
+        return f"{counted(self.asked['hot_spots'], 'hot spot')} on omega:{self.asked['pes']}"
+
+    def relieved(self, **changed: Any) -> str:
+        """Return the command that asks each module less often: combined, or more modules."""
+        asked = self.asked
+        if asked["combining"] == "none":
+            return self.again(combining="waiting", **changed)
+        more = 2 * asked["hot_spots"]
+        return self.again(hot_spots=more, **changed) if more <= asked["pes"] else ""
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what was simulated, whatever was asked of it, and whether it was interrupted."""
+        asked = self.asked
+        usual = HotSpotQuestion.model_fields
+        told = ("pes", "hot_spots", "steps", "replications", "seed", "rate", "rise")
+        unusual = [
+            f"{name.replace('_', ' ')} {number(value)}"
+            for name, value in asked.items()
+            if name not in told and value != usual[name].default
+        ]
+        yield (
+            f"{counted(asked['hot_spots'], 'hot spot')} of {asked['pes']} memory modules, "
+            f"{asked['steps']:,} steps, {counted(asked['replications'], 'replication')}, seed "
+            f"{asked['seed']}{''.join(f', {each}' for each in unusual)}"
+        )
+        if self.interrupted:
+            yield "interrupted: what was finished by then"
+
+
+class HotSpotSimulation(OfSystem):
     """What ``simulate_hot_spots`` found, at one rate or at several."""
 
     ROWS: ClassVar = CombiningRun
@@ -332,7 +367,6 @@ class HotSpotSimulation(Answer):
     unhindered_steps: int = figure("idle", "steps", lead=True)
     interrupted: bool = figure(table=False)
     points: tuple[HotSpotLoad, ...] = figure()
-    network: CombiningNetwork | None = unseen()
 
     @property
     def point(self) -> HotSpotLoad:
@@ -343,11 +377,6 @@ class HotSpotSimulation(Answer):
     def several(self) -> bool:
         """Whether several rates were asked for, or none was come to."""
         return len(self.rates_asked) > 1 or not self.points
-
-    @property
-    def of(self) -> str:
-        """The hot spots and the network."""
-        return of_system(self.asked)
 
     def judged(self) -> Verdict:
         """Return what one rate, or several, come to."""
@@ -418,13 +447,11 @@ class HotSpotSimulation(Answer):
             return "" if rate else self.again(rate=0.15)
         if point.stable is None:
             return self.again(rate=rate, steps=max(STEPS, 2 * asked["steps"]))
-        if point.stable is False and asked["combining"] == "none":
-            return self.again(rate=rate, combining="waiting")
-        bounded = self.queue is not None or self.wait_buffer is not None
+        combines = asked["combining"] != "none"
+        bounded = combines and (self.queue is not None or self.wait_buffer is not None)
         if point.stable is False and not bounded:
-            more = 2 * asked["hot_spots"]
-            return self.again(rate=rate, hot_spots=more) if more <= asked["pes"] else ""
-        if asked["combining"] == "none":
+            return self.relieved(rate=rate)
+        if not combines:
             return ""
         return self.again("hotspot.critical-queue", but=("replications", "steps"), rate=rate)
 
@@ -489,7 +516,7 @@ class HotSpotSimulation(Answer):
                 yield f"busiest module: {busy}"
             if self.asked["combining"] != "none":
                 yield f"{percent(point.combined_share)} of the requests reach memory in another"
-        yield from system_of(self)
+        yield from super().remarks()
 
     def footer(self) -> list[str]:
         """Return the network and its hot spots, and how long it ran."""
@@ -518,30 +545,6 @@ class HotSpotSimulation(Answer):
         kinds = ("requests", "waiting" if combines else "replies")
         steps = {"steps": steps_by_rate(self.rates(), self.unhindered_steps)}
         return steps | queues_by_rate(stages, kinds, modules)
-
-
-def of_system(asked: Mapping[str, Any]) -> str:
-    """Return the hot spots and the network of a question."""
-    return f"{counted(asked['hot_spots'], 'hot spot')} on omega:{asked['pes']}"
-
-
-def system_of(answer: Answer) -> Iterator[str]:
-    """Yield what was simulated, whatever was asked of it, and whether it was interrupted."""
-    asked = answer.asked
-    usual = HotSpotQuestion.model_fields
-    told = ("pes", "hot_spots", "steps", "replications", "seed", "rate", "rise")
-    unusual = [
-        f"{name.replace('_', ' ')} {number(value)}"
-        for name, value in asked.items()
-        if name not in told and value != usual[name].default
-    ]
-    yield (
-        f"{counted(asked['hot_spots'], 'hot spot')} of {asked['pes']} memory modules, "
-        f"{asked['steps']:,} steps, {counted(asked['replications'], 'replication')}, seed "
-        f"{asked['seed']}{''.join(f', {each}' for each in unusual)}"
-    )
-    if answer.interrupted:
-        yield "interrupted: what was finished by then"
 
 
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
@@ -638,7 +641,6 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: Prepared) -> HotSpotSim
         unhindered_steps=network.unhindered_steps,
         interrupted=interrupted,
         points=tuple(points),
-        network=network,
         provenance=Provenance(question.configuration(), question.seed, verb="simulate_hot_spots"),
     )
 

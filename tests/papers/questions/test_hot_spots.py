@@ -15,7 +15,7 @@ from netloom_papers.combining.hot_spots import (
     single_hot_spot,
 )
 from netloom_papers.questions.critical_queue import CriticalQueues
-from netloom_papers.questions.hotspot import HotSpotSimulation
+from netloom_papers.questions.hotspot import HotSpotQuestion, HotSpotSimulation, prepare
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 400}
 COUNTER = {"pes": 16, "hot_spots": 1, "assign": 1.0, "rate": 0.15}
@@ -102,11 +102,11 @@ def test_what_one_asks_is_what_is_simulated():
         "combining": "slot", "unlimited": True, "order": "backward", "service_steps": 2,
         "operation": "max",
     }  # fmt: skip
-    network = simulate_hot_spots(**SMALL, **asked).network
+    network, _ = prepare(HotSpotQuestion(**SMALL, **asked))
     assert network == CombiningNetwork(64, **asked)
     for given, expected in (("unbounded", None), (None, None), ("as-queue", 3), ("7", 7), (2, 2)):
         found = simulate_hot_spots(**SMALL, queue=3, wait_buffer=given)
-        assert (found.network.queue, found.network.wait_buffer) == (3, expected)
+        assert (found.queue, found.wait_buffer) == (3, expected)
     spaced = simulate_hot_spots(**SMALL, spacing=10, deviation=1).to_dict()["hot_spots"]
     assert set(np.diff([each["module"] for each in spaced]) % 64) <= {9, 10, 11}
     changing = simulate_hot_spots(**SMALL, new=0.05, remove=0.05).to_dict()
