@@ -143,24 +143,18 @@ def steps_by_rate(table: pl.DataFrame, least: int) -> alt.LayerChart:
         .sort("rate")
     )
     idle = f"idle {number(least)}"
-    where = panel(
-        axis("rate", RATE, table["rate"].to_list()),
-        axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False),
-        [*looks, idle], 300, HEIGHT,
-    )  # fmt: skip
+    x = axis("rate", RATE, table["rate"].to_list())
+    y = axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False)
+    where = panel(x, y, [*looks, idle], 300, HEIGHT)
     ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]
-    behind: list[alt.Chart] = []
+    layers: list[alt.Chart] = []
     first: Any = table.filter(~pl.col("stable"))["rate"].min()
     if first is not None:  # the interval of rates in which the network saturates
         below: Any = table.filter(pl.col("stable") & (pl.col("rate") < first))["rate"].max() or 0.0
         named = band_named("saturates", below, first)
-        behind = [*where.band(below, first), *where.above({named: (below, first)})]
-    layers = [
-        *behind,
-        *where.across(least, Look(REFERENCE, DOTTED)),
-        *where.lines(tidy, "of", looks),
-        *where.ends_of(tidy, "of", looks, ends),
-    ]
+        layers += [*where.band(below, first), *where.above({named: (below, first)})]
+    layers += where.across(least, Look(REFERENCE, DOTTED))
+    layers += [*where.lines(tidy, "of", looks), *where.ends_of(tidy, "of", looks, ends)]
     mean = table.drop_nulls("steps_mean").sort("rate")
     said = "No request was answered"
     if mean.height:

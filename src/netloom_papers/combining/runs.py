@@ -31,7 +31,7 @@ class HotSpot(Figures):
 
     Requests for it, and those that its module executed (of the background as well), each of which
     stands for all that had combined. Both also a step, over all steps of the run, and the part of
-    them in which the module was busy. ``elements`` are those that had it at first.
+    them in which the module was busy. So many ``elements`` had it at first.
     """
 
     seed: int = figure()

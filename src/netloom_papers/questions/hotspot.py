@@ -290,10 +290,8 @@ class HotSpotLoad(Figures):
     def too_much(self) -> str:
         """What happens to the requests that are too many."""
         if self.refused > (self.piled_up or 0):
-            return (
-                f"{percent(self.refused)} of the requests are refused, because the PE's queue is "
-                "full"
-            )
+            said = "of the requests are refused, because the PE's queue is full"
+            return f"{percent(self.refused)} {said}"
         where = self.fullest.removeprefix("requests ").removeprefix("replies ")
         return f"{percent(self.piled_up)} of the requests pile up {where}"
 
@@ -391,21 +389,18 @@ class HotSpotSimulation(OfSystem):
         """Return the rate that decides, its mark, and what it comes to."""
         bad = next((each for each in self.points if each.stable is False), None)
         kept = [each for each in self.points if each.stable and each.steps is not None]
-        if len(self.points) == 1 or not (kept or bad):
-            point = self.points[0]
+        below = [each for each in kept if bad is None or each.rate < bad.rate]
+        if len(self.points) == 1 or not below:
+            point = bad or self.points[0]
             mark: Mark = "fine" if point.stable else "act"
             unknown = point.stable is None or point.steps is None
             return point, "unknown" if unknown else mark, self._sentence(point)
+        last = below[-1]
         if bad is None:
-            last = kept[-1]
             said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}"
             return last, "fine", f"{said}: {self._took(last)}. {last.most_held}."
-        if not kept or kept[0].rate > bad.rate:
-            return bad, "act", self._sentence(bad)
-        below = [each for each in kept if each.rate < bad.rate][-1]
-        too_much = f"At rate {number(bad.rate)}, {bad.too_much}"
-        said = f"Keeps up to rate {number(below.rate)}: {self._took(below)}. {too_much}."
-        return bad, "limited", said
+        said = f"Keeps up to rate {number(last.rate)}: {self._took(last)}"
+        return bad, "limited", f"{said}. At rate {number(bad.rate)}, {bad.too_much}."
 
     def _sentence(self, point: HotSpotLoad) -> str:
         """Return what one rate comes to."""
@@ -589,7 +584,7 @@ def runs_of(
     jobs: Sequence[tuple[float, int]],
     tell: Callable[[int], None] = lambda _: None,
 ) -> tuple[list[CombiningRun], bool]:
-    """Return the run of each rate and seed, as far as they were come to, and whether they were not.
+    """Return the runs of rates and seeds that were begun, and whether Ctrl-C cut any short.
 
     The network is that of the question, perhaps with queues of another size.
     """

@@ -91,7 +91,6 @@ def test_tables_have_a_row_each():
     assert own.filter(pl.col("kind") != "waiting")["mean"].to_list() == run.queue_mean.tolist()
     assert own.filter(kind="waiting")["max"].to_list() == run.wait_max.tolist()
     assert own.filter(kind="requests", stage=5)["combining_rate"].item() == run.combining_rate[5]
-    assert [point["rate"] for point in found.to_dict()["points"]] == [0.1, 0.2]
     with pytest.raises(InputError, match="one of its points"):
         _ = found.point
 
@@ -175,12 +174,9 @@ def test_short_and_empty_runs_give_plain_data(odd):
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     if not data["requests"]["total"]:
         assert data["steps"] is None
-        assert data["verdict"]["mark"] == "unknown"
-        assert data["verdict"]["sentence"].startswith("No request was completed at rate ")
     if odd == {"steps": 1}:
         assert data["stable"] is None
         assert "too short" in data["reason"]
-        assert data["verdict"]["sentence"].startswith("Too short to tell at rate 0.15: ")
         assert data["throughput"] is None
     assert found.stages().height == 2 * 20
     assert "omega:64" in repr(found)
@@ -237,9 +233,6 @@ def test_the_critical_queue_is_the_largest_that_shows():
         assert rises[size] > 0.1 >= rises[size + 1]
     strict = find_critical_queue(64, 4, rate=0.2, steps=500, replications=5, rise=2)
     assert strict.sizes[0.2] < found.sizes[0.2]
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert [each["critical_queue"] for each in data["rates"]] == list(found.sizes.values())
-    assert data["provenance"]["configuration"]["replications"] == 5
 
 
 def test_a_hot_spot_alone_needs_two_places_at_most():
