@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.figures import SHARE, Figures, figure, unseen
+from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation import steady
 from netloom_papers.combining.hot_spots import HotSpotTraffic
@@ -24,24 +24,6 @@ BATCHES = 64
 HEARING = 2**18
 """Steps times processing elements between two looks at whether to stop: some 10 ms at a usual load,
 some tenths of a second where every element asks in every step."""
-
-
-class HotSpot(Figures):
-    """A hot spot of a run.
-
-    Requests for it, and those that its module executed (of the background as well), each of which
-    stands for all that had combined. Both also a step, over all steps of the run, and the part of
-    them in which the module was busy. So many ``elements`` had it at first.
-    """
-
-    seed: int = figure()
-    module: int = figure()
-    elements: int = figure()
-    requests: int = figure()
-    accesses: int = figure()
-    requests_per_step: float = figure()
-    accesses_per_step: float = figure()
-    busy: float = figure(unit=SHARE)
 
 
 class CombiningRun(Figures):
@@ -79,7 +61,9 @@ class CombiningRun(Figures):
         float64[K]: of the requests that come to a stage, those that another takes along.
     hot_spots
         All that were hot spots at the beginning, in the order drawn, and those that came later and
-        were asked for.
+        were asked for: their ``module``, the ``elements`` that had each at first, ``requests`` for
+        it, and ``accesses``, those that its module executed (of the background as well). Also both
+        per step, over all steps of the run, and the part of them in which the module was ``busy``.
     throughput, throughput_ci95
         Requests completed per element and step, after the start-up and before requests end.
     stable, reason
@@ -139,7 +123,7 @@ class CombiningRun(Figures):
     wait_max: Ints = unseen()
     wait_used: Ints = unseen()
     combining_rate: Floats = unseen()
-    hot_spots: tuple[HotSpot, ...] = unseen()
+    hot_spots: dict[str, NDArray[Any]] = unseen()
     piles_up: bool = unseen()
 
 
@@ -206,7 +190,7 @@ def run_combining(
         combining_rate=np.divide(
             engine.combined, arrived, out=np.zeros(len(arrived)), where=arrived > 0
         ),
-        hot_spots=_hot_spots(engine, seed),
+        hot_spots=_hot_spots(engine),
         **kept_up,
         interrupted=made < steps or engine.in_flight > 0,
         moves=engine.moves,
@@ -227,25 +211,23 @@ def steps_of(counts: Ints) -> dict[str, Any]:
     return {"mean": mean, "min": int(seen[0]), "p50": middle, "p99": high, "max": int(seen[-1])}
 
 
-def _hot_spots(engine: CombiningEngine, seed: int) -> tuple[HotSpot, ...]:
-    """Return the hot spots at first, and those that came later and were asked for."""
-    traffic, issued, executed = engine.traffic, engine.issued_to, engine.accesses
-    came = np.setdiff1d(np.flatnonzero(issued), traffic.hot_spots)
+def _hot_spots(engine: CombiningEngine) -> dict[str, NDArray[Any]]:
+    """Return the hot spots at first, and those that came later and were asked for, as columns."""
+    traffic = engine.traffic
+    came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
+    modules = np.concatenate([traffic.hot_spots, came])
     elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=traffic.pes)
-    steps, service = max(engine.step, 1), engine.network.service_steps
-    return tuple(
-        HotSpot(
-            seed=seed,
-            module=module,
-            elements=int(elements[module]),
-            requests=int(issued[module]),
-            accesses=int(executed[module]),
-            requests_per_step=issued[module] / steps,
-            accesses_per_step=executed[module] / steps,
-            busy=executed[module] * service / steps,
-        )
-        for module in [*traffic.hot_spots.tolist(), *came.tolist()]
-    )
+    requests, accesses = engine.issued_to[modules], engine.accesses[modules]
+    steps = max(engine.step, 1)
+    return {
+        "module": modules,
+        "elements": elements[modules],
+        "requests": requests,
+        "accesses": accesses,
+        "requests_per_step": requests / steps,
+        "accesses_per_step": accesses / steps,
+        "busy": accesses * engine.network.service_steps / steps,
+    }
 
 
 def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:

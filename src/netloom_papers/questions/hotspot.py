@@ -11,7 +11,7 @@ from pydantic import Field
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, figure, framed, known
+from netloom.base.figures import SHARE, Figures, Number, figure, framed, known, records
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
@@ -29,7 +29,7 @@ from netloom.simulation.steady import batch_interval, interval_over_runs
 from netloom_papers.combining import CombiningNetwork
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.network import MOST_STEPS
-from netloom_papers.combining.runs import THROUGHPUT, CombiningRun, HotSpot, run_combining, steps_of
+from netloom_papers.combining.runs import THROUGHPUT, CombiningRun, run_combining, steps_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -216,6 +216,24 @@ class QueueLengths(Figures):
     ci95: float | None = figure("± 95 %", "packets")
     max: int = figure(unit="packets", lead=True)
     used: Number | None = figure("ever used", "queues", default=None, optional=True)
+
+
+class HotSpot(Figures):
+    """A hot spot of a run.
+
+    Requests for it, and those that its module executed, each of which stands for all that had
+    combined. Both also a step, over all steps of the run, and the part of them in which the module
+    was busy.
+    """
+
+    seed: int = figure()
+    module: int = figure()
+    elements: int = figure()
+    requests: int = figure()
+    accesses: int = figure()
+    requests_per_step: float = figure()
+    accesses_per_step: float = figure()
+    busy: float = figure(unit=SHARE)
 
 
 class Stage(Figures):
@@ -670,6 +688,10 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
     queue = [lengths("queue", level) for level in range(2 * stages + 2)]
     wait = [lengths("wait", stage) for stage in range(stages)]
     combined = np.array([run.combining_rate for run in runs])
+    hot_spots: list[HotSpot] = []
+    for run in runs:
+        seeds = np.full(len(run.hot_spots["module"]), run.seed)
+        hot_spots += records(HotSpot, run.hot_spots | {"seed": seeds})
 
     def total(name: str) -> Any:
         return sum(getattr(run, name) for run in runs)
@@ -734,7 +756,7 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
             )
             for stage in range(stages)
         ),
-        hot_spots=tuple(hot for run in runs for hot in run.hot_spots),
+        hot_spots=tuple(hot_spots),
         moves=total("moves"),
         cpu_seconds=total("cpu_seconds"),
         reason=reason,
