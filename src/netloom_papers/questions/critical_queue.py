@@ -92,9 +92,7 @@ class Search(Figures):
 
     @property
     def sentence(self) -> str:
-        """What was found."""
-        if self.interrupted:
-            return "Interrupted before the size was found."
+        """What was found, unless it was interrupted."""
         if self.size is None:
             times, runs = (counted(self.runs, what) for what in ("time", "replication"))
             return (
@@ -154,10 +152,9 @@ class CriticalQueues(hotspot.OfSystem):
         lines = dict[str, str]()
         if less is not None:
             steps = counted(number(less.steps_mean), "step")
-            lines["less"] = (
-                f"queues of {less.size}: {steps}, {percent(less.refused)} of the requests "
-                f"refused, queues {percent(less.rise)} longer at stage {less.stage}"
-            )
+            refused = f"{percent(less.refused)} of the requests refused"
+            longer = f"queues {percent(less.rise)} longer at stage {less.stage}"
+            lines["less"] = f"queues of {less.size}: {steps}, {refused}, {longer}"
         note = (
             f"A size suffices if no stage's mean queue is more than {percent(asked['rise'])} "
             "longer than an unbounded one (median of the replications)."
@@ -200,10 +197,8 @@ class CriticalQueues(hotspot.OfSystem):
             for each in self.rates
             if each.enough is not None
         ]
-        return [
-            f"{self.of}; least sizes that suffice: {', '.join(suffice) or 'none'}; rates in "
-            f"{THROUGHPUT}"
-        ]
+        least = f"least sizes that suffice: {', '.join(suffice) or 'none'}"
+        return [f"{self.of}; {least}; rates in {THROUGHPUT}"]
 
     def parts(self) -> dict[str, Any]:
         """Return by how much the queue of a stage is longer, and the steps of a request, by size.
