@@ -148,14 +148,6 @@ def test_queues_too_large_to_be_full_by_the_end_do_not_make_it_settle():
     assert point.note.startswith("figures depend on how long a run lasts: requests pile up")
 
 
-def test_unlimited_combining_relieves_a_slow_memory():
-    slow = COUNTER | {"service_steps": 8}
-    assert simulate_hot_spots(**slow).point.stable is False
-    relieved = simulate_hot_spots(**slow, unlimited=True)
-    assert relieved.point.stable
-    assert relieved.point.steps.max < 4 * relieved.unhindered_steps
-
-
 def test_the_verdict_names_the_fullest_stage_and_the_sizes():
     found = simulate_hot_spots(pes=512)
     point = found.point
@@ -188,11 +180,7 @@ def test_short_and_empty_runs_give_plain_data(odd):
         ({"pes": 500}, "pes: found 500"),
         ({"pes": 64, "switch_size": 3}, "switch_size: found"),
         ({"pes": 32, "switch_size": 4}, "pes: found 32"),
-        ({"hot_spots": 0}, "hot_spots: found 0; expected 1 to 512"),
         ({"pes": 4}, "hot_spots: found 8; expected 1 to 4"),
-        ({"spacing": 61, "deviation": 9}, r"spacing: found 8 hot spots \* \(61 \+ 9\)"),
-        ({"deviation": 2}, "deviation: found 2 without a spacing"),
-        ({"per_pe": 9}, "per_pe: found 9; expected 1 to 8"),
         ({"rate": 1.5}, "rate: found 1.5; expected a probability"),
         ({"rate": -0.1}, "rate: found -0.1"),
         ({"queue": 0}, "queue: found 0; expected at least 1 packet, or unbounded"),
