@@ -182,17 +182,27 @@ class HotSpotTraffic:
             assert given.dtype.kind in "iu", f"{name} of {given.dtype}"
             object.__setattr__(self, name, np.ascontiguousarray(given, np.int32))
         assert self.per_pe >= 1, "no place for a hot spot"
-        hot_spots, pes = self.hot_spots, self.pes
-        outside = (hot_spots < 0) | (hot_spots >= pes)
-        if outside.any():
-            found = f"module {hot_spots[np.argmax(outside)]}"
-            raise InputError("hot_spots", found, f"0 to {pes - 1}")
+        hot_spots, assigned, pes = self.hot_spots, self.assigned, self.pes
         if not len(hot_spots):
             raise InputError("hot_spots", "none", f"1 to {pes}, the modules")
+        outside = hot_spots[(hot_spots < 0) | (hot_spots >= pes)]
+        if len(outside):
+            raise InputError("hot_spots", f"module {outside[0]}", f"0 to {pes - 1}")
         module, times = np.unique(hot_spots, return_counts=True)
         if times.max() > 1:
             raise InputError("hot_spots", f"module {module[np.argmax(times)]} twice", "each once")
-        _check_assigned(self.assigned, hot_spots)
+        ascending = np.sort(assigned, axis=1)
+        wrong = {
+            "a module that is no hot spot": ~np.isin(assigned, [-1, *hot_spots.tolist()]),
+            "a hot spot behind an empty place": (assigned[:, :-1] < 0) & (assigned[:, 1:] >= 0),
+            "the same hot spot twice": (np.diff(ascending) == 0) & (ascending[:, 1:] >= 0),
+        }
+        for what, where in wrong.items():
+            if where.any():
+                pe = int(np.argmax(where.any(axis=1)))
+                found = f"{what}, PE {pe}: {', '.join(map(str, assigned[pe].tolist()))}"
+                wanted = "different hot spots, and -1 behind the last"
+                raise InputError("assigned", found, wanted)
 
     @property
     def pes(self) -> int:
@@ -365,25 +375,3 @@ def _check_pes(pes: int) -> None:
 def _check_probability(name: str, value: float) -> None:
     if not 0 <= value <= 1:  # NaN is neither
         raise InputError(name, f"{value:g}", "a probability from 0 to 1")
-
-
-def _check_assigned(assigned: Ints, hot_spots: Ints) -> None:
-    """Refuse what a PE cannot ask for, naming the first such PE."""
-    pes = len(assigned)
-    is_hot = np.zeros(pes + 1, np.bool_)
-    is_hot[hot_spots] = True
-    inside = (assigned >= 0) & (assigned < pes)
-    wrong = (assigned != -1) & ~is_hot[np.where(inside, assigned, pes)]
-    gap = (assigned[:, :-1] < 0) & (assigned[:, 1:] >= 0)
-    ascending = np.sort(assigned, axis=1)
-    twice = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] >= 0)
-    for where, what in (
-        (wrong, "a module that is no hot spot"),
-        (gap, "a hot spot behind an empty place"),
-        (twice, "the same hot spot twice"),
-    ):
-        if where.any():
-            pe = int(np.argmax(where.any(axis=1)))
-            listed = ", ".join(map(str, assigned[pe].tolist()))
-            found = f"{what}, PE {pe}: {listed}"
-            raise InputError("assigned", found, "different hot spots, and -1 behind the last")

@@ -174,6 +174,34 @@ class CombiningEngine:
     keep_requests
         Whether to keep each completed request, 33 bytes.
 
+    Attributes
+    ----------
+    step
+        Steps that have been simulated.
+    issued, completed
+        Requests made and not discarded, and those whose replies have come back.
+    discarded_waiting, discarded_full
+        Requests discarded since the last one for the same hot spot was not completed, and since
+        their element's queue was full.
+    moves
+        How often a packet has moved by a stage, alone or into its partner.
+    latency_counts
+        int64[any]: how many completed requests took so many steps, from 0 on.
+    per_step
+        int64[step, 3]: requests issued, completed, and the steps that the latter took.
+    hot_spots
+        The hot spots as they are now, by module number.
+    assigned
+        int32[N, per_pe], the hot spots that each element has now, -1 behind the last.
+    population_sums, wait_sums
+        int64[2 K + 2], int64[K]: packets in the queues of each level, and in the wait pools of each
+        stage, at the end of a step, summed.
+    queue_max, pool_max
+        int32[2 K + 2, N], int32[K, N]: the most packets that were ever in each queue, by level and
+        line, and in each wait pool, by stage and line.
+    combined
+        int64[K]: requests that were absorbed by another at each stage.
+
     Raises
     ------
     InputError
@@ -205,8 +233,9 @@ class CombiningEngine:
             raise InputError("assigned", f"{traffic.pes} PEs", f"{network.pes}, as the network has")
         self.network, self.traffic = network, traffic
         self._line_of = network.lines_of(np.arange(network.pes))
-        self._hot_spots = HotSpotList(traffic, seed)
-        self._drained = False
+        self.hot_spots = traffic.hot_spots.tolist()
+        self.assigned = traffic.assigned.copy()
+        self._seed, self._drained = seed, False
         quiet = {0.0: 0.0, 1.0: -np.inf}.get(traffic.rate)
         switches = network.pes // network.switch_size
         self._setup = layout.Setup(
@@ -229,23 +258,13 @@ class CombiningEngine:
             words=-(-switches // 8),
             keep=keep_requests,
         )
-        self._state = _state(self._setup, seed)
+        self._state = state = _state(self._setup, seed)
+        self.population_sums, self.wait_sums = state.population_sums, state.wait_sums
+        self.queue_max = np.asarray(state.queues["longest"]).reshape(-1, network.pes)
+        self.pool_max = np.asarray(state.pools["longest"]).reshape(-1, network.pes)
+        self.combined = state.combined
         self._give_hot_spots()
-
-    @property
-    def step(self) -> int:
-        """Steps that have been simulated."""
-        return int(self._state.counts["step"][0])
-
-    @property
-    def issued(self) -> int:
-        """Requests made and not discarded."""
-        return int(self._state.counts["issued"][0])
-
-    @property
-    def completed(self) -> int:
-        """Requests whose replies have come back."""
-        return int(self._state.counts["completed"][0])
+        self._count()
 
     @property
     def in_flight(self) -> int:
@@ -253,59 +272,9 @@ class CombiningEngine:
         return self.issued - self.completed
 
     @property
-    def discarded_waiting(self) -> int:
-        """Requests discarded since the last one for the same hot spot was not completed."""
-        return int(self._state.counts["waiting"][0])
-
-    @property
-    def discarded_full(self) -> int:
-        """Requests discarded since their element's queue was full."""
-        return int(self._state.counts["full"][0])
-
-    @property
-    def moves(self) -> int:
-        """How often a packet has moved by a stage, alone or into its partner."""
-        return int(self._state.left.sum())
-
-    @property
-    def latency_counts(self) -> Ints:
-        """How many completed requests took so many steps, from 0 on: int64[any]."""
-        return self._state.latency_counts
-
-    @property
-    def per_step(self) -> Ints:
-        """Requests issued, completed, and the steps that the latter took: int64[step, 3]."""
-        return self._state.per_step.reshape(-1, 3)[: self.step]
-
-    @property
-    def population_sums(self) -> Ints:
-        """Packets in the queues of each level at the end of a step, summed: int64[2 K + 2]."""
-        return self._state.population_sums
-
-    @property
-    def wait_sums(self) -> Ints:
-        """Packets in the wait pools of each stage at the end of a step, summed: int64[K]."""
-        return self._state.wait_sums
-
-    @property
-    def queue_max(self) -> Ints:
-        """The most packets that were ever in each queue: int32[2 K + 2, N], by level and line."""
-        return np.asarray(self._state.queues["longest"]).reshape(-1, self.network.pes)
-
-    @property
-    def pool_max(self) -> Ints:
-        """The most packets that were ever in each wait pool: int32[K, N], by stage and line."""
-        return np.asarray(self._state.pools["longest"]).reshape(-1, self.network.pes)
-
-    @property
     def arrived(self) -> Ints:
         """Requests that entered each stage, those that combined there included: int64[K]."""
         return self._state.entered[1 : self.network.stages + 1] + self.combined
-
-    @property
-    def combined(self) -> Ints:
-        """Requests that were absorbed by another at each stage: int64[K]."""
-        return self._state.combined
 
     @property
     def issued_to(self) -> Ints:
@@ -326,16 +295,6 @@ class CombiningEngine:
     def background_memory(self) -> Ints:
         """The word of each module that its other requests are for, int64[N]."""
         return self._state.memory[self.network.pes + self._line_of]
-
-    @property
-    def hot_spots(self) -> Ints:
-        """The hot spots as they are now, by module number."""
-        return np.array(self._hot_spots.hot_spots, np.int32)
-
-    @property
-    def assigned(self) -> Ints:
-        """The hot spots that each element has now, int32[N, per_pe]."""
-        return self._hot_spots.assigned
 
     @property
     def requests(self) -> Records:
@@ -359,9 +318,10 @@ class CombiningEngine:
         """
         assert not self._drained, "requests have ended"
         assert until <= MOST_STEPS, f"{until} steps"
-        for step in self._hot_spots.changing_steps(self.step, until).tolist():
+        for step in self._changing_steps(until):
             self._run(step, generate=True)
             self._change(step)
+            self._give_hot_spots()
         self._run(until, generate=True)
 
     def drain(self, most_steps: int = MOST_STEPS) -> None:
@@ -376,8 +336,19 @@ class CombiningEngine:
             end = min(until, self.step + max(1024, self.step))
             self._make_room(end, generate=generate)
             ended = run(self._setup, self._state, end, generate)
+            self._count()
             assert ended != layout.LOST, f"a packet was lost in step {self.step}"
             assert ended != layout.STUCK, f"nothing moves since step {self.step}"
+
+    def _count(self) -> None:
+        """Take over what the kernel has counted."""
+        state, counts = self._state, self._state.counts[0]
+        self.step, self.issued = int(counts["step"]), int(counts["issued"])
+        self.completed = int(counts["completed"])
+        self.discarded_waiting, self.discarded_full = int(counts["waiting"]), int(counts["full"])
+        self.moves = int(state.left.sum())
+        self.latency_counts = state.latency_counts
+        self.per_step = state.per_step.reshape(-1, 3)[: self.step]
 
     def _make_room(self, end: int, *, generate: bool) -> None:
         """Make room for what comes until a step, and for new packets if that is short."""
@@ -400,22 +371,49 @@ class CombiningEngine:
         if more:
             self._state = state._replace(**more)
 
+    def _changing_steps(self, until: int) -> list[int]:
+        """Return the steps before ``until`` in which hot spots may change."""
+        traffic = self.traffic
+        if traffic.new == traffic.remove == 0:
+            return []
+        steps = np.arange(self.step, until)
+        goes, comes = uniforms(self._seed, layout.CHANGES, steps, [[0], [2]])
+        found: list[int] = steps[(goes < traffic.remove) | (comes < traffic.new)].tolist()
+        return found
+
     def _change(self, step: int) -> None:
-        """Let hot spots come and go. What elements wait for moves with their places."""
-        state, setup = self._state, self._setup
-        in_flight = (state.issued_to - state.answered_to)[self._line_of]
-        outstanding = state.outstanding.reshape(setup.lines, setup.places)
-        for pe, place in self._hot_spots.change(step, in_flight):
-            outstanding[pe, place:-1] = outstanding[pe, place + 1 :]
-            outstanding[pe, -1] = 0
-        self._give_hot_spots()
+        """Let hot spots come and go before the requests of a step.
+
+        First a random one goes with probability ``traffic.remove``, but never the last one. The
+        places behind it move down by one, and what elements wait for moves with them. Then a module
+        becomes one with probability ``new``, if there is one that is none and has no request in
+        flight. Elements with a free place take it with probability ``assign``.
+        """
+        traffic, state, assigned = self.traffic, self._state, self.assigned
+        drawn = uniforms(self._seed, layout.CHANGES, step, np.arange(4))
+        goes, which, comes, where = drawn.tolist()
+        if goes < traffic.remove and len(self.hot_spots) > 1:
+            module = self.hot_spots.pop(int(which * len(self.hot_spots)))
+            outstanding = state.outstanding.reshape(assigned.shape)
+            for pe, place in np.argwhere(assigned == module).tolist():
+                for row, empty in ((assigned[pe], -1), (outstanding[pe], 0)):
+                    row[place:-1] = row[place + 1 :]
+                    row[-1] = empty
+        cold = (state.issued_to == state.answered_to)[self._line_of]
+        cold[self.hot_spots] = False
+        modules = np.flatnonzero(cold)
+        if comes < traffic.new and len(modules):
+            self.hot_spots.append(int(modules[int(where * len(modules))]))
+            taken = (assigned >= 0).sum(axis=1)
+            drawn = uniforms(self._seed, layout.TAKES, step, np.arange(len(taken)))
+            takes = np.flatnonzero((taken < assigned.shape[1]) & (drawn < traffic.assign))
+            assigned[takes, taken[takes]] = self.hot_spots[-1]
 
     def _give_hot_spots(self) -> None:
         """Tell the kernel which lines each element asks for."""
-        assigned = self._hot_spots.assigned
-        lines = np.where(assigned >= 0, self._line_of[assigned], -1)
+        lines = np.where(self.assigned >= 0, self._line_of[self.assigned], -1)
         self._state.assigned[:] = lines.ravel()
-        self._state.num_assigned[:] = (assigned >= 0).sum(axis=1)
+        self._state.num_assigned[:] = (self.assigned >= 0).sum(axis=1)
 
 
 def _state(setup: layout.Setup, seed: int) -> layout.State:
@@ -473,55 +471,3 @@ def _with_free(packets: Records, size: int, counts: Records) -> Records:
     counts["free_packet"] = len(packets)
     counts["free_packets"] += len(fresh)
     return longer
-
-
-class HotSpotList:
-    """The hot spots of a network, and those that each processing element has.
-
-    In each step first a random hot spot goes with probability ``traffic.remove``, but never the
-    last one. Then a module becomes one with probability ``new``, if there is one that is none and
-    has no request in flight. Elements with a free place take it with probability ``assign``.
-    """
-
-    def __init__(self, traffic: HotSpotTraffic, seed: int) -> None:
-        self._traffic, self._seed = traffic, seed
-        self.hot_spots = traffic.hot_spots.tolist()
-        self.assigned = traffic.assigned.copy()
-
-    def changing_steps(self, begin: int, end: int) -> Ints:
-        """Return the steps from ``begin``, before ``end``, in which something may change."""
-        traffic = self._traffic
-        if traffic.new == traffic.remove == 0:
-            return np.zeros(0, np.int64)
-        steps = np.arange(begin, end)
-        drawn = uniforms(self._seed, layout.CHANGES, steps[:, None], [[0, 2]])
-        return steps[(drawn[:, 0] < traffic.remove) | (drawn[:, 1] < traffic.new)]
-
-    def change(self, step: int, in_flight: Ints) -> list[list[int]]:
-        """Make the changes of a step, in which no request has been made yet.
-
-        ``in_flight`` is int64[modules], requests for each hot spot that have not been answered.
-        Returns (element, place) for each element that lost its hot spot at a place: the places
-        behind it have moved down by one.
-        """
-        traffic = self._traffic
-        goes, which, comes, where = uniforms(
-            self._seed, layout.CHANGES, step, np.arange(4)
-        ).tolist()
-        lost: list[list[int]] = []
-        if goes < traffic.remove and len(self.hot_spots) > 1:
-            module = self.hot_spots.pop(int(which * len(self.hot_spots)))
-            lost = np.argwhere(self.assigned == module).tolist()
-            for pe, place in lost:
-                self.assigned[pe, place:-1] = self.assigned[pe, place + 1 :]
-                self.assigned[pe, -1] = -1
-        cold = in_flight == 0
-        cold[self.hot_spots] = False
-        modules = np.flatnonzero(cold)
-        if comes < traffic.new and len(modules):
-            self.hot_spots.append(int(modules[int(where * len(modules))]))
-            taken = (self.assigned >= 0).sum(axis=1)
-            drawn = uniforms(self._seed, layout.TAKES, step, np.arange(len(taken)))
-            takes = np.flatnonzero((taken < self.assigned.shape[1]) & (drawn < traffic.assign))
-            self.assigned[takes, taken[takes]] = self.hot_spots[-1]
-        return lost

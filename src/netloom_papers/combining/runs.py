@@ -1,25 +1,18 @@
-"""Runs of a combining network, and the queue size below which such a network suffers.
-
-Each of several runs has hot spots and requests of its own.
-"""
+"""Runs of a combining network: until all requests are answered, and what they were like."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Number, derived, figure, unseen
+from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.simulation import steady
-from netloom.simulation.side_by_side import run_all
 from netloom_papers.combining.hot_spots import HotSpotTraffic
 from netloom_papers.combining.network import MOST_STEPS, CombiningEngine, CombiningNetwork
 
@@ -43,6 +36,8 @@ class CombiningRun(Figures):
 
     Attributes
     ----------
+    rate, seed
+        The probability that an element makes a request in a step, and the seed.
     steps, finalisation_steps
         Steps in which requests were made (Z, or as far as it came), and those after them until all
         were completed.
@@ -57,21 +52,18 @@ class CombiningRun(Figures):
         Seeds differ by more, because their hot spots do.
     latency_counts
         int64[any]: requests that took so many steps, from 0 on.
-    queue_mean, queue_max, queues_used
+    queue_mean, queue_max, queue_used
         float64, int32, int64[2 K + 2], by level: processing elements, requests behind stages 0 to
         K − 1, memory modules, replies behind stages K − 1 to 0.
-    wait_mean, wait_max, pools_used
+    wait_mean, wait_max, wait_used
         float64, int32, int64[K]: packets in wait pools, by stage.
     combining_rate
         float64[K]: of the requests that come to a stage, those that another takes along.
-    modules
-        int32[any]: all modules that were hot spots at the beginning, in the order drawn, and those
-        that came later and were asked for.
-    elements
-        int64[any]: processing elements that had each of them at first.
-    requests_to, accesses_of
-        int64[any]: requests for each of them, and those that its module executed (of the
-        background as well).
+    hot_spots
+        All that were hot spots at the beginning, in the order drawn, and those that came later and
+        were asked for: their ``module``, the ``elements`` that had each at first, ``requests`` for
+        it, and ``accesses``, those that its module executed (of the background as well). Also both
+        per step, over all steps of the run, and the part of them in which the module was ``busy``.
     throughput, throughput_ci95
         Requests completed per element and step, after the start-up and before requests end.
     stable, reason
@@ -97,6 +89,8 @@ class CombiningRun(Figures):
         Time it took one processor.
     """
 
+    rate: float = figure(unit=THROUGHPUT, key=True)
+    seed: int = figure()
     stable: bool | None = figure("keeps up", key=True)
     requests: int = figure()
     requests_per_pe: float = figure()
@@ -124,15 +118,12 @@ class CombiningRun(Figures):
     latency_counts: Ints = unseen()
     queue_mean: Floats = unseen()
     queue_max: Ints = unseen()
-    queues_used: Ints = unseen()
+    queue_used: Ints = unseen()
     wait_mean: Floats = unseen()
     wait_max: Ints = unseen()
-    pools_used: Ints = unseen()
+    wait_used: Ints = unseen()
     combining_rate: Floats = unseen()
-    modules: Ints = unseen()
-    elements: Ints = unseen()
-    requests_to: Ints = unseen()
-    accesses_of: Ints = unseen()
+    hot_spots: dict[str, NDArray[Any]] = unseen()
     piles_up: bool = unseen()
 
 
@@ -177,17 +168,16 @@ def run_combining(
     made = engine.step
     while engine.in_flight and not stopped():
         engine.drain(hearing)
-    interrupted = made < steps or engine.in_flight > 0
-    came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
-    modules = np.concatenate([traffic.hot_spots, came]).astype(np.int32)
-    elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=network.pes)
-    arrived = engine.arrived
-    took, kept_up = _latency(engine), _kept_up(engine, made)
-    refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
-    piles_up = kept_up["stable"] is False and refused <= steady.BEHIND
-    if piles_up:
-        took["steps_ci95"] = np.nan
+    arrived, counts = engine.arrived, np.trim_zeros(engine.latency_counts, "b")
+    kept_up = _kept_up(engine, made)
+    took: dict[str, Any] = {"steps_ci95": np.nan}
+    took |= {f"steps_{name}": float(value) for name, value in steps_of(counts).items()}
+    if engine.completed and not kept_up["piles_up"]:
+        _, completed, spent = _batches(engine.per_step)
+        _, took["steps_ci95"] = steady.run_interval(spent, completed)
     return CombiningRun(
+        rate=traffic.rate,
+        seed=seed,
         steps=made,
         finalisation_steps=engine.step - made,
         requests=engine.issued,
@@ -195,47 +185,61 @@ def run_combining(
         discarded_waiting=engine.discarded_waiting,
         discarded_full=engine.discarded_full,
         **took,
-        latency_counts=np.trim_zeros(engine.latency_counts, "b"),
+        latency_counts=counts,
         **_use(engine, max(made, 1)),
         combining_rate=np.divide(
             engine.combined, arrived, out=np.zeros(len(arrived)), where=arrived > 0
         ),
-        modules=modules,
-        elements=elements[modules],
-        requests_to=engine.issued_to[modules],
-        accesses_of=engine.accesses[modules],
+        hot_spots=_hot_spots(engine),
         **kept_up,
-        piles_up=piles_up,
-        interrupted=interrupted,
+        interrupted=made < steps or engine.in_flight > 0,
         moves=engine.moves,
         cpu_seconds=time.thread_time() - began,
     )
 
 
-def _latency(engine: CombiningEngine) -> dict[str, Any]:
-    """Return the figures of ``steps_*``."""
-    names = [f"steps_{name}" for name in ("mean", "ci95", "min", "p50", "p99", "max")]
-    if not engine.completed:
-        return dict.fromkeys(names, np.nan)
-    _, completed, steps = _batches(engine.per_step)
-    mean = float(steps.sum() / completed.sum())
-    _, half = steady.run_interval(steps, completed)
-    middle, high = steady.percentiles(engine.latency_counts, (50, 99)).tolist()
-    seen = np.flatnonzero(engine.latency_counts)
-    figures = (mean, half, float(seen[0]), middle, high, float(seen[-1]))
-    return dict(zip(names, figures, strict=True))
+def steps_of(counts: Ints) -> dict[str, Any]:
+    """Return the mean of steps, the least, two percentiles and the most. NaN if there are none.
+
+    ``counts`` is int64[any]: how many requests took so many steps, from 0 on.
+    """
+    seen = np.flatnonzero(counts)
+    if not len(seen):
+        return dict.fromkeys(("mean", "min", "p50", "p99", "max"), np.nan)
+    middle, high = steady.percentiles(counts, (50, 99)).tolist()
+    mean = float(counts @ np.arange(len(counts)) / counts.sum())
+    return {"mean": mean, "min": int(seen[0]), "p50": middle, "p99": high, "max": int(seen[-1])}
+
+
+def _hot_spots(engine: CombiningEngine) -> dict[str, NDArray[Any]]:
+    """Return the hot spots at first, and those that came later and were asked for, as columns."""
+    traffic = engine.traffic
+    came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
+    modules = np.concatenate([traffic.hot_spots, came])
+    elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=traffic.pes)
+    requests, accesses = engine.issued_to[modules], engine.accesses[modules]
+    steps = max(engine.step, 1)
+    return {
+        "module": modules,
+        "elements": elements[modules],
+        "requests": requests,
+        "accesses": accesses,
+        "requests_per_step": requests / steps,
+        "accesses_per_step": accesses / steps,
+        "busy": accesses * engine.network.service_steps / steps,
+    }
 
 
 def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
     """Return means, maxima and numbers of the queues by level and of the pools by stage."""
     found: dict[str, Any] = {}
-    for what, whats, sums, longest in (
-        ("queue", "queues", engine.population_sums, engine.queue_max),
-        ("wait", "pools", engine.wait_sums, engine.pool_max),
+    for what, sums, longest in (
+        ("queue", engine.population_sums, engine.queue_max),
+        ("wait", engine.wait_sums, engine.pool_max),
     ):
         used = np.count_nonzero(longest, axis=1)
         means, most = sums / steps / np.maximum(used, 1), longest.max(axis=1)
-        found |= {f"{what}_mean": means, f"{what}_max": most, f"{whats}_used": used}
+        found |= {f"{what}_mean": means, f"{what}_max": most, f"{what}_used": used}
         found |= {f"mean_{what}": float(means.mean()), f"longest_{what}": int(most.max())}
     return found
 
@@ -243,21 +247,21 @@ def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
 def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     """Return what was completed per element and step, and whether that is what was asked for."""
     per_step = engine.per_step[:made].astype(np.float64)
-    pes = engine.network.pes
-    whole = made // steady.BATCH * steady.BATCH
-    starts = steady.mser5(per_step[:whole, 1].reshape(-1, steady.BATCH).mean(axis=1))
-    begin = made // 2 if starts is None else steady.BATCH * starts
-    if made - begin < BATCHES:
+    begin = steady.warmup_packets(per_step[:, 1])
+    per_step = per_step[made // 2 if begin is None else begin :]
+    many = len(per_step)
+    if many < BATCHES:
+        found = dict.fromkeys(("throughput", "throughput_ci95", "growth"), np.nan)
         reason = f"too short to tell: {made} steps"
-        too_short = {"stable": None, "growth": np.nan, "reason": reason}
-        return {"throughput": np.nan, "throughput_ci95": np.nan, **too_short}
-    _, completed, _ = _batches(per_step[begin:])
-    spans = np.diff(_edges(made - begin)) * float(pes)
-    throughput, half = steady.run_interval(completed, spans)
-    backlog = np.cumsum(per_step[:, 0] - per_step[:, 1])[begin + _edges(made - begin)[1:] - 1]
-    slope, straight = steady.fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
+        return found | {"stable": None, "piles_up": False, "reason": reason}
+    _, completed, _ = _batches(per_step)
+    edges = _edges(many)
+    throughput, half = steady.run_interval(completed, np.diff(edges) * float(engine.network.pes))
+    in_flight = np.cumsum(engine.per_step[:made, 0] - engine.per_step[:made, 1])[-many:]
+    backlog = in_flight[edges[1:] - 1].astype(np.float64)
+    slope, straight = steady.fitted_line(edges[1:].astype(np.float64), backlog)
     refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
-    asked = float(per_step[begin:, 0].mean())
+    asked = float(per_step[:, 0].mean())
     growth = slope / asked if asked else 0.0
     said = f"{100 * growth:.2g} % of the requests made (R² = {straight:.2f})"
     stable, reason = False, f"requests in flight grow by {slope:.3g} a step, {said}"
@@ -266,8 +270,14 @@ def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     elif not (growth > steady.BEHIND and straight > steady.STRAIGHT):
         stable = True
         reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
-    verdict = {"stable": stable, "growth": growth, "reason": reason}
-    return {"throughput": throughput, "throughput_ci95": half, **verdict}
+    return {
+        "throughput": throughput,
+        "throughput_ci95": half,
+        "growth": growth,
+        "stable": stable,
+        "piles_up": not stable and refused <= steady.BEHIND,
+        "reason": reason,
+    }
 
 
 def _edges(length: int) -> Ints:
@@ -278,212 +288,3 @@ def _batches(per_step: NDArray[np.generic]) -> Floats:
     """Return sums over batches of equal length: float64[3, batches]."""
     starts = _edges(len(per_step))[:-1]
     return np.add.reduceat(per_step, starts, axis=0).T.astype(np.float64)
-
-
-class Steps(Figures):
-    """The steps that requests took: their mean, half its 95 % interval over runs, percentiles."""
-
-    mean: float = figure("round trip", "steps", half="ci95", lead=True, key=True)
-    ci95: float | None = figure("± 95 %", "steps")
-    min: int = figure("shortest", "steps")
-    p50: int = figure("half up to", "steps")
-    p99: int = figure("99 % up to", "steps", head="p99", lead=True, key=True)
-    max: int = figure("longest", "steps", lead=True)
-
-
-class QueueLengths(Figures):
-    """Packets in the queues of a level, or the wait pools of a stage, or in all of them.
-
-    Mean over the runs with half its 95 % interval, the most in any run, and the mean number of
-    those that were ever used.
-    """
-
-    mean: float = figure(unit="packets", lead=True, key=True)
-    ci95: float | None = figure("± 95 %", "packets")
-    max: int = figure(unit="packets", lead=True)
-    used: Number | None = figure("ever used", "queues", default=None, optional=True)
-
-
-DISCERNIBLE = 0.1
-"""Rise of a stage's mean queue that counts as one. The report judged by eye. Between 0.07 and 0.34
-all give its sizes."""
-
-LEAST_STEPS = 2 * BATCHES
-"""Half of a run may be start-up. The rest has to fill the batches that tell whether it keeps up."""
-
-
-class SizeTried(Figures):
-    """What queues and wait pools of a size do to the mean queues of requests.
-
-    Attributes
-    ----------
-    size
-        Packets that each queue, and each wait pool, holds. None: any number.
-    rise
-        Relative growth of the mean queue of requests behind a stage, compared with unbounded
-        queues. It is that of the stage where the queue grows most, and the median over all runs.
-    stage
-        That stage, in the run with the median rise.
-    steps_mean
-        Mean steps of a request, averaged over all runs.
-    refused
-        Requests that found the queue of their element full, of all that were made or refused.
-    """
-
-    size: int | None = figure(
-        "size tried (none: unbounded)", "packets", head="queues of", lead=True, key=True
-    )
-    rise: float = figure("longest rise of a stage's queue", SHARE, head="rise", lead=True, key=True)
-    stage: int = figure("at stage", lead=True, key=True)
-    steps_mean: float = figure("round trip", "steps", lead=True, key=True)
-    refused: float = figure("refused", SHARE, lead=True)
-
-
-class CriticalQueue(Figures):
-    """The largest queue size that shows.
-
-    Attributes
-    ----------
-    size
-        Critical size; 0 if even queues for one packet do not show, None if no run keeps up with
-        its requests even where queues are unbounded, or it was interrupted.
-    tried
-        Sizes tried, largest first. The first is unbounded. The critical one is among them, and the
-        next larger one unless no queue ever was as long.
-    runs, stable
-        Runs of each size, and those of them that count: which keep up with unbounded queues.
-    interrupted
-        Whether it was stopped from outside.
-    """
-
-    size: int | None = figure("critical size", "packets", at="critical_queue")
-    runs: int = figure()
-    stable: int = figure()
-    interrupted: bool = figure()
-    tried: tuple[SizeTried, ...] = figure()
-
-    @derived("least size that suffices", "packets")
-    def enough(self) -> int | None:
-        """One more than the critical size."""
-        return None if self.size is None else self.size + 1
-
-
-def critical_queue(
-    network: CombiningNetwork,
-    traffics: Sequence[HotSpotTraffic],
-    steps: int,
-    *,
-    seeds: Sequence[int],
-    rise: float = DISCERNIBLE,
-) -> CriticalQueue:
-    """Find the largest queue size at which queues are discernibly longer than where unbounded.
-
-    "The largest queue size which produces the first discernible degradation of performance as the
-    queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3), found by bisection.
-    Each step simulates the same requests with queues and wait pools of one size. A size degrades
-    performance if the median run's mean queue of requests behind some stage is longer by more than
-    ``rise``. If requests pile up even in unbounded queues there is no critical size, so runs
-    that do not keep up with these are left out.
-
-    If no queue was ever longer than a size, that size counts as good without being tried.
-
-    Parameters
-    ----------
-    network
-        The network. The sizes of its own queues and pools are not used.
-    traffics, seeds
-        The requests and the seed of each run.
-    steps
-        Steps in which requests are made. At least 128, because fewer may not show whether a run
-        keeps up.
-    rise
-        Fraction above which a rise is discernible.
-
-    Raises
-    ------
-    InputError
-        If there are too few steps.
-
-    Examples
-    --------
-    >>> from netloom_papers.combining import CombiningNetwork
-    >>> from netloom_papers.combining.hot_spots import HotSpotTraffic
-    >>> from netloom_papers.combining.hot_spots import assign_hot_spots, place_hot_spots
-    >>> places = [place_hot_spots(64, 4, seed=seed) for seed in range(6)]
-    >>> traffics = [HotSpotTraffic(hot, assign_hot_spots(64, hot, 2, 0.95), 0.1) for hot in places]
-    >>> critical_queue(CombiningNetwork(64), traffics, 500, seeds=range(6)).size
-    2
-    """
-    if steps < LEAST_STEPS:
-        wanted = f"at least {LEAST_STEPS}, to tell whether requests pile up"
-        raise InputError("steps", f"{steps}", wanted)
-    free = _runs(network, traffics, steps, seeds, None)
-    interrupted = len(free) < len(seeds) or any(run.interrupted for run in free)
-    kept = [place for place, run in enumerate(free) if run.stable]
-    tried: list[SizeTried] = []
-
-    def found(size: int | None) -> CriticalQueue:
-        return CriticalQueue(
-            size=size,
-            runs=len(seeds),
-            stable=len(kept),
-            interrupted=interrupted,
-            tried=tuple(tried),
-        )
-
-    if interrupted or not kept:
-        return found(None)
-    free = [free[place] for place in kept]
-    tried.append(_compared(None, free, free))
-    good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
-    bad = 0
-    while good - bad > 1 and not interrupted:
-        size = (good + bad) // 2
-        tight = _runs(
-            network, [traffics[at] for at in kept], steps, [seeds[at] for at in kept], size
-        )
-        interrupted = len(tight) < len(kept) or any(run.interrupted for run in tight)
-        if interrupted:
-            break
-        tried.append(_compared(size, tight, free))
-        good, bad = (good, size) if tried[-1].rise > rise else (size, bad)
-    tried.sort(key=lambda each: -np.inf if each.size is None else -each.size)
-    return found(None if interrupted else bad)
-
-
-def _runs(
-    network: CombiningNetwork,
-    traffics: Sequence[HotSpotTraffic],
-    steps: int,
-    seeds: Sequence[int],
-    size: int | None,
-) -> list[CombiningRun]:
-    sized = replace(network, queue=size, wait_buffer=size)
-
-    def one(traffic: HotSpotTraffic, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
-        return run_combining(sized, traffic, steps, seed=seed, stopped=stopped)
-
-    return run_all([partial(one, *each) for each in zip(traffics, seeds, strict=True)])
-
-
-def _compared(
-    size: int | None, tight: Sequence[CombiningRun], free: Sequence[CombiningRun]
-) -> SizeTried:
-    rises = np.array([_request_queues(run) for run in tight])
-    usual = np.array([_request_queues(run) for run in free])
-    rises = np.divide(rises, usual, out=np.ones_like(rises), where=usual > 0) - 1
-    most = rises.max(axis=1)
-    middle = int(np.argsort(most)[len(most) // 2])
-    asked = sum(run.requests + run.discarded_full for run in tight)
-    return SizeTried(
-        size=size,
-        rise=float(np.median(most)),
-        stage=int(rises[middle].argmax()),
-        steps_mean=float(np.mean([run.steps_mean for run in tight])),
-        refused=sum(run.discarded_full for run in tight) / max(asked, 1),
-    )
-
-
-def _request_queues(run: CombiningRun) -> Floats:
-    """Mean queues of requests behind each stage."""
-    return run.queue_mean[1 : len(run.wait_mean) + 1]

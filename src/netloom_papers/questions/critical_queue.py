@@ -2,54 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.base.figures import Figures, figure, framed
+import numpy as np
+
+from netloom.base.arrays import Floats
+from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, derived, figure, framed
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
-from netloom.base.spec import check_size
 from netloom.base.words import counted, number, percent
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, Verdict
+from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom_papers.combining.runs import (
-    DISCERNIBLE,
-    THROUGHPUT,
-    CriticalQueue,
-    SizeTried,
-    critical_queue,
-)
+from netloom_papers.combining.network import CombiningNetwork
+from netloom_papers.combining.runs import BATCHES, THROUGHPUT, CombiningRun
 from netloom_papers.questions import hotspot
 
 if TYPE_CHECKING:
     import polars as pl
 
+DISCERNIBLE = 0.1
+"""Rise of a stage's mean queue that counts as one. The report judged by eye. Between 0.07 and 0.34
+all give its sizes."""
+
+LEAST_STEPS = 2 * BATCHES
+"""Half of a run may be start-up. The rest has to fill the batches that tell whether it keeps up."""
+
+
+class SizeTried(Figures):
+    """What queues and wait pools of a size do to the mean queues of requests.
+
+    Attributes
+    ----------
+    size
+        Packets that each queue, and each wait pool, holds. None: any number.
+    rise
+        Relative growth of the mean queue of requests behind a stage, compared with unbounded
+        queues. It is that of the stage where the queue grows most, and the median over all runs.
+    stage
+        That stage, in the run with the median rise.
+    steps_mean
+        Mean steps of a request, averaged over all runs.
+    refused
+        Requests that found the queue of their element full, of all that were made or refused.
+    """
+
+    size: int | None = figure(
+        "size tried (none: unbounded)", "packets", head="queues of", lead=True, key=True
+    )
+    rise: float = figure("longest rise of a stage's queue", SHARE, head="rise", lead=True, key=True)
+    stage: int = figure("at stage", lead=True, key=True)
+    steps_mean: float = figure("round trip", "steps", lead=True, key=True)
+    refused: float = figure("refused", SHARE, lead=True)
+
 
 class Search(Figures):
-    """A rate, and the search that was made for it."""
+    """The largest queue size that shows at a rate, and how it was found.
+
+    Attributes
+    ----------
+    size
+        Critical size; 0 if even queues for one packet do not show, None if no run keeps up with
+        its requests even where queues are unbounded, or it was interrupted.
+    tried
+        Sizes tried, largest first. The first is unbounded. The critical one is among them, and the
+        next larger one unless no queue ever was as long.
+    runs, stable
+        Runs of each size, and those of them that count: which keep up with unbounded queues.
+    interrupted
+        Whether it was stopped from outside.
+    """
 
     rate: float = figure(unit=THROUGHPUT, key=True)
-    found: CriticalQueue = figure(at=".")
+    size: int | None = figure("critical size", "packets", at="critical_queue")
+    runs: int = figure()
+    stable: int = figure()
+    interrupted: bool = figure()
+    tried: tuple[SizeTried, ...] = figure()
+
+    @derived("least size that suffices", "packets")
+    def enough(self) -> int | None:
+        """One more than the critical size."""
+        return None if self.size is None else self.size + 1
 
     @property
     def sentence(self) -> str:
-        """What was found."""
-        found = self.found
-        if found.interrupted:
-            return "Interrupted before the size was found."
-        if found.size is None:
-            times, runs = (counted(found.runs, what) for what in ("time", "replication"))
+        """What was found, unless it was interrupted."""
+        if self.size is None:
+            times, runs = (counted(self.runs, what) for what in ("time", "replication"))
             return (
                 f"No size suffices at rate {number(self.rate)}: requests pile up even in unbounded "
                 f"queues, {times} in {runs}."
             )
-        free = found.tried[0]
-        same = next((each for each in found.tried if each.size == found.enough), free)
+        free = self.tried[0]
+        same = next((each for each in self.tried if each.size == self.enough), free)
         steps = counted(number(same.steps_mean), "step")
-        return f"Build queues of {found.enough} ({steps}, unbounded {number(free.steps_mean)})."
+        return f"Build queues of {self.enough} ({steps}, unbounded {number(free.steps_mean)})."
 
 
 class Tried(Figures):
@@ -60,7 +113,7 @@ class Tried(Figures):
     tried: SizeTried = figure(at=".")
 
 
-class CriticalQueues(Answer):
+class CriticalQueues(hotspot.OfSystem):
     """What ``find_critical_queue`` found, at one rate or at several, rising."""
 
     ROWS: ClassVar = Tried
@@ -69,33 +122,22 @@ class CriticalQueues(Answer):
     interrupted: bool = figure()
 
     @property
-    def of(self) -> str:
-        """The hot spots and the network."""
-        return hotspot.of_system(self.asked)
-
-    @property
     def sizes(self) -> dict[float, int | None]:
         """The critical size at each rate. None where there is none, or the search was stopped."""
-        return {each.rate: each.found.size for each in self.rates}
+        return {each.rate: each.size for each in self.rates}
 
     def judged(self) -> Verdict:
         """Return the size that suffices at all rates, or at the only one."""
         asked = self.asked
-        over = [
-            each for each in self.rates if each.found.size is None and not each.found.interrupted
-        ]
-        sized = [(each.found.size, each) for each in self.rates if each.found.size is not None]
+        over = [each for each in self.rates if each.size is None and not each.interrupted]
+        sized = [each for each in self.rates if each.size is not None]
         if not sized and not over:
             runs = counted(asked["replications"], "replication")
             said = f"Interrupted before {runs} of one size could finish: no size is known yet."
             return Verdict("unknown", said, next=self.again())
         if not sized:
-            more = 2 * asked["hot_spots"]  # a module is asked less often
-            then = self.again(hot_spots=more) if more <= asked["pes"] else ""
-            if asked["combining"] == "none":
-                then = self.again(combining="waiting")
-            return Verdict("act", over[0].sentence, next=then)
-        size, need = max(sized, key=lambda each: each[0])
+            return Verdict("act", over[0].sentence, next=self.relieved())
+        need = max(sized, key=lambda each: each.size or 0)
         said, mark = need.sentence, "fine"
         if over:
             below = f"for rates below {number(over[0].rate)}, at which requests pile up"
@@ -106,21 +148,20 @@ class CriticalQueues(Answer):
             said = f"{said[:-1]}: enough at all {counted(len(sized), 'rate')}."
         if self.interrupted:
             mark, said = "unknown", f"Interrupted before all rates were tried. {said}"
-        less = next((each for each in need.found.tried if each.size == size), None)
+        less = next((each for each in need.tried if each.size == need.size), None)
         lines = dict[str, str]()
         if less is not None:
             steps = counted(number(less.steps_mean), "step")
-            lines["less"] = (
-                f"queues of {less.size}: {steps}, {percent(less.refused)} of the requests "
-                f"refused, queues {percent(less.rise)} longer at stage {less.stage}"
-            )
+            refused = f"{percent(less.refused)} of the requests refused"
+            longer = f"queues {percent(less.rise)} longer at stage {less.stage}"
+            lines["less"] = f"queues of {less.size}: {steps}, {refused}, {longer}"
         note = (
             f"A size suffices if no stage's mean queue is more than {percent(asked['rise'])} "
             "longer than an unbounded one (median of the replications)."
         )
-        if lost := need.found.runs - need.found.stable:
+        if lost := need.runs - need.stable:
             count = "does not count" if lost == 1 else "do not count"
-            note += f" {lost} of {need.found.runs} {count}: "
+            note += f" {lost} of {need.runs} {count}: "
             note += "requests pile up even in unbounded queues."
         then = self.again() if self.interrupted else ""
         return Verdict(mark, said, lines=lines, next=then, note=note)
@@ -128,9 +169,9 @@ class CriticalQueues(Answer):
     def tried(self) -> list[Tried]:
         """Return each rate and size tried, largest first."""
         return [
-            Tried(rate=each.rate, critical=each.found.size, tried=size)
+            Tried(rate=each.rate, critical=each.size, tried=size)
             for each in self.rates
-            for size in each.found.tried
+            for size in each.tried
         ]
 
     def table(self) -> pl.DataFrame:
@@ -147,19 +188,17 @@ class CriticalQueues(Answer):
             "queues of –: unbounded; rise: how much longer a stage's mean queue of requests is "
             "than an unbounded one (median of the replications)"
         )
-        yield from hotspot.system_of(self)
+        yield from super().remarks()
 
     def footer(self) -> list[str]:
         """Return the network, and the sizes that suffice: one more than the critical ones."""
         suffice = [
-            f"{counted(each.found.enough, 'packet')} at rate {number(each.rate)}"
+            f"{counted(each.enough, 'packet')} at rate {number(each.rate)}"
             for each in self.rates
-            if each.found.enough is not None
+            if each.enough is not None
         ]
-        return [
-            f"{self.of}; least sizes that suffice: {', '.join(suffice) or 'none'}; rates in "
-            f"{THROUGHPUT}"
-        ]
+        least = f"least sizes that suffice: {', '.join(suffice) or 'none'}"
+        return [f"{self.of}; {least}; rates in {THROUGHPUT}"]
 
     def parts(self) -> dict[str, Any]:
         """Return by how much the queue of a stage is longer, and the steps of a request, by size.
@@ -227,28 +266,16 @@ class CriticalQueueQuestion(SearchRuns, hotspot.HotSpotSystem):
     """The largest queues that do worse than unbounded ones."""
 
 
-def prepare(question: CriticalQueueQuestion) -> hotspot.PreparedSystem:
-    """Return the network, and refuse replications that memory does not hold."""
-    rates = hotspot.rates_of(question)
-    network = hotspot.network_of(question, None, None)
-    per_pe = len(hotspot.traffic_of(question, rates[0], question.seed).assigned[0])
-    what = "places for hot spots of PEs in all replications"
-    check_size(question.replications * network.pes * per_pe, where="replications", what=what)
-    return hotspot.PreparedSystem(network, rates)
-
-
 @asks(
     CriticalQueueQuestion,
-    prepare=prepare,
+    prepare=hotspot.prepare,
     title="Search for the critical queue",
     example="netloom hotspot critical-queue --pes 64 --rate 0.1",
     page="combining-network.md",
     sweep="rate",
     outputs=(PLOT,),
 )
-def find_critical_queue(
-    question: CriticalQueueQuestion, ready: hotspot.PreparedSystem
-) -> CriticalQueues:
+def find_critical_queue(question: CriticalQueueQuestion, ready: hotspot.Prepared) -> CriticalQueues:
     """Find, by rate, the largest queue and wait-buffer size that still matters.
 
     "The largest queue size which produces the first discernible degradation of performance as the
@@ -260,21 +287,85 @@ def find_critical_queue(
     >>> found.sizes
     {0.1: 2}
     """
+    if question.steps < LEAST_STEPS:
+        wanted = f"at least {LEAST_STEPS}, to tell whether requests pile up"
+        raise InputError("steps", f"{question.steps}", wanted)
     network, rates = ready
-    seeds = hotspot.seeds_of(question)
     found: list[Search] = []
     with counting_runs(len(rates), f"critical queue of {counted(question.pes, 'PE')}") as tell:
         for rate in rates:
-            traffics = [hotspot.traffic_of(question, rate, seed) for seed in seeds]
-            search = critical_queue(
-                network, traffics, question.steps, seeds=seeds, rise=question.rise
-            )
-            found.append(Search(rate=rate, found=search))
+            found.append(_search(question, network, rate))
             tell(len(found))
-            if search.interrupted:
+            if found[-1].interrupted:
                 break
     return CriticalQueues(
         rates=tuple(found),
-        interrupted=len(found) < len(rates) or found[-1].found.interrupted,
+        interrupted=len(found) < len(rates) or found[-1].interrupted,
         provenance=Provenance(question.configuration(), question.seed, verb="find_critical_queue"),
+    )
+
+
+def _search(question: CriticalQueueQuestion, network: CombiningNetwork, rate: float) -> Search:
+    """Find the critical size at a rate, by bisection.
+
+    Each step simulates the same requests with queues and wait pools of one size. A size degrades
+    performance if the median run's mean queue of requests behind some stage is longer by more than
+    ``rise``. If requests pile up even in unbounded queues there is no critical size, so runs
+    that do not keep up with these are left out. If no queue was ever longer than a size, that size
+    counts as good without being tried.
+    """
+
+    def sized(size: int | None, seeds: Sequence[int]) -> tuple[list[CombiningRun], bool]:
+        limited = replace(network, queue=size, wait_buffer=size)
+        return hotspot.runs_of(question, limited, [(rate, seed) for seed in seeds])
+
+    seeds, tried = hotspot.seeds_of(question), list[SizeTried]()
+    runs, interrupted = sized(None, seeds)
+    free, kept = [], []
+    for run, seed in zip(runs, seeds, strict=False):
+        if run.stable:
+            free.append(run)
+            kept.append(seed)
+    bad = 0
+    if free and not interrupted:
+        tried.append(_compared(None, free, free))
+        good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
+        while good - bad > 1:
+            size = (good + bad) // 2
+            tight, interrupted = sized(size, kept)
+            if interrupted:
+                break
+            tried.append(_compared(size, tight, free))
+            good, bad = (good, size) if tried[-1].rise > question.rise else (size, bad)
+    tried.sort(key=lambda each: -np.inf if each.size is None else -each.size)
+    return Search(
+        rate=rate,
+        size=bad if free and not interrupted else None,
+        runs=len(seeds),
+        stable=len(free),
+        interrupted=interrupted,
+        tried=tuple(tried),
+    )
+
+
+def _compared(
+    size: int | None, tight: Sequence[CombiningRun], free: Sequence[CombiningRun]
+) -> SizeTried:
+    """Return what queues of a size do, of runs of the same requests in these and in unbounded."""
+
+    def request_queues(runs: Sequence[CombiningRun]) -> Floats:
+        """Return the mean queues of requests behind each stage, by run."""
+        return np.array([run.queue_mean[1 : len(run.wait_mean) + 1] for run in runs])
+
+    rises, usual = request_queues(tight), request_queues(free)
+    rises = np.divide(rises, usual, out=np.ones_like(rises), where=usual > 0) - 1
+    most = rises.max(axis=1)
+    middle = int(np.argsort(most)[len(most) // 2])
+    asked = sum(run.requests + run.discarded_full for run in tight)
+    return SizeTried(
+        size=size,
+        rise=float(np.median(most)),
+        stage=int(rises[middle].argmax()),
+        steps_mean=float(np.mean([run.steps_mean for run in tight])),
+        refused=sum(run.discarded_full for run in tight) / max(asked, 1),
     )

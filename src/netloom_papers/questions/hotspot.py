@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, figure, framed, known, unseen
+from netloom.base.figures import SHARE, Figures, Number, figure, framed, known, records
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS, whole_number
@@ -25,17 +25,11 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.steady import batch_interval, interval_over_runs, percentiles
+from netloom.simulation.steady import batch_interval, interval_over_runs
 from netloom_papers.combining import CombiningNetwork
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom_papers.combining.network import MOST_STEPS
-from netloom_papers.combining.runs import (
-    THROUGHPUT,
-    CombiningRun,
-    QueueLengths,
-    Steps,
-    run_combining,
-)
+from netloom_papers.combining.runs import THROUGHPUT, CombiningRun, run_combining, steps_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,15 +44,23 @@ MOST_RUNS = 100_000
 """Most rates times replications of one question."""
 
 
+def many(said: str, *, least: int = 1, **more: Any) -> Any:
+    """Declare an option that counts something."""
+    return option(said, ge=least, le=MAX_ELEMENTS, **more)
+
+
+def chance(said: str, *, default: float) -> Any:
+    """Declare an option that is a probability."""
+    return option(said, default=default, ge=0, le=1)
+
+
 class Network(Question, panel="Network"):
     """An Omega network between processing elements and memory modules."""
 
-    pes: int = option(
+    pes: int = many(
         "Processing elements (PEs) and memory modules, each: a power of the switch size.",
         default=512,
         kw_only=False,
-        ge=1,
-        le=MAX_ELEMENTS,
     )
     switch_size: int = option("Inputs of a switch: 2, 4 or 8.", default=2, ge=1, le=64)
     digits: Literal["most-significant-first", "least-significant-first"] = option(
@@ -71,24 +73,17 @@ class Network(Question, panel="Network"):
 class HotSpots(Question, panel="Hot spots, and who asks for them"):
     """Words that many processing elements ask for."""
 
-    hot_spots: int = option(
+    hot_spots: int = many(
         "Number of modules with one shared word each.",
         default=8,
         flags=("--hotspots", "--hot-spots"),
         kw_only=False,
-        ge=0,
-        le=MAX_ELEMENTS,
+        least=0,
     )
-    per_pe: int | None = option(
-        "Hot spots that each PE draws.",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        shown_default="2, or as many as there are",
+    per_pe: int | None = many(
+        "Hot spots that each PE draws.", default=None, shown_default="2, or as many as there are"
     )
-    assign: float = option(
-        "Probability that a PE gets a hot spot it draws.", default=0.95, ge=0, le=1
-    )
+    assign: float = chance("Probability that a PE gets a hot spot it draws.", default=0.95)
     rate: Numbers = option(
         "Probability that a PE makes a request in a step: 0.15, 0.05,0.1 or START:STOP:STEP.",
         default=0.15,
@@ -96,28 +91,15 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
     policy: Literal["no-wait", "wait"] = option(
         "Policy of a PE: wait (for its last reply from a hot spot) or no-wait.", default="no-wait"
     )
-    spacing: int | None = option(
-        "Distance between hot spots.",
-        unit="modules",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        shown_default="at random",
+    spacing: int | None = many(
+        "Distance between hot spots.", default=None, unit="modules", shown_default="at random"
     )
-    deviation: int = option(
-        "Largest deviation from the spacing, either way.",
-        unit="modules",
-        default=0,
-        ge=0,
-        le=MAX_ELEMENTS,
+    deviation: int = many(
+        "Largest deviation from the spacing, either way.", default=0, unit="modules", least=0
     )
-    hot_fraction: float = option(
-        "Share of the requests that go to hot spots.", default=1.0, ge=0, le=1
-    )
-    new: float = option("Probability of a new hot spot in a step.", default=0.0, ge=0, le=1)
-    remove: float = option(
-        "Probability that a hot spot disappears in a step.", default=0.0, ge=0, le=1
-    )
+    hot_fraction: float = chance("Share of the requests that go to hot spots.", default=1.0)
+    new: float = chance("Probability of a new hot spot in a step.", default=0.0)
+    remove: float = chance("Probability that a hot spot disappears in a step.", default=0.0)
 
 
 class Rules(Question, panel="Rules of its switches and modules"):
@@ -133,7 +115,7 @@ class Rules(Question, panel="Rules of its switches and modules"):
         "Order of stages in a step: forward (along a request's path) or backward.",
         default="forward",
     )
-    service_steps: int = option("Steps of a module per request.", default=1, ge=1, le=MAX_ELEMENTS)
+    service_steps: int = many("Steps of a module per request.", default=1)
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = option(
         "Operation, fetch-and-...: add, or, and, xor, max, min, swap or load.", default="add"
     )
@@ -153,35 +135,19 @@ class Runs(Question, panel="Runs"):
 class HotSpotSystem(Seeded, Runs, Rules, HotSpots, Network):
     """A network whose switches combine, its hot spots, and who asks for them."""
 
-
-def rates_of(question: HotSpotSystem) -> tuple[float, ...]:
-    """Return the rates of a question, rising."""
-    rates = parse_positive(question.rate, "rate", zero=True)
-    if rates[-1] > 1:
-        raise InputError("rate", f"{rates[-1]:g}", "a probability from 0 to 1")
-    if len(rates) * question.replications > MOST_RUNS:
-        found = f"{len(rates)} rates * {question.replications}"
-        raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
-    return rates
+    @property
+    def capacities(self) -> dict[str, Any]:
+        """What queues and wait buffers hold. None: any number of packets."""
+        return {}
 
 
-class PreparedSystem(NamedTuple):
-    """The network of a question, and the rates at which it is asked."""
-
-    network: CombiningNetwork
-    rates: tuple[float, ...]
+Prepared: TypeAlias = tuple[CombiningNetwork, tuple[float, ...]]
+"""The network of a question, and the rates at which it is asked, rising."""
 
 
 def seeds_of(question: HotSpotSystem) -> range:
     """Return the seeds of its replications."""
     return range(question.seed, question.seed + question.replications)
-
-
-def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> CombiningNetwork:
-    """Return its network, with queues and wait buffers of these sizes."""
-    own = (*Rules.model_fields, "switch_size", "digits")
-    fields = {name: getattr(question, name) for name in own}
-    return CombiningNetwork(question.pes, queue=queue, wait_buffer=pool, **fields)
 
 
 def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
@@ -194,16 +160,9 @@ def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffi
         deviation=question.deviation,
         seed=seed,
     )
-    return HotSpotTraffic(
-        places,
-        assign_hot_spots(question.pes, places, per_pe, question.assign, seed=seed),
-        rate,
-        wait=question.policy == "wait",
-        hot_fraction=question.hot_fraction,
-        assign=question.assign,
-        new=question.new,
-        remove=question.remove,
-    )
+    assigned = assign_hot_spots(question.pes, places, per_pe, question.assign, seed=seed)
+    own = {name: getattr(question, name) for name in ("hot_fraction", "assign", "new", "remove")}
+    return HotSpotTraffic(places, assigned, rate, wait=question.policy == "wait", **own)
 
 
 UNBOUNDED = "unbounded"
@@ -226,13 +185,37 @@ class Capacities(Question, panel="Network"):
 class HotSpotQuestion(Capacities, HotSpotSystem):
     """Hot spots behind queues of a size."""
 
+    @property
+    def capacities(self) -> dict[str, Any]:
+        """What queues and wait buffers hold. None: any number of packets."""
+        queue = _capacity(self.queue, "queue")
+        as_queue = self.wait_buffer == AS_QUEUE
+        pool = queue if as_queue else _capacity(self.wait_buffer, "wait_buffer")
+        return {"queue": queue, "wait_buffer": pool}
 
-class OneRun(Figures):
-    """One run: its rate, its seed, and what it found."""
 
-    rate: float = figure(unit=THROUGHPUT, key=True)
-    seed: int = figure()
-    run: CombiningRun = figure(at=".")
+class Steps(Figures):
+    """The steps that requests took: their mean, half its 95 % interval over runs, percentiles."""
+
+    mean: float = figure("round trip", "steps", half="ci95", lead=True, key=True)
+    ci95: float | None = figure("± 95 %", "steps")
+    min: int = figure("shortest", "steps")
+    p50: int = figure("half up to", "steps")
+    p99: int = figure("99 % up to", "steps", head="p99", lead=True, key=True)
+    max: int = figure("longest", "steps", lead=True)
+
+
+class QueueLengths(Figures):
+    """Packets in the queues of a level, or the wait pools of a stage, or in all of them.
+
+    Mean over the runs with half its 95 % interval, the most in any run, and the mean number of
+    those that were ever used.
+    """
+
+    mean: float = figure(unit="packets", lead=True, key=True)
+    ci95: float | None = figure("± 95 %", "packets")
+    max: int = figure(unit="packets", lead=True)
+    used: Number | None = figure("ever used", "queues", default=None, optional=True)
 
 
 class HotSpot(Figures):
@@ -307,7 +290,7 @@ class HotSpotLoad(Figures):
     cpu_seconds: float = figure(unit="s", table=False)
     reason: str = figure(table=False)
     note: str | None = figure(table=False)
-    runs: tuple[OneRun, ...] = figure()
+    runs: tuple[CombiningRun, ...] = figure()
 
     @property
     def busiest(self) -> HotSpot | None:
@@ -325,19 +308,10 @@ class HotSpotLoad(Figures):
     def too_much(self) -> str:
         """What happens to the requests that are too many."""
         if self.refused > (self.piled_up or 0):
-            return (
-                f"{percent(self.refused)} of the requests are refused, because the PE's queue is "
-                "full"
-            )
+            said = "of the requests are refused, because the PE's queue is full"
+            return f"{percent(self.refused)} {said}"
         where = self.fullest.removeprefix("requests ").removeprefix("replies ")
         return f"{percent(self.piled_up)} of the requests pile up {where}"
-
-
-class Capacity(Figures):
-    """Packets that a queue and a wait buffer hold. None: any number."""
-
-    queue: int | None = figure()
-    wait_buffer: int | None = figure()
 
 
 class Length(Figures):
@@ -361,19 +335,54 @@ class Latency(Figures):
     requests: int = figure()
 
 
-class HotSpotSimulation(Answer):
+class OfSystem(Answer):
+    """An answer about the hot spots of a network."""
+
+    @property
+    def of(self) -> str:
+        """The hot spots and the network."""
+        return f"{counted(self.asked['hot_spots'], 'hot spot')} on omega:{self.asked['pes']}"
+
+    def relieved(self, **changed: Any) -> str:
+        """Return the command that asks each module less often: combined, or more modules."""
+        asked = self.asked
+        if asked["combining"] == "none":
+            return self.again(combining="waiting", **changed)
+        more = 2 * asked["hot_spots"]
+        return self.again(hot_spots=more, **changed) if more <= asked["pes"] else ""
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what was simulated, whatever was asked of it, and whether it was interrupted."""
+        asked = self.asked
+        usual = HotSpotQuestion.model_fields
+        told = ("pes", "hot_spots", "steps", "replications", "seed", "rate", "rise")
+        unusual = [
+            f"{name.replace('_', ' ')} {number(value)}"
+            for name, value in asked.items()
+            if name not in told and value != usual[name].default
+        ]
+        yield (
+            f"{counted(asked['hot_spots'], 'hot spot')} of {asked['pes']} memory modules, "
+            f"{asked['steps']:,} steps, {counted(asked['replications'], 'replication')}, seed "
+            f"{asked['seed']}{''.join(f', {each}' for each in unusual)}"
+        )
+        if self.interrupted:
+            yield "interrupted: what was finished by then"
+
+
+class HotSpotSimulation(OfSystem):
     """What ``simulate_hot_spots`` found, at one rate or at several."""
 
-    ROWS: ClassVar = OneRun
+    ROWS: ClassVar = CombiningRun
     PART_TITLES: ClassVar = {"stages": "Queues by stage", "longest": "The most ever held"}
 
     network_stages: int = figure(table=False)
-    capacity: Capacity = figure()
+    queue: int | None = figure(at="capacity.queue", table=False)
+    wait_buffer: int | None = figure(at="capacity.wait_buffer", table=False)
     rates_asked: tuple[float, ...] = figure(at="asked")
     unhindered_steps: int = figure("idle", "steps", lead=True)
     interrupted: bool = figure(table=False)
     points: tuple[HotSpotLoad, ...] = figure()
-    network: CombiningNetwork | None = unseen()
 
     @property
     def point(self) -> HotSpotLoad:
@@ -385,40 +394,31 @@ class HotSpotSimulation(Answer):
         """Whether several rates were asked for, or none was come to."""
         return len(self.rates_asked) > 1 or not self.points
 
-    @property
-    def of(self) -> str:
-        """The hot spots and the network."""
-        return of_system(self.asked)
-
     def judged(self) -> Verdict:
         """Return what one rate, or several, come to."""
         if not self.points:
             said = "Interrupted before the first of the runs was finished, 0 steps are known."
             return Verdict("unknown", said)
         point, mark, said = self._worst()
-        note = point.note or ""
-        note = f"{begun(note)}." if note else ""
+        note = f"{begun(point.note)}." if point.note else ""
         return Verdict(mark, said, "", self._why(point), self._next(point), note)
 
     def _worst(self) -> tuple[HotSpotLoad, Mark, str]:
         """Return the rate that decides, its mark, and what it comes to."""
         bad = next((each for each in self.points if each.stable is False), None)
         kept = [each for each in self.points if each.stable and each.steps is not None]
-        if len(self.points) == 1 or not (kept or bad):
-            point = self.points[0]
+        below = [each for each in kept if bad is None or each.rate < bad.rate]
+        if len(self.points) == 1 or not below:
+            point = bad or self.points[0]
             mark: Mark = "fine" if point.stable else "act"
             unknown = point.stable is None or point.steps is None
             return point, "unknown" if unknown else mark, self._sentence(point)
+        last = below[-1]
         if bad is None:
-            last = kept[-1]
             said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}"
             return last, "fine", f"{said}: {self._took(last)}. {last.most_held}."
-        if not kept or kept[0].rate > bad.rate:
-            return bad, "act", self._sentence(bad)
-        below = [each for each in kept if each.rate < bad.rate][-1]
-        too_much = f"At rate {number(bad.rate)}, {bad.too_much}"
-        said = f"Keeps up to rate {number(below.rate)}: {self._took(below)}. {too_much}."
-        return bad, "limited", said
+        said = f"Keeps up to rate {number(last.rate)}: {self._took(last)}"
+        return bad, "limited", f"{said}. At rate {number(bad.rate)}, {bad.too_much}."
 
     def _sentence(self, point: HotSpotLoad) -> str:
         """Return what one rate comes to."""
@@ -460,13 +460,11 @@ class HotSpotSimulation(Answer):
             return "" if rate else self.again(rate=0.15)
         if point.stable is None:
             return self.again(rate=rate, steps=max(STEPS, 2 * asked["steps"]))
-        if point.stable is False and asked["combining"] == "none":
-            return self.again(rate=rate, combining="waiting")
-        bounded = self.capacity.queue is not None or self.capacity.wait_buffer is not None
+        combines = asked["combining"] != "none"
+        bounded = combines and (self.queue is not None or self.wait_buffer is not None)
         if point.stable is False and not bounded:
-            more = 2 * asked["hot_spots"]
-            return self.again(rate=rate, hot_spots=more) if more <= asked["pes"] else ""
-        if asked["combining"] == "none":
+            return self.relieved(rate=rate)
+        if not combines:
             return ""
         return self.again("hotspot.critical-queue", but=("replications", "steps"), rate=rate)
 
@@ -481,7 +479,7 @@ class HotSpotSimulation(Answer):
         return [
             Latency(rate=point.rate, steps=steps, requests=requests)
             for point in self.points
-            for steps, requests in enumerate(_latency_counts([each.run for each in point.runs]))
+            for steps, requests in enumerate(_latency_counts(point.runs))
             if requests
         ]
 
@@ -496,21 +494,20 @@ class HotSpotSimulation(Answer):
         kinds = ["requests"] * (stages + 1) + ["replies"] * (stages + 1) + ["waiting"] * stages
         places = [*range(-1, stages), *range(stages, -1, -1), *range(stages)]
         rows: list[tuple[Any, ...]] = []
-        for each in (each for point in self.points for each in point.runs):
-            run = each.run
+        for run in (run for point in self.points for run in point.runs):
             means = [*run.queue_mean.tolist(), *run.wait_mean.tolist()]
             longest = [*run.queue_max.tolist(), *run.wait_max.tolist()]
-            used = [*run.queues_used.tolist(), *run.pools_used.tolist()]
+            used = [*run.queue_used.tolist(), *run.wait_used.tolist()]
             combined = [None, *run.combining_rate.tolist(), *[None] * (2 * stages + 1)]
             columns = kinds, places, means, longest, used, combined
-            rows += [(each.rate, each.seed, *row) for row in zip(*columns, strict=True)]
+            rows += [(run.rate, run.seed, *row) for row in zip(*columns, strict=True)]
         names = ("rate", "seed", "kind", "stage", "mean", "max", "used", "combining_rate")
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def table(self) -> pl.DataFrame:
         """Return one row per rate and replication."""
         runs = (each for point in self.points for each in point.runs)
-        return self._told("table", lambda: framed(OneRun, runs))
+        return self._told("table", lambda: framed(CombiningRun, runs))
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the figures of each rate. Of one, also those of each stage."""
@@ -532,11 +529,11 @@ class HotSpotSimulation(Answer):
                 yield f"busiest module: {busy}"
             if self.asked["combining"] != "none":
                 yield f"{percent(point.combined_share)} of the requests reach memory in another"
-        yield from system_of(self)
+        yield from super().remarks()
 
     def footer(self) -> list[str]:
         """Return the network and its hot spots, and how long it ran."""
-        sizes = {"queues": self.capacity.queue, "wait buffers": self.capacity.wait_buffer}
+        sizes = {"queues": self.queue, "wait buffers": self.wait_buffer}
         if self.asked["combining"] == "none":
             del sizes["wait buffers"]
         said = [self.asked["policy"], f"combining {self.asked['combining']}"]
@@ -562,37 +559,6 @@ class HotSpotSimulation(Answer):
         steps = {"steps": steps_by_rate(self.rates(), self.unhindered_steps)}
         return steps | queues_by_rate(stages, kinds, modules)
 
-    def arranged(self) -> list[Any]:
-        """Return the parts side by side. The queues of several rates are below each other."""
-        from netloom.drawing.frame import column
-
-        first, *others = self.parts().values()
-        return [first, *others] if len(self.rates_asked) == 1 else [first, column(*others)]
-
-
-def of_system(asked: Mapping[str, Any]) -> str:
-    """Return the hot spots and the network of a question."""
-    return f"{counted(asked['hot_spots'], 'hot spot')} on omega:{asked['pes']}"
-
-
-def system_of(answer: Answer) -> Iterator[str]:
-    """Yield what was simulated, whatever was asked of it, and whether it was interrupted."""
-    asked = answer.asked
-    usual = HotSpotQuestion.model_fields
-    told = ("pes", "hot_spots", "steps", "replications", "seed", "rate", "rise")
-    unusual = [
-        f"{name.replace('_', ' ')} {number(value)}"
-        for name, value in asked.items()
-        if name not in told and value != usual[name].default
-    ]
-    yield (
-        f"{counted(asked['hot_spots'], 'hot spot')} of {asked['pes']} memory modules, "
-        f"{asked['steps']:,} steps, {counted(asked['replications'], 'replication')}, seed "
-        f"{asked['seed']}{''.join(f', {each}' for each in unusual)}"
-    )
-    if answer.interrupted:
-        yield "interrupted: what was finished by then"
-
 
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
 
@@ -615,15 +581,38 @@ CURVE = CurveKind(
 )
 
 
-def prepare(question: HotSpotQuestion) -> PreparedSystem:
-    """Return the network, and refuse traffic that is not possible on it."""
-    rates = rates_of(question)
-    queue = _capacity(question.queue, "queue")
-    as_queue = question.wait_buffer == AS_QUEUE
-    pool = queue if as_queue else _capacity(question.wait_buffer, "wait_buffer")
-    network = network_of(question, queue, pool)
+def prepare(question: HotSpotSystem) -> Prepared:
+    """Return the network and the rates, rising. Refuse traffic that is not possible on it."""
+    rates = parse_positive(question.rate, "rate", zero=True)
+    if rates[-1] > 1:
+        raise InputError("rate", f"{rates[-1]:g}", "a probability from 0 to 1")
+    if len(rates) * question.replications > MOST_RUNS:
+        found = f"{len(rates)} rates * {question.replications}"
+        raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
+    own = (*Rules.model_fields, *Network.model_fields)
+    fields = {name: getattr(question, name) for name in own}
+    network = CombiningNetwork(**fields, **question.capacities)
     traffic_of(question, rates[0], question.seed)
-    return PreparedSystem(network, rates)
+    return network, rates
+
+
+def runs_of(
+    question: HotSpotSystem,
+    network: CombiningNetwork,
+    jobs: Sequence[tuple[float, int]],
+    tell: Callable[[int], None] = lambda _: None,
+) -> tuple[list[CombiningRun], bool]:
+    """Return the runs of rates and seeds that were begun, and whether Ctrl-C cut any short.
+
+    The network is that of the question, perhaps with queues of another size.
+    """
+
+    def one(rate: float, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
+        traffic = traffic_of(question, rate, seed)
+        return run_combining(network, traffic, question.steps, seed=seed, stopped=stopped)
+
+    found = run_all([partial(one, *job) for job in jobs], tell=tell)
+    return found, len(found) < len(jobs) or any(run.interrupted for run in found)
 
 
 @asks(
@@ -636,7 +625,7 @@ def prepare(question: HotSpotQuestion) -> PreparedSystem:
     outputs=(PLOT,),
     curve=CURVE,
 )
-def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotSpotSimulation:
+def simulate_hot_spots(question: HotSpotQuestion, ready: Prepared) -> HotSpotSimulation:
     """Simulate an Omega network that combines requests to shared words of memory.
 
     The network is that of Rosenblum & Mayr's Ultracomputer (1986). Replications and rates use all
@@ -649,30 +638,22 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
     10.0
     """
     network, rates = ready
-    seeds = seeds_of(question)
-    jobs = [(rate, seed) for rate in rates for seed in seeds]
-
-    def one(rate: float, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
-        traffic = traffic_of(question, rate, seed)
-        return run_combining(network, traffic, question.steps, seed=seed, stopped=stopped)
-
+    jobs = [(rate, seed) for rate in rates for seed in seeds_of(question)]
     with counting_runs(len(jobs), f"hot spots on omega:{question.pes}") as tell:
-        found = run_all([partial(one, *job) for job in jobs], tell=tell)
+        found, interrupted = runs_of(question, network, jobs, tell)
     points = []
-    for place, rate in enumerate(rates):
-        pairs_of = zip(found[place * len(seeds) :], seeds, strict=False)
-        begun = [each for each in pairs_of if each[0].steps]
-        if kept := [each for each in begun if not each[0].interrupted] or begun:
-            runs, own = zip(*kept, strict=True)
-            points.append(_load(rate, network, runs, own))
+    for rate in rates:
+        begun = [run for run in found if run.rate == rate and run.steps]
+        if kept := [run for run in begun if not run.interrupted] or begun:
+            points.append(_load(network, kept))
     return HotSpotSimulation(
         network_stages=network.stages,
-        capacity=Capacity(queue=network.queue, wait_buffer=network.wait_buffer),
+        queue=network.queue,
+        wait_buffer=network.wait_buffer,
         rates_asked=rates,
         unhindered_steps=network.unhindered_steps,
-        interrupted=len(found) < len(jobs) or any(run.interrupted for run in found),
+        interrupted=interrupted,
         points=tuple(points),
-        network=network,
         provenance=Provenance(question.configuration(), question.seed, verb="simulate_hot_spots"),
     )
 
@@ -689,26 +670,28 @@ def _capacity(given: int | str | None, field: str) -> int | None:
     return given
 
 
-def _load(
-    rate: float, network: CombiningNetwork, runs: Sequence[CombiningRun], seeds: Sequence[int]
-) -> HotSpotLoad:
+def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoad:
     """Return what several runs at a rate come to."""
     stages, combines = network.stages, network.combining != "none"
 
-    def lengths(what: str, used: str, place: int) -> QueueLengths:
+    def lengths(what: str, place: int) -> QueueLengths:
         """Return those of the queues of a level, or the wait pools of a stage."""
         means, most, count = (
-            np.array([getattr(run, name)[place] for run in runs])
-            for name in (f"{what}_mean", f"{what}_max", used)
+            np.array([getattr(run, f"{what}_{name}")[place] for run in runs])
+            for name in ("mean", "max", "used")
         )
         middle, half = interval_over_runs(means)
-        many, _ = interval_over_runs(count)
-        used_of = int(many) if many.is_integer() else many
-        return QueueLengths(mean=middle, ci95=half, max=int(most.max()), used=used_of)
+        used, _ = interval_over_runs(count)
+        used = int(used) if used.is_integer() else used
+        return QueueLengths(mean=middle, ci95=half, max=int(most.max()), used=used)
 
-    queue = [lengths("queue", "queues_used", level) for level in range(2 * stages + 2)]
-    wait = [lengths("wait", "pools_used", stage) for stage in range(stages)]
+    queue = [lengths("queue", level) for level in range(2 * stages + 2)]
+    wait = [lengths("wait", stage) for stage in range(stages)]
     combined = np.array([run.combining_rate for run in runs])
+    hot_spots: list[HotSpot] = []
+    for run in runs:
+        seeds = np.full(len(run.hot_spots["module"]), run.seed)
+        hot_spots += records(HotSpot, run.hot_spots | {"seed": seeds})
 
     def total(name: str) -> Any:
         return sum(getattr(run, name) for run in runs)
@@ -721,10 +704,8 @@ def _load(
         mean, half = over_runs(name)
         return QueueLengths(mean=mean or 0.0, ci95=half, max=max(part.max for part in parts))
 
-    (per_pe, per_pe_ci95), (throughput, half) = (
-        over_runs("requests_per_pe"),
-        over_runs("throughput"),
-    )
+    per_pe, per_pe_ci95 = over_runs("requests_per_pe")
+    throughput, half = over_runs("throughput")
     full, waiting = total("discarded_full"), total("discarded_waiting")
     wanted = max(total("requests") + full + waiting, 1)
     means = np.mean([run.queue_mean for run in runs], axis=0)
@@ -736,13 +717,14 @@ def _load(
     keep_up = {run.stable for run in runs}
     stable = False if False in keep_up else None if None in keep_up else True
     grows = [run.growth for run in runs if not np.isnan(run.growth)]
-    which = [place for place, run in enumerate(runs) if run.stable is stable]
-    reason, many = runs[which[0]].reason, len(runs)
+    which = [run for run in runs if run.stable is stable]
+    first, many = which[0], len(runs)
+    reason = first.reason
     if many > 1:  # of several runs, that of the first which does not keep up
         count = f"all {many}" if len(which) == many else f"{len(which)} of {many}"
-        reason = f"in {count} replications; with seed {seeds[which[0]]}, {reason}"
+        reason = f"in {count} replications; with seed {first.seed}, {reason}"
     return HotSpotLoad(
-        rate=rate,
+        rate=runs[0].rate,
         stable=stable,
         replications=len(runs),
         requests=total("requests"),
@@ -774,30 +756,12 @@ def _load(
             )
             for stage in range(stages)
         ),
-        hot_spots=tuple(
-            HotSpot(
-                seed=seed,
-                module=int(module),
-                elements=int(elements),
-                requests=int(requests),
-                accesses=int(accesses),
-                requests_per_step=requests / steps,
-                accesses_per_step=accesses / steps,
-                busy=accesses * network.service_steps / steps,
-            )
-            for run, seed in zip(runs, seeds, strict=True)
-            for steps in (max(run.steps + run.finalisation_steps, 1),)
-            for module, elements, requests, accesses in zip(
-                run.modules, run.elements, run.requests_to, run.accesses_of, strict=True
-            )
-        ),
+        hot_spots=tuple(hot_spots),
         moves=total("moves"),
         cpu_seconds=total("cpu_seconds"),
         reason=reason,
         note=_note(runs, stable=stable),
-        runs=tuple(
-            OneRun(rate=rate, seed=seed, run=run) for run, seed in zip(runs, seeds, strict=True)
-        ),
+        runs=tuple(runs),
     )
 
 
@@ -812,16 +776,12 @@ def _latency_counts(runs: Sequence[CombiningRun]) -> Ints:
 def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
     """Return the steps that requests took, over those of all runs alike. None without any."""
     counts = _latency_counts(runs)
-    seen = np.flatnonzero(counts)
-    if not len(seen):
+    if not len(counts):
         return None
     sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in runs]
-    mean, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
-    if len(runs) == 1:
-        half = runs[0].steps_ci95
-    median, rare = percentiles(counts, (50, 99)).tolist()
-    first, last = int(seen[0]), int(seen[-1])
-    return Steps(mean=mean, ci95=known(half), min=first, p50=median, p99=rare, max=last)
+    _, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
+    half = runs[0].steps_ci95 if len(runs) == 1 else half
+    return Steps(ci95=known(half), **steps_of(counts))
 
 
 def _note(runs: Sequence[CombiningRun], *, stable: bool | None) -> str | None:

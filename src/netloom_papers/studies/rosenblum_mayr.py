@@ -41,9 +41,9 @@ from netloom_papers.combining.hot_spots import (
     single_hot_spot,
     tree_saturation,
 )
-from netloom_papers.combining.runs import critical_queue
 from netloom_papers.exhibits import Cell, Grid, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, Row, published
+from netloom_papers.questions.critical_queue import find_critical_queue
 from netloom_papers.studies.running import run_side_by_side
 
 Case: TypeAlias = "tuple[System, int, bool]"
@@ -437,13 +437,15 @@ def size_of(queue: int | None) -> str:
 
 
 def _critical(known: Known) -> Found:
-    rate, seeds = known["rate"], range(1, known["seeds"] + 1)
-    normal = replace(systems(512)["Normal"], rate=rate)
-    traffics = [normal.traffic(seed) for seed in seeds]
-    answer = critical_queue(CombiningNetwork(normal.pes), traffics, STEPS, seeds=seeds)
+    rate, normal = known["rate"], systems(512)["Normal"]
+    pes, hot_spots, per_pe, assign = normal.family
+    asked: dict[str, Any] = {"rate": rate, "steps": STEPS, "replications": known["seeds"]}
+    answer = find_critical_queue(
+        pes=pes, hot_spots=hot_spots, per_pe=per_pe, assign=assign, **asked
+    )
     if answer.interrupted:
         raise KeyboardInterrupt
-    yield f"critical size at a rate of {rate:.2f}", answer.size
+    yield f"critical size at a rate of {rate:.2f}", answer.sizes[rate]
 
 
 @cache

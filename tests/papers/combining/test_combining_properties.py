@@ -233,13 +233,6 @@ def test_nothing_is_lost_and_no_queue_overflows(case):
                 assert then["birth"] >= first["done"]
 
 
-@given(cases(2000))
-@settings(max_examples=60)
-def test_it_does_not_matter_how_a_run_is_cut(case):
-    cut, whole = counted(case.run(CombiningEngine)), counted(case.run(CombiningEngine, cut=False))
-    assert not differences(cut, whole)
-
-
 @pytest.mark.parametrize(("pes", "switch_size"), [(64, 2), (8, 2), (64, 4), (64, 8)], ids=str)
 @pytest.mark.parametrize("rate", [0.05, 0.4, 1.0])
 def test_one_hot_spot_is_a_tree_and_nobody_waits(pes, switch_size, rate):

@@ -41,26 +41,16 @@ def test_hot_spots_without_deviation_are_spaced_evenly_and_wrap_around():
     assert found[0] != 0  # so they did wrap around
 
 
-def test_spaced_increments_are_uniform():
-    increments = np.concatenate(
-        [
-            np.diff(place_hot_spots(512, 8, spacing=16, deviation=2, seed=s)) % 512
-            for s in range(500)
-        ]
-    )
-    counts = Counter(increments.tolist())
-    assert set(counts) == {14, 15, 16, 17, 18}
-    assert chi_square(list(counts.values()), [700] * 5) < 18.5  # 4 degrees of freedom
-
-
-def test_an_increment_of_nothing_is_drawn_again():
-    # the paper's walk by hand: the same place is no new hot spot, so each of 1 … 4 is as likely
-    increments = np.concatenate(
-        [np.diff(place_hot_spots(64, 8, spacing=2, deviation=2, seed=s)) % 64 for s in range(500)]
-    )
-    counts = Counter(increments.tolist())
-    assert set(counts) == {1, 2, 3, 4}
-    assert chi_square(list(counts.values()), [875] * 4) < 16.3  # 3 degrees of freedom
+@pytest.mark.parametrize(
+    ("modules", "spacing", "increments", "most"),  # 4 and 3 degrees of freedom, 0.1 %
+    [(512, 16, {14, 15, 16, 17, 18}, 18.5), (64, 2, {1, 2, 3, 4}, 16.3)],
+)
+def test_spaced_increments_are_uniform(modules, spacing, increments, most):
+    """An increment of 0, as 2 ± 2 has one, is drawn again: the same place is no new hot spot."""
+    found = [place_hot_spots(modules, 8, spacing=spacing, deviation=2, seed=s) for s in range(500)]
+    counts = Counter((np.diff(found) % modules).ravel().tolist())
+    assert set(counts) == increments
+    assert chi_square(list(counts.values()), [3500 / len(counts)] * len(counts)) < most
 
 
 def test_the_first_spaced_hot_spot_is_any_module():
@@ -108,6 +98,8 @@ def test_every_list_of_a_pe_is_as_likely_as_d_rounds_make_it():
     found = assign_hot_spots(pes, np.array(modules), rounds, p, seed=1)
     assert found.shape == (pes, rounds)
     assert found.dtype == np.int32
+    filled = found >= 0
+    assert (filled[:, :-1] >= filled[:, 1:]).all()  # empty places are behind the last
     counts = Counter(tuple(m for m in row if m >= 0) for row in found.tolist())
     expected = {}
     for got in range(rounds + 1):
@@ -118,14 +110,6 @@ def test_every_list_of_a_pe_is_as_likely_as_d_rounds_make_it():
     assert set(counts) <= set(expected)
     deviation = chi_square([counts[one] for one in expected], list(expected.values()))
     assert deviation < 78.7  # 41 lists, 40 degrees of freedom: 0.03 %
-
-
-def test_the_empty_places_are_behind_the_last():
-    found = assign_hot_spots(500, np.arange(6), 4, 0.5, seed=2)
-    filled = found >= 0
-    assert np.array_equal(filled, np.sort(filled, axis=1)[:, ::-1])
-    assert np.all(found[~filled] == -1)
-    assert 0 < np.count_nonzero(~filled) < 2000
 
 
 def test_certain_and_impossible_assignments():
@@ -181,13 +165,6 @@ def test_what_cannot_be_assigned_is_refused(named, message):
     arguments = {"pes": 8, "hot_spots": np.arange(3), "per_pe": 2, "probability": 0.5, **named}
     with pytest.raises(InputError, match=message):
         assign_hot_spots(**arguments)
-
-
-def test_traffic_counts_the_hot_spots_of_a_pe():
-    found = traffic(wait=True, hot_fraction=0.5, new=0.01)
-    assert (found.pes, found.per_pe, found.mean_per_pe) == (4, 2, 1.0)
-    assert found.hot_spots.dtype == np.int32
-    assert found.assigned.dtype == np.int32
 
 
 @pytest.mark.parametrize("field", ["rate", "hot_fraction", "assign", "new", "remove"])

@@ -22,7 +22,7 @@ def test_one_hot_spot_is_the_closed_form():
     assert run.steps_min == run.steps_mean == run.steps_max == 12
     assert run.queue_mean == pytest.approx(known.queue_mean, rel=0.02)
     assert run.wait_mean == pytest.approx(known.wait_mean, rel=0.03)
-    assert run.queues_used.tolist() == [32, 16, 8, 4, 2, 1, 1, 2, 4, 8, 16, 32]
+    assert run.queue_used.tolist() == [32, 16, 8, 4, 2, 1, 1, 2, 4, 8, 16, 32]
     before = np.array([0.2, *known.queue_mean[1:5]])
     assert run.combining_rate == pytest.approx(1 - known.queue_mean[1:6] / (2 * before), abs=0.01)
     assert run.stable
@@ -76,11 +76,11 @@ def test_latencies_from_the_histogram():
     traffic = HotSpotTraffic(hot, assign_hot_spots(64, hot, 2, 0.9), 0.3)
     run = run_combining(CombiningNetwork(64), traffic, 1000)
     steps = np.repeat(np.arange(len(run.latency_counts)), run.latency_counts)
-    assert len(steps) == run.requests == run.requests_to.sum()
+    assert len(steps) == run.requests == run.hot_spots["requests"].sum()
     assert run.steps_mean == pytest.approx(steps.mean())
     assert run.steps_p99 == np.percentile(steps, 99, method="inverted_cdf")
     assert (run.steps_min, run.steps_max) == (steps.min(), steps.max())
-    assert run.accesses_of.sum() == run.requests - round(
+    assert run.hot_spots["accesses"].sum() == run.requests - round(
         float((run.combining_rate * arrivals(run)).sum())
     )
 
@@ -94,10 +94,11 @@ def arrivals(run):
 def test_hot_spots_that_come_later_are_listed_behind():
     traffic = one_for_all(16, 0.5, new=0.05, remove=0.05)
     run = run_combining(CombiningNetwork(16), traffic, 1000)
-    assert run.modules[0] == 3
-    assert len(run.modules) > 5
-    assert run.elements.tolist() == [16] + [0] * (len(run.modules) - 1)
-    assert run.requests_to.sum() == run.requests
+    assert run.hot_spots["module"][0] == 3
+    later = len(run.hot_spots["module"]) - 1
+    assert later > 4
+    assert run.hot_spots["elements"].tolist() == [16] + [0] * later
+    assert run.hot_spots["requests"].sum() == run.requests
 
 
 def test_stopped_runs_tell_what_they_came_to():
