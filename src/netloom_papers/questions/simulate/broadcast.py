@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
-from netloom.base.arrays import Floats
-from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, unseen
+from netloom.base.figures import CYCLES, SHARE, Figures, figure, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
@@ -29,16 +25,12 @@ from netloom.questions.simulate.load import longer
 from netloom.questions.terminal import rough
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
-from netloom.topology import Cube
 from netloom.topology.measures import check_direct
 from netloom.workload import Lengths, Traffic, parse_lengths
 from netloom_papers.programs.broadcast import (
     MESSAGES,
     BroadcastRun,
     BroadcastTraffic,
-    Direction,
-    class_loads,
-    per_channel,
     run_broadcasts,
 )
 
@@ -48,13 +40,6 @@ class Channel(Figures):
 
     rate: float = figure(unit=MESSAGES, key=True)
     use: ChannelUse = figure(at=".")
-
-
-class DirectionAt(Figures):
-    """A direction at one rate."""
-
-    rate: float = figure(unit=MESSAGES)
-    of: Direction = figure(at=".")
 
 
 class MessageLengths(Figures):
@@ -159,18 +144,6 @@ class BroadcastSimulation(Answer):
         )
         yield f"messages of {self.lengths.law} flits, seed {self.setup.seed}"
         yield self.setup.how
-
-    @table(DirectionAt)
-    def directions(self) -> Sequence[Figures]:
-        """Return one row per rate, dimension and direction: mean utilization of the channels.
-
-        Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
-        arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no
-        k-ary n-cubes.
-        """
-        return [
-            DirectionAt(rate=each.rate, of=of) for each in self.points for of in each.directions
-        ]
 
     @table(Channel)
     def channels(self) -> dict[str, Any]:
@@ -353,15 +326,6 @@ def simulate_broadcast(
     what = f"{traffic.name} with broadcasts on {network.topology.name}"
     with counting_runs(len(runs), what) as tell:
         found = run_all(runs, tell=tell)
-    topology, points = network.topology, tuple(found)
-    if isinstance(topology, Cube):  # exact mean loads at a message per node and cycle
-        expected = law.mean * class_loads(
-            topology, traffic, question.broadcast, question.tree,
-            multicast=bool(question.multicast_targets),
-        )  # fmt: skip
-        points = tuple(
-            replace(run, directions=tuple(_directions(topology, run, expected))) for run in found
-        )
     return BroadcastSimulation(
         setup=OnEngine.of(network),
         traffic=traffic.name,
@@ -372,32 +336,7 @@ def simulate_broadcast(
         startup_cycles=question.startup_cycles,
         rates=rates,
         interrupted=any(run.interrupted for run in found) or len(found) < len(rates),
-        points=points,
+        points=tuple(found),
         network=network,
         provenance=provenance_of(question, "simulate_broadcast", network.topology),
     )
-
-
-def _directions(topology: Cube, run: BroadcastRun, expected: Floats) -> Iterator[Direction]:
-    """Yield the directions of a k-ary n-cube."""
-    total = np.zeros((len(topology.sides), 2))
-    for axis, direction in np.ndindex(total.shape):
-        first = topology.line_base[axis, direction]
-        after = first + topology.direction_channels[axis]
-        total[axis, direction] = run.channel_utilisation[first:after].sum()
-    total = per_channel(topology, total)
-    broadcast = run.broadcast_by_direction
-    if broadcast is None:
-        broadcast = np.full(total.shape, np.nan)
-    unicasts, broadcasts = expected * run.rate
-    for at in np.ndindex(total.shape):
-        if topology.line_channels[at[0]]:
-            yield Direction(
-                dimension=at[0],
-                direction=("growing", "falling")[at[1]],
-                total=float(total[at]),
-                unicast=known(total[at] - broadcast[at]),
-                broadcast=known(broadcast[at]),
-                expected_unicast=known(unicasts[at]),
-                expected_broadcast=known(broadcasts[at]),
-            )
