@@ -215,11 +215,6 @@ def test_a_neighbour_on_the_same_node_costs_nothing():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pair(contexts=0), "contexts: found 0; expected a whole number of at least 1"),
-        (lambda: pair(fixed_cycles=-1), "fixed_cycles: found -1"),
-        (lambda: pair(seed=-1), "seed: found -1"),
-        (lambda: pair(run_cycles=-1), "mean: found -1 cycles"),
-        (lambda: pair(law="x"), "law: found 'x'"),
         (
             lambda: Transactions(process_graph(3, [], []), [0, 1, 2], 3, run_cycles=1),
             "no task that sends",

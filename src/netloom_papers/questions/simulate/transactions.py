@@ -334,7 +334,8 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
     message = network.zero_load_latency(distance, sum(lengths))
     alone = 2 * message + question.fixed_cycles + question.memory_cycles + question.run_cycles
     working = question.contexts * (question.run_cycles + question.switch_cycles)
-    batch = question.batch_cycles or transactions.batch_cycles(alone, working)
+    usual = int(transactions.BATCH_TRANSACTIONS * max(alone, working)) + 1
+    batch = question.batch_cycles or usual
     batches = transactions.WARM_BATCHES + transactions.BATCHES
     if batches * batch >= LAST_CYCLE:
         found = f"{question.run_cycles:g} and a batch of {batch} cycles"
