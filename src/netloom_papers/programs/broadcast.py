@@ -138,7 +138,7 @@ class BroadcastTraffic:
             found = f"{multicast_targets} of {others + 1} nodes"
             raise InputError("multicast targets", found, f"1 to {others}, or 0 for all")
         self.num_nodes = topology.num_hosts
-        self.fraction = fraction
+        self.traffic, self.lengths, self.rate, self.fraction = traffic, lengths, rate, fraction
         self._topology = topology
         self._tree = tree
         self.startup_cycles = startup_cycles
@@ -386,10 +386,7 @@ class BroadcastRun(Figures):
 
 def run_broadcasts(
     network: ProgramNetwork,
-    traffic: Traffic,
     program: BroadcastTraffic,
-    rate: float,
-    mean_flits: float,
     limits: steady.Limits,
     stopped: Callable[[], bool],
 ) -> BroadcastRun:
@@ -399,8 +396,9 @@ def run_broadcasts(
     between steps: whether to end at once, with what is known.
     """
     run = _BroadcastRun(network.make_engine(), program, limits)
-    messages_a_cycle = rate * float(traffic.rate.sum())
-    idle = network.zero_load_latency(average_distance(network.topology), mean_flits)
+    rate, topology = program.rate, network.topology
+    messages_a_cycle = rate * float(program.traffic.rate.sum())
+    idle = network.zero_load_latency(average_distance(topology), program.lengths.mean)
     wanted = max(LEAST_WARM_LATENCIES * idle, LEAST_WARM_MESSAGES / messages_a_cycle)
     warmed_up = steady.warm_up(
         run, least=ceil(wanted), most=limits.most_cycles, step=STEP_CYCLES, stopped=stopped
@@ -420,7 +418,7 @@ def run_broadcasts(
         run.is_enough()  # at what there is
     cycles, sent = max(run.cycle - begin, 1), run.sent
     used = (run.engine.channel_flits() - channels) / cycles
-    senders, topology = int(np.count_nonzero(traffic.rate)), network.topology
+    senders = int(np.count_nonzero(program.traffic.rate))
     moved, hops = run.inside(run.rows["complete"]), run.rows["hops"]
     crossed = np.bincount(sent.broadcast[moved], (sent.flits * hops)[moved], 2)
     shares = crossed / max(topology.num_channels, 1) / cycles
