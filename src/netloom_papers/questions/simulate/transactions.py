@@ -318,17 +318,10 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
     routed = paths(topology, ShortestPath(), node_of[sent.source], node_of[sent.target])
+    names = ("contexts", "run_cycles", "law", "fixed_cycles", "seed")
+    options = {name: getattr(question, name) for name in names}
     program = transactions.Transactions(
-        graph,
-        node_of,
-        topology.num_hosts,
-        group=topology.local_group,
-        contexts=question.contexts,
-        run_cycles=question.run_cycles,
-        law=question.law,
-        fixed_cycles=question.fixed_cycles,
-        protocol=protocol,
-        seed=question.seed,
+        graph, node_of, topology.num_hosts, group=topology.local_group, protocol=protocol, **options
     )
     distance = len(routed.channels) / graph.num_edges
     message = network.zero_load_latency(distance, sum(lengths))
