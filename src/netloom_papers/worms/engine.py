@@ -11,7 +11,7 @@ from netloom.base.arrays import Ints, Records
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import Routing, paths
 from netloom.routing.forwarding.tables import cycle_of_waits
-from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine, Pairs
+from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine, Pairs, longer
 from netloom.topology import Topology
 from netloom.topology.measures import check_alike
 from netloom.workload.programs.messages import Messages
@@ -241,9 +241,8 @@ class WormEngine(CycleEngine):
     def _more_worms(self, least: int) -> None:
         """Make the pool of worms larger: at least twice as large."""
         old, counts = self.state.worms, self.state.counts
-        more = max(least, len(old), FIRST)
-        worms = np.concatenate([old, np.zeros(more, layout.WORM)])
-        asking = np.concatenate([self.state.asking, np.zeros(more, np.int32)])
+        worms = longer(old, len(old) + max(least, FIRST))
+        asking = longer(self.state.asking, len(worms))
         worms["next"][len(old) :] = np.arange(len(old) + 1, len(worms) + 1)
         worms["next"][-1] = counts["free_worm"][0]
         counts["free_worm"] = len(old)

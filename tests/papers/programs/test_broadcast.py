@@ -11,7 +11,6 @@ from netloom.workload import PacketStream, parse_lengths
 from netloom.workload.programs.traces import (
     Orientation,
     branches,
-    row_first,
 )
 from netloom.workload.traffic import pairs, uniform
 from netloom_papers.programs.broadcast import BroadcastTraffic, balanced_orientation
@@ -80,22 +79,6 @@ def test_dimensions_are_crossed_in_order(topology):
                 node = int(parent[node])
             places = [orientation.order.index(axis) for axis in reversed(crossed)]
             assert places == sorted(places)
-
-
-@pytest.mark.parametrize("k", [5, 7, 8, 10, 16])
-def test_row_first_has_the_replications_of_equation_2(k):
-    grid = torus(k, k)
-    for root in (0, k + 2):
-        parent = tree(grid, root)
-        copies = np.bincount(parent[parent >= 0], minlength=grid.num_nodes)
-        assert copies[root] == 4
-        replicas = np.bincount(np.delete(copies, root))
-        assert replicas.tolist() == [2 * k, k * k - 3 * k, 2, k - 3]
-        assert replicas.sum() == replicas @ np.arange(4) + 4 == k * k - 1
-        assert {parent[node] // k for node in range(root // k * k, root // k * k + k)} <= {
-            root // k,
-            -1,
-        }  # the row gets its copies along the row
 
 
 def test_half_way_round_a_ring_is_where_the_orientation_leans():
@@ -273,7 +256,3 @@ def test_a_broadcast_is_everywhere_with_its_last_copy():
 def test_more_than_a_flit_per_cycle_is_refused():
     with pytest.raises(InputError, match=r"rate: found 0\.3 messages of 4 flits; expected above 0"):
         traffic(rate=0.3, lengths=4)
-
-
-def test_row_first_is_one_orientation():
-    assert row_first(torus(4, 4, 4)).order == (2, 1, 0)

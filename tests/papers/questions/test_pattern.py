@@ -55,14 +55,12 @@ def test_a_network_of_one_s_own_with_costs_of_one_s_own():
     assert len(found.nodes) == 2
 
 
-def test_the_answer_is_plain_and_can_be_asked_again():
+def test_the_answer_can_be_asked_again():
     options = {"pattern": "AB-4NN", "message_bytes": "100,300", "think_us": 50, "loops": 5}
     found = simulate_pattern("symult2010:4x4", **options)
     data = json.loads(json.dumps(found.to_dict()))
-    assert [point["message_bytes"] for point in data["points"]] == [100, 300]
     again = simulate_pattern(**data["provenance"]["configuration"])
     assert again.to_dict()["points"] == data["points"]
-    assert found.sentences()[0] in repr(found)
 
 
 def test_what_was_interrupted_says_so():

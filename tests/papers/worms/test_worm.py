@@ -249,27 +249,6 @@ def test_everything_arrives_and_no_channel_is_held_twice(case):
     assert sorted(crossed) == sorted((channel, row) for channel, row, _, _ in twin.held)
 
 
-@given(networks(), worms(), st.data())
-@settings(max_examples=60)
-def test_one_message_at_a_time_is_never_hindered(network, worm, data):
-    topology, routing = network
-    node = st.integers(0, topology.num_nodes - 1)
-    pairs = st.tuples(node, node, st.integers(1, 40)).filter(lambda ends: ends[0] != ends[1])
-    drawn = data.draw(st.lists(pairs, min_size=1, max_size=20))
-    source, target, flits = np.array(drawn).T
-    chain = [[row - 1] if row else [] for row in range(len(drawn))]
-    engine = WormEngine(topology, routing, worm)
-    engine.append(
-        messages(
-            topology.num_nodes, source=source, target=target, flits=flits, after=chain, delay=2
-        )
-    )
-    engine.advance(FOREVER)
-    hops = paths(topology, routing, source, target).lengths + 2 * worm.end_channels
-    times = {"wormhole": 1, "circuit": 3}[worm.switching] * hops + flits + worm.release_cycles
-    assert engine.rows["complete"].tolist() == (2 + times).cumsum().tolist()
-
-
 @given(networks(), st.integers(0, 1), st.data())
 @settings(max_examples=100)
 def test_worms_are_their_flits(network, release_cycles, data):
