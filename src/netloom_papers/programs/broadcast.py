@@ -12,6 +12,7 @@ reached. All results are computed from the times of the messages.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from math import ceil
 from typing import Literal, NamedTuple, Self
 
@@ -73,6 +74,7 @@ class Sent(NamedTuple):
         return np.where(least < 0, -1, np.maximum.reduceat(complete, rows))
 
 
+@dataclass(eq=False)
 class BroadcastTraffic:
     """The messages that nodes generate from cycle 0 on, some of them for all nodes, or for many.
 
@@ -114,39 +116,38 @@ class BroadcastTraffic:
     (649, 26, 2261)
     """
 
-    def __init__(
-        self,
-        topology: Topology,
-        traffic: Traffic,
-        rate: float,
-        fraction: float,
-        *,
-        lengths: Lengths,
-        arrivals: Arrivals | str = "bernoulli",
-        tree: Literal["balanced", "row-first"] = "balanced",
-        startup_cycles: int = 0,
-        multicast_targets: int = 0,
-        seed: int = 1,
-    ) -> None:
-        if not 0 < rate * lengths.mean <= 1:
-            wanted = f"above 0, at most {1 / lengths.mean:.4g}: a flit/node/cycle"
-            raise InputError("rate", f"{rate:g} messages of {lengths.mean:g} flits", wanted)
-        self._nodes = np.unique(topology.channel_target)  # a broken node has no channels
-        assert np.isin(np.flatnonzero(traffic.rate), self._nodes).all(), "a broken node sends"
+    topology: Topology
+    traffic: Traffic
+    rate: float
+    fraction: float
+    _: KW_ONLY
+    lengths: Lengths
+    arrivals: Arrivals | str = "bernoulli"
+    tree: Literal["balanced", "row-first"] = "balanced"
+    startup_cycles: int = 0
+    multicast_targets: int = 0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        mean = self.lengths.mean
+        if not 0 < self.rate * mean <= 1:
+            wanted = f"above 0, at most {1 / mean:.4g}: a flit/node/cycle"
+            raise InputError("rate", f"{self.rate:g} messages of {mean:g} flits", wanted)
+        self._nodes = np.unique(self.topology.channel_target)  # a broken node has no channels
+        assert np.isin(np.flatnonzero(self.traffic.rate), self._nodes).all(), "a broken node sends"
         others = len(self._nodes) - 1
-        if multicast_targets > others:
-            found = f"{multicast_targets} of {others + 1} nodes"
+        if self.multicast_targets > others:
+            found = f"{self.multicast_targets} of {others + 1} nodes"
             raise InputError("multicast targets", found, f"1 to {others}, or 0 for all")
-        self.num_nodes = topology.num_hosts
-        self.traffic, self.lengths, self.rate, self.fraction = traffic, lengths, rate, fraction
-        self._topology = topology
-        self._tree = tree
-        self.startup_cycles = startup_cycles
-        self._multicast_targets = multicast_targets
+        self.num_nodes = self.topology.num_hosts
         self._stream = PacketStream(
-            traffic, rate * lengths.mean, lengths=lengths, arrivals=arrivals, seed=seed
+            self.traffic,
+            self.rate * mean,
+            lengths=self.lengths,
+            arrivals=self.arrivals,
+            seed=self.seed,
         )
-        children = np.random.SeedSequence(seed).spawn(STREAMS)[3:]
+        children = np.random.SeedSequence(self.seed).spawn(STREAMS)[3:]
         self._kinds, self._orientations, self._targets = map(np.random.default_rng, children)
         self._parts: list[Sent] = []
         self._num_rows = 0
@@ -199,16 +200,14 @@ class BroadcastTraffic:
         return Sent(*map(np.concatenate, zip(*self._parts, strict=True)))
 
     def _drawn_tree(self, root: int) -> Branches:
-        if self._tree == "balanced":
-            orientation = balanced_orientation(self._topology, self._orientations)
-        else:
-            orientation = row_first(self._topology)
-        targets = None
-        if self._multicast_targets:
+        orientation, targets, count = row_first(self.topology), None, self.multicast_targets
+        if self.tree == "balanced":
+            orientation = balanced_orientation(self.topology, self._orientations)
+        if count:
             keys = self._targets.random(len(self._nodes) - 1)
-            drawn = np.argpartition(keys, self._multicast_targets - 1)[: self._multicast_targets]
+            drawn = np.argpartition(keys, count - 1)[:count]
             targets = self._nodes[self._nodes != root][drawn]
-        return branches(self._topology, root, targets, orientation)
+        return branches(self.topology, root, targets, orientation)
 
 
 def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:

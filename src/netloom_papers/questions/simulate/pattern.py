@@ -39,7 +39,7 @@ ADDED = Grade("what contention adds to a message, over what it takes alone", fin
 class PatternSimulation(Answer):
     """What ``simulate_pattern`` found: a point for each message length and computation that ended.
 
-    ``nodes``, those that take part, and ``network`` are of an answer that was asked just now.
+    ``nodes``, those that take part, are of an answer that was asked just now.
     """
 
     PART_TITLES: ClassVar = {"traffic": "Share that gets through"}
@@ -50,7 +50,6 @@ class PatternSimulation(Answer):
     interrupted: bool = figure(table=False)
     points: tuple[Point, ...] = figure()
     nodes: Ints = unseen(default=None)
-    network: PreparedNetwork = unseen(default=None)
 
     @property
     def several(self) -> bool:
@@ -65,16 +64,11 @@ class PatternSimulation(Answer):
     def judged(self) -> Verdict:
         """Return what contention adds to messages, in the case in which it adds most."""
         worst = max(self.points, key=lambda each: each.added_mean)
-        alone, loop, think, takes = (
-            seconds(each / 1e6)
-            for each in (
-                worst.message_us, worst.loop_us_mean, worst.think_us, worst.communication_us_mean,
-            )
-        )  # fmt: skip
-        long = counted(worst.message_bytes, "byte", ",")
+        alone, loop = seconds(worst.message_us / 1e6), seconds(worst.loop_us_mean / 1e6)
+        think, takes = seconds(worst.think_us / 1e6), seconds(worst.communication_us_mean / 1e6)
         lines = {
-            "where": f"messages of {long} after {think} of computation "
-            f"({rough(worst.applied)} of a link)",
+            "where": f"messages of {counted(worst.message_bytes, 'byte', ',')} after {think} of "
+            f"computation ({rough(worst.applied)} of a link)",
             "why": f"alone a message takes {alone}, a loop takes {loop} here",
         }
         longer = rough(max(worst.added_mean, 0))
@@ -250,6 +244,5 @@ def simulate_pattern(
         interrupted=len(points) < len(runs),
         points=points,
         nodes=nodes,
-        network=network,
         provenance=provenance_of(question, "simulate_pattern", network.topology),
     )
