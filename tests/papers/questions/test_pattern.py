@@ -10,33 +10,6 @@ from netloom_papers.programs.neighbour_patterns import NodeCosts
 FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
 
 
-def one(**options):
-    (point,) = simulate_pattern("symult2010:4x4", loops=20, **options).points
-    return point
-
-
-@pytest.mark.parametrize("size", [1, 256, 257, 4096])
-def test_a_pair_takes_the_alpha_beta_line(size):
-    """Section 4.2.1: two messages a loop, neither of which meets another."""
-    point = one(pattern="ab-1nn", message_bytes=size, think_us=0)
-    per_message = point.communication_us.mean() / 2
-    assert per_message == pytest.approx(point.message_us, abs=4)  # what the thesis allows its line
-
-
-@pytest.mark.parametrize(("name", "times"), [("aa-1nn", 2), ("ab-4nn", 8), ("aa-4nn", 8)])
-def test_all_that_enters_and_leaves_shares_one_channel(name, times):
-    """Table 4.1: messages that could go at once take as long as one after the other."""
-    point = one(pattern=name, message_bytes=4099, think_us=0)
-    assert point.communication_us.mean() / point.message_us == pytest.approx(times, rel=0.03)
-
-
-def test_a_far_pair_takes_hardly_longer_than_a_near_one():
-    """Section 4.2.2."""
-    far, near = (one(pattern=name, think_us=100) for name in ("diagonal", "ab-1nn"))
-    far, near = (each.communication_us.mean() for each in (far, near))
-    assert 0 < far - near < 1
-
-
 def test_the_transpose_is_held_up_where_paths_share_channels():
     table = simulate_pattern(
         "symult2010:12x12", pattern="transpose", think_us="0,4000", loops=30
