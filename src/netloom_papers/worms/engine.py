@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Worm:
 
     Examples
     --------
-    >>> Worm(arbitration="fifo").unhindered_cycles(hops=8, flits=50)
+    >>> Worm(arbitration="fifo").zero_load_latency(None, hops=8, flits=50)
     59
     """
 
@@ -90,16 +90,7 @@ class Worm:
         """Return an engine that has not begun."""
         return WormEngine(topology, routing, self, switch_cycles=switch_cycles)
 
-    def zero_load_latency(self, _: Topology, hops: float, flits: float) -> float:
-        """Return ``unhindered_cycles``."""
-        return self.unhindered_cycles(hops, flits)
-
-    def zero_load_latencies(self, rows: Records) -> Ints:
-        """Return ``unhindered_cycles`` of each message."""
-        flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
-        return np.asarray(self.unhindered_cycles(hops, flits), np.int64)  # type: ignore[arg-type]
-
-    def unhindered_cycles(self, hops: float, flits: float) -> float:
+    def zero_load_latency(self, _: object, hops: float, flits: float) -> float:
         """Return a message's latency where nothing is in its way: D + L, and ``release_cycles``.
 
         Channels at the ends count in D. A circuit's probe and acknowledgement take 2 D more.
@@ -107,6 +98,11 @@ class Worm:
         length = hops + 2 * self.end_channels
         setup = 2 * length if self.switching == "circuit" else 0
         return setup + length + flits + self.release_cycles
+
+    def zero_load_latencies(self, rows: Records) -> Ints:
+        """Return ``zero_load_latency`` of each message."""
+        hops: Any = rows["hops"].astype(np.int64)
+        return np.asarray(self.zero_load_latency(None, hops, rows["flits"]), np.int64)
 
 
 class WormEngine(CycleEngine):

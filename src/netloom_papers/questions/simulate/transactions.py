@@ -148,25 +148,20 @@ class TransactionSimulation(Answer):
         if not self.run_cycles:
             every = number(self.measured.inter_transaction_cycles)
             waits = f"Processors only wait, a transaction every {every} cycles"
+        twice = min(2 * self.contexts, MOST_CONTEXTS)  # they overlap waiting and work
+        more = "" if twice == self.contexts else self.again(contexts=twice)
         if most > BUSY:
-            said = f"{waits}: the busiest link is {rough(most)} busy, so bandwidth is the limit."
+            said = f": the busiest link is {rough(most)} busy, so bandwidth is the limit."
             movable = self.asked["mapping"] == "identity"
             more = self.again("map", rankfile="ranks.txt") if movable else ""
         elif ends > END_BUSY:
-            said = f"{waits}: the link of each node to its router is the limit, {rough(ends)} busy."
+            said = f": the link of each node to its router is the limit, {rough(ends)} busy."
             more = ""
         elif most < IDLE:
-            said = f"{waits}. Links are at most {rough(most)} busy: latency, not bandwidth, is the "
-            said, more = f"{said}limit.", self._more_contexts()
+            said = f". Links are at most {rough(most)} busy: latency, not bandwidth, is the limit."
         else:
-            said = f"{waits}. Latency and bandwidth both limit: the busiest link is {rough(most)} "
-            said, more = f"{said}busy.", self._more_contexts()
-        return Verdict("limited", said, "", lines, more)
-
-    def _more_contexts(self) -> str:
-        """Return the command that asks for twice the contexts: they overlap waiting and work."""
-        twice = min(2 * self.contexts, MOST_CONTEXTS)
-        return "" if twice == self.contexts else self.again(contexts=twice)
+            said = f". Latency and bandwidth both limit: the busiest link is {rough(most)} busy."
+        return Verdict("limited", f"{waits}{said}", "", lines, more)
 
     def remarks(self) -> Iterator[str]:
         """Yield how long was measured, how it was run, and what is left out."""
