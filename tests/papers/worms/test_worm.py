@@ -33,18 +33,14 @@ class Case:
     switch_cycles: int
     parts: list
 
-    def __repr__(self):
-        tables = [
-            (until, [describe(table, i) for i in range(len(table))]) for until, table in self.parts
-        ]
-        return f"{self.topology!r}, {self.worm}, switch {self.switch_cycles}: {tables}"
-
     def path_of(self, source, target):
-        channels, nodes = self.topology.num_channels, self.topology.num_nodes
-        between = paths(self.topology, self.routing, [source], [target])[0].tolist()
-        if not self.worm.end_channels:
+        """Return the channels of a path, those of the ends too, which hosts of trees list."""
+        net = self.topology
+        between = paths(net, self.routing, [source], [target]).whole(net)[0].tolist()
+        if not (net.direct and self.worm.end_channels):
             return between
-        return [channels + source, *between, channels + nodes + target]
+        into = net.num_channels + source
+        return [into, *between, net.num_channels + net.num_hosts + target]
 
     def twin(self):
         worm = self.worm
@@ -52,19 +48,10 @@ class Case:
             worm.switching, worm.arbitration, worm.release_cycles, self.switch_cycles,
             worm.end_channels,
         )  # fmt: skip
-        return Worms(self.topology.num_nodes, self.path_of, rules)
+        return Worms(self.topology.num_hosts, self.path_of, rules)
 
     def engine(self):
         return WormEngine(self.topology, self.routing, self.worm, switch_cycles=self.switch_cycles)
-
-
-def describe(table, i):
-    names = ("start", "delay", "run", "hold", "receive", "context")
-    columns = {name: int(getattr(table, name)[i]) for name in names}
-    after = table.after[table.after_offsets[i] : table.after_offsets[i + 1]].tolist()
-    way = f"{table.source[i]}->{table.target[i]} x{table.flits[i]}"
-    odd = {name: value for name, value in columns.items() if value != -(name == "context")}
-    return f"{table.first + i}: {way} after {after} {odd}"
 
 
 @st.composite
