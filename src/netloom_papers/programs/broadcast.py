@@ -23,7 +23,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, places, unseen
 from netloom.contention.busiest import USED
 from netloom.simulation import steady
-from netloom.simulation.agenda import ProgramEngine, ProgramRun
+from netloom.simulation.agenda import ProgramRun
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Cube, Topology, average_distance
@@ -394,7 +394,8 @@ def run_broadcasts(
     The precision is that of unicast messages, or of broadcasts if all are. ``stopped`` is asked
     between steps: whether to end at once, with what is known.
     """
-    run = _BroadcastRun(network.make_engine(), program, limits)
+    run = _BroadcastRun(network.make_engine(), program)
+    run.limits = limits
     rate, topology = program.rate, network.topology
     messages_a_cycle = rate * float(program.traffic.rate.sum())
     idle = network.zero_load_latency(average_distance(topology), program.lengths.mean)
@@ -463,6 +464,7 @@ class _BroadcastRun(ProgramRun):
     """Messages on their way, and what the last look at the window since ``begin`` found."""
 
     source: BroadcastTraffic
+    limits: steady.Limits
     begin = 0
     sent: Sent
     rows: Records
@@ -470,12 +472,6 @@ class _BroadcastRun(ProgramRun):
     """The cycle in which each message was everywhere; -1 where it is not yet."""
     latency: tuple[Latency, Latency, Latency]
     verdict: steady.Stability
-
-    def __init__(
-        self, engine: ProgramEngine, source: BroadcastTraffic, limits: steady.Limits
-    ) -> None:
-        super().__init__(engine, source)
-        self.limits = limits
 
     @property
     def observed(self) -> int:

@@ -25,7 +25,7 @@ from netloom.machines import Machine
 from netloom.simulation.agenda import LAST_CYCLE, run_program
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.workload.counter_random import durations
-from netloom.workload.programs.loops import loops_done
+from netloom.workload.programs.loops import loop_times, loops_done
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.rounds import Rounds
 
@@ -395,8 +395,7 @@ def run_pattern(
     if not ending.enough:
         return None
     ends = program.loop_ends(engine.rows["complete"])
-    begin = ends[skip - 1] if skip else 0
-    times = (ends[wanted - 1] - begin) / loops * costs.cycle_us
+    times = loop_times(ends, message_flits=1, skip=skip, loops=loops).cycles * costs.cycle_us
     delays = program.of_rounds(engine.rows["delay"].astype(np.int64), program.ends)
     takes = times - delays[skip:wanted].mean(axis=0) * costs.cycle_us
     whole, channel_us = program.sends == count, program.message_bytes * costs.channel_byte_us
