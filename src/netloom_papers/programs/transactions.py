@@ -113,7 +113,7 @@ def _check(transaction: Transaction, where: str) -> None:
         before.add(step.kind)
 
 
-def coherence(*, memory_cycles: int = 0, control_flits: int = 8, data_flits: int = 24) -> Protocol:
+def coherence(*, memory_cycles: int = 0) -> Protocol:
     """Return the cache-coherency traffic of Johnson's synthetic program on Alewife.
 
     A thread reads the state of each neighbour by a request to the neighbour's memory, which sends
@@ -128,26 +128,24 @@ def coherence(*, memory_cycles: int = 0, control_flits: int = 8, data_flits: int
     >>> [transaction.name for transaction in coherence().transactions]
     ['read', 'write']
     """
-    request = Step("REQ", "thread", control_flits)
-    data = Step("DATA", "neighbour", data_flits, after="REQ", delay_cycles=memory_cycles)
-    invalidate = Step("INV", "thread", control_flits)
-    acknowledge = Step("ACK", "neighbour", control_flits, after="INV")
+    request = Step("REQ", "thread", 8)
+    data = Step("DATA", "neighbour", 24, after="REQ", delay_cycles=memory_cycles)
+    invalidate = Step("INV", "thread", 8)
+    acknowledge = Step("ACK", "neighbour", 8, after="INV")
     read = Transaction("read", (request, data))
     return Protocol("coherence", (read, Transaction("write", (invalidate, acknowledge), "all")))
 
 
-def request_reply(
-    *, request_flits: int = 12, reply_flits: int = 12, memory_cycles: int = 0
-) -> Protocol:
-    """Return the simplest transactions: a request to a neighbour, and its reply.
+def request_reply(*, memory_cycles: int = 0) -> Protocol:
+    """Return the simplest transactions: a request to a neighbour, and its reply, of 12 flits each.
 
     Examples
     --------
     >>> len(request_reply().transactions[0].steps)
     2
     """
-    request = Step("REQ", "thread", request_flits)
-    reply = Step("REPLY", "neighbour", reply_flits, after="REQ", delay_cycles=memory_cycles)
+    request = Step("REQ", "thread", 12)
+    reply = Step("REPLY", "neighbour", 12, after="REQ", delay_cycles=memory_cycles)
     return Protocol("request-reply", (Transaction("request", (request, reply)),))
 
 
@@ -187,8 +185,6 @@ class Transactions(Rounds):
 
     Attributes
     ----------
-    num_threads
-        Threads, in all contexts.
     num_nodes_used
         Nodes that have threads.
 
@@ -201,8 +197,8 @@ class Transactions(Rounds):
     --------
     >>> from netloom.workload.graphs.generators import torus
     >>> program = Transactions(torus(8, 8), range(64), 64, contexts=2, run_cycles=16)
-    >>> program.num_threads, len(program.extend(np.zeros(0, np.int64), until=1)) % (128 * 21)
-    (128, 0)
+    >>> len(program.extend(np.zeros(0, np.int64), until=1)) % (2 * 64 * 21)
+    0
     """
 
     def __init__(
@@ -221,7 +217,6 @@ class Transactions(Rounds):
     ) -> None:
         nodes = np.asarray(node_of, np.int32)
         tasks = senders(graph)
-        self.num_threads = contexts * len(tasks)
         self.num_nodes_used = len(np.unique(nodes[tasks]))
         one, runs = _one_pass(
             graph, tasks, nodes, num_nodes, contexts, protocol or coherence(), fixed_cycles
@@ -230,7 +225,7 @@ class Transactions(Rounds):
             one = replace(one, flits=np.where(group[one.source] == group[one.target], 0, one.flits))
         self._runs = runs
         self._sent = np.flatnonzero((one.flits > 0) & (one.source != one.target))
-        begin = uniforms(seed, BEGINNING, np.arange(self.num_threads))
+        begin = uniforms(seed, BEGINNING, np.arange(contexts * len(tasks)))
         begin *= 2 * (run_cycles + fixed_cycles)
 
         run_of = np.full(len(one), -1)
