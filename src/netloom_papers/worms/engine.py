@@ -102,7 +102,8 @@ class Worm:
     def zero_load_latencies(self, rows: Records) -> Ints:
         """Return ``zero_load_latency`` of each message."""
         hops: Any = rows["hops"].astype(np.int64)
-        return np.asarray(self.zero_load_latency(None, hops, rows["flits"]), np.int64)
+        flits: Any = rows["flits"]
+        return np.asarray(self.zero_load_latency(None, hops, flits), np.int64)
 
 
 class WormEngine(CycleEngine):

@@ -188,7 +188,8 @@ class BroadcastSimulation(Answer):
         layers = [*where.lines(tidy, "of", looks), *where.ends_of(tidy, "of", looks)]
         channels = self.channels()
         shown = channels.filter(channels["rate"] == channels["rate"].max())
-        net = network_again(self.network.topology if self.network else None, self.asked, shown)
+        at_hand = self.network.topology if self.kept is None else None
+        net = network_again(at_hand, self.asked, shown)
         return {
             "latency": where.drawn(layers, said),
             "channels": loaded_chart(net, shown, "utilisation", USE),

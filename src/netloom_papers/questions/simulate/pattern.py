@@ -39,7 +39,7 @@ ADDED = Grade("what contention adds to a message, over what it takes alone", fin
 class PatternSimulation(Answer):
     """What ``simulate_pattern`` found: a point for each message length and computation that ended.
 
-    ``nodes``, those that take part, are of an answer that was asked just now.
+    ``nodes``, those that take part, and ``network`` are of an answer that was asked just now.
     """
 
     PART_TITLES: ClassVar = {"traffic": "Share that gets through"}
@@ -50,6 +50,7 @@ class PatternSimulation(Answer):
     interrupted: bool = figure(table=False)
     points: tuple[Point, ...] = figure()
     nodes: Ints = unseen(default=None)
+    network: PreparedNetwork = unseen(default=None)
 
     @property
     def several(self) -> bool:
@@ -244,5 +245,6 @@ def simulate_pattern(
         interrupted=len(points) < len(runs),
         points=points,
         nodes=nodes,
+        network=network,
         provenance=provenance_of(question, "simulate_pattern", network.topology),
     )
