@@ -235,7 +235,7 @@ class CommunicatingProgram(Question, panel="Program"):
 class TransactionFields(Question, panel="Transactions"):
     """What a transaction takes."""
 
-    contexts: int = option("Hardware contexts per processor.", default=1, ge=1, le=256)
+    contexts: int = option("Hardware contexts per processor.", default=1, ge=1, le=MOST_CONTEXTS)
     run_cycles: float = option(
         "Mean computation between two transactions of a context.",
         default=16,
