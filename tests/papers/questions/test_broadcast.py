@@ -88,22 +88,11 @@ PAPER = {
 } | SINGLE
 
 
-def test_latency_is_near_what_another_simulator_of_the_same_model_gives():
-    # k = 8, M = 32, V = 3, at 0.4 of the model's saturation: 50.06 cycles, and 0.1625 of all
-    # channels used, in an independent simulator with M + d cycles for a message alone.
-    run = simulate_broadcast("torus:8x8", rate=0.0032324, **PAPER).point
-    ours = 2 * 256 / 63 / 2 + 3
-    assert run.unicast.mean - ours == pytest.approx(50.06, rel=0.1)
-    assert run.utilisation_mean == pytest.approx(0.1625, rel=0.05)
-    assert run.unicast.ci95 < 0.02 * run.unicast.mean
-    assert run.precise
-    assert run.warmed_up
-
-
 def test_busy_is_not_past_saturation():
     run = simulate_broadcast("torus:8x8", rate=0.0081, precision=0.05, **PAPER).point
     assert run.stable
     assert run.precise
+    assert run.warmed_up
     assert run.accepted == pytest.approx(0.0081, rel=0.02)
 
 
