@@ -396,6 +396,7 @@ def run_broadcasts(
     """
     run = _BroadcastRun(network.make_engine(), program)
     run.limits = limits
+    run.advance(0)  # it may be stopped before anything is sent
     rate, topology = program.rate, network.topology
     messages_a_cycle = rate * float(program.traffic.rate.sum())
     idle = network.zero_load_latency(average_distance(topology), program.lengths.mean)

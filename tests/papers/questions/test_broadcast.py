@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
+from netloom.questions.base import ask
 from netloom.topology import mesh, without
 from netloom.workload import parse_traffic
 from netloom.workload.traffic import pairs, uniform, with_rates
-from netloom_papers.questions.simulate.broadcast import simulate_broadcast
+from netloom_papers.programs.broadcast import run_broadcasts
+from netloom_papers.questions.simulate.broadcast import (
+    BroadcastQuestion,
+    prepare,
+    simulate_broadcast,
+)
 
 ENDS = {"injection_channels": 0, "ejection_channels": 0}
 SINGLE = {"router": "single-cycle"} | ENDS
@@ -174,3 +180,10 @@ def test_mistakes_are_named(options, message):
     with pytest.raises(InputError) as raised:
         simulate_broadcast("torus:4x4", **options)
     assert str(raised.value).startswith(message)
+
+
+def test_a_run_that_is_stopped_before_its_first_step_has_measured_nothing():
+    asked = ask(BroadcastQuestion, {"on": "torus:4x4", "rate": 0.002})
+    network, (program,) = prepare(asked)
+    run = run_broadcasts(network, program, asked.limits(), lambda: True)
+    assert run.note == "nothing was measured: interrupted"
