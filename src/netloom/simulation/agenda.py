@@ -153,6 +153,33 @@ def longer(array: Records, length: int) -> Records:
     return longer
 
 
+class Pairs:
+    """The pairs of hosts that rows are sent between, numbered as they are found."""
+
+    def __init__(self, num_hosts: int) -> None:
+        self._num_hosts = np.int64(num_hosts)
+        self._keys = np.zeros(0, np.int64)  # rising
+        self._number = np.zeros(0, np.int64)  # of each of them
+
+    def of(self, messages: Messages) -> tuple[Ints, Ints, Ints]:
+        """Return the sources and the targets of new pairs, and the pair of each row by its number.
+
+        int32[num_new] twice, and int64[num_rows]: a row that does not use the network has -1.
+        """
+        moving = (messages.flits > 0) & (messages.source != messages.target)
+        key = messages.source[moving] * self._num_hosts + messages.target[moving]
+        pairs, place = np.unique(key, return_inverse=True)
+        new = np.setdiff1d(pairs, self._keys, assume_unique=True)
+        known = np.append(self._keys, new)
+        order = np.argsort(known, kind="stable")
+        self._number = np.append(self._number, len(self._keys) + np.arange(len(new)))[order]
+        self._keys = known[order]
+        number = np.full(len(messages), -1, np.int64)
+        number[moving] = self._number[np.searchsorted(self._keys, pairs)][place]
+        sources, targets = (each.astype(np.int32) for each in np.divmod(new, self._num_hosts))
+        return sources, targets, number
+
+
 class ProgramEngine(ABC):
     """A network and a program that it runs, and the cycle they are at."""
 

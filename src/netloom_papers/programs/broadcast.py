@@ -12,25 +12,25 @@ reached. All results are computed from the times of the messages.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, comb
+from dataclasses import KW_ONLY, dataclass
+from math import ceil
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, places, unseen
 from netloom.contention.busiest import USED
 from netloom.simulation import steady
-from netloom.simulation.agenda import ProgramEngine, ProgramRun
+from netloom.simulation.agenda import ProgramRun
 from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Cube, Topology, average_distance
-from netloom.topology.measures import check_direct
-from netloom.workload.programs.messages import Messages, checked
+from netloom.workload.programs.messages import Lists, Messages, messages
 from netloom.workload.programs.traces import Branches, Orientation, branches, row_first
 from netloom.workload.traffic import Traffic
-from netloom.workload.traffic.stream import Arrivals, Lengths, PacketStream, parse_lengths
+from netloom.workload.traffic.stream import Arrivals, Lengths, PacketStream
 
 MESSAGES = "messages/node/cycle"
 
@@ -39,23 +39,42 @@ STREAMS = 6
 
 
 class Sent(NamedTuple):
-    """All that has been sent so far: messages as they were generated, and the rows they became.
+    """All that has been sent so far, by the rows that messages became, one if it is unicast.
 
-    ``birth``: int64[num_messages], cycles. ``broadcast``: bool[num_messages], or unicast.
-    ``offsets``: int64[num_messages + 1]. Message m is the rows offsets[m] … offsets[m + 1] − 1,
-    one if it is unicast. ``source``, ``target``, ``flits``: int32[num_rows]. ``asked``:
-    bool[num_rows], whether the target is one that the message is for, or just on the way.
+    ``first``: bool[num_rows], whether a message begins with the row. ``birth``: int64[num_rows],
+    the cycle in which the message was generated. ``broadcast``: bool[num_rows], or unicast.
+    ``source``, ``target``, ``flits``: int32[num_rows]. ``asked``: bool[num_rows], whether the
+    target is one that the message is for, or just on the way.
     """
 
+    first: Bools
     birth: Ints
     broadcast: Bools
-    offsets: Ints
     source: Ints
     target: Ints
     flits: Ints
     asked: Bools
 
+    def ends(self, complete: Ints) -> Ints:
+        """Return int64[num_messages], the cycle in which each message was everywhere; -1: not yet.
 
+        ``complete``: int64[num_rows], the cycle in which each row was complete, or −1 if it is not
+        yet.
+
+        Examples
+        --------
+        >>> sent = Sent(np.array([True, False, True]), *(np.zeros(3, int) for _ in range(6)))
+        >>> sent.ends(np.array([8, 12, -1]))
+        array([12, -1])
+        """
+        rows = np.flatnonzero(self.first)
+        if not len(rows):
+            return np.empty(0, np.int64)
+        least = np.minimum.reduceat(complete, rows)
+        return np.where(least < 0, -1, np.maximum.reduceat(complete, rows))
+
+
+@dataclass(eq=False)
 class BroadcastTraffic:
     """The messages that nodes generate from cycle 0 on, some of them for all nodes, or for many.
 
@@ -87,54 +106,48 @@ class BroadcastTraffic:
     Examples
     --------
     >>> from netloom.topology import torus
+    >>> from netloom.workload import parse_lengths
     >>> from netloom.workload.traffic import uniform
-    >>> program = BroadcastTraffic(torus(8, 8), uniform(64), 0.002, 0.04, lengths=32)
+    >>> long = parse_lengths(32)
+    >>> program = BroadcastTraffic(torus(8, 8), uniform(64), 0.002, 0.04, lengths=long)
     >>> table = program.extend(np.empty(0, np.int64), 5000)
     >>> sent = program.sent()
-    >>> len(sent.birth), int(sent.broadcast.sum()), len(table)
+    >>> int(sent.first.sum()), int(sent.broadcast[sent.first].sum()), len(table)
     (649, 26, 2261)
     """
 
-    def __init__(
-        self,
-        topology: Topology,
-        traffic: Traffic,
-        rate: float,
-        fraction: float,
-        *,
-        lengths: Lengths | str | int = 1,
-        arrivals: Arrivals | str = "bernoulli",
-        tree: Literal["balanced", "row-first"] = "balanced",
-        startup_cycles: int = 0,
-        multicast_targets: int = 0,
-        seed: int = 1,
-    ) -> None:
-        check_direct(topology, "broadcasts from neighbour to neighbour", "simulate trace")
-        assert traffic.num_nodes == topology.num_hosts
-        law = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths
-        if not 0 < rate * law.mean <= 1:
-            wanted = f"above 0, at most {1 / law.mean:.4g}: a flit/node/cycle"
-            raise InputError("rate", f"{rate:g} messages of {law.mean:g} flits", wanted)
-        if not 0 <= fraction <= 1:
-            raise InputError("broadcast", f"{fraction}", "a part of all messages, 0 to 1")
-        self._nodes = np.unique(topology.channel_target)  # a broken node has no channels
-        assert np.isin(np.flatnonzero(traffic.rate), self._nodes).all(), "a broken node sends"
+    topology: Topology
+    traffic: Traffic
+    rate: float
+    fraction: float
+    _: KW_ONLY
+    lengths: Lengths
+    arrivals: Arrivals | str = "bernoulli"
+    tree: Literal["balanced", "row-first"] = "balanced"
+    startup_cycles: int = 0
+    multicast_targets: int = 0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        mean = self.lengths.mean
+        if not 0 < self.rate * mean <= 1:
+            wanted = f"above 0, at most {1 / mean:.4g}: a flit/node/cycle"
+            raise InputError("rate", f"{self.rate:g} messages of {mean:g} flits", wanted)
+        self._nodes = np.unique(self.topology.channel_target)  # a broken node has no channels
+        assert np.isin(np.flatnonzero(self.traffic.rate), self._nodes).all(), "a broken node sends"
         others = len(self._nodes) - 1
-        if not 0 <= multicast_targets <= others:
-            found = f"{multicast_targets} of {others + 1} nodes"
+        if self.multicast_targets > others:
+            found = f"{self.multicast_targets} of {others + 1} nodes"
             raise InputError("multicast targets", found, f"1 to {others}, or 0 for all")
-        if startup_cycles < 0:
-            raise InputError("start-up", f"{startup_cycles} cycles", "0 or more")
-        self.num_nodes = topology.num_hosts
-        self.fraction = fraction
-        self._topology = topology
-        self._tree = tree
-        self.startup_cycles = startup_cycles
-        self._multicast_targets = multicast_targets
+        self.num_nodes = self.topology.num_hosts
         self._stream = PacketStream(
-            traffic, rate * law.mean, lengths=law, arrivals=arrivals, seed=seed
+            self.traffic,
+            self.rate * mean,
+            lengths=self.lengths,
+            arrivals=self.arrivals,
+            seed=self.seed,
         )
-        children = np.random.SeedSequence(seed).spawn(STREAMS)[3:]
+        children = np.random.SeedSequence(self.seed).spawn(STREAMS)[3:]
         self._kinds, self._orientations, self._targets = map(np.random.default_rng, children)
         self._parts: list[Sent] = []
         self._num_rows = 0
@@ -150,62 +163,51 @@ class BroadcastTraffic:
         assert len(complete) == self._num_rows
         packets = self._stream.until(until)
         broadcast = self._kinds.random(len(packets.birth)) < self.fraction
-        trees = [
-            (message, self._drawn_tree(int(packets.source[message])))
+        trees = {
+            message: self._drawn_tree(int(packets.source[message]))
             for message in np.flatnonzero(broadcast).tolist()
-        ]
+        }
         counts = np.ones(len(broadcast), np.int64)  # rows of each message
-        for message, part in trees:
-            counts[message] = len(part.source)
-        offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
-        source, target, flits = (np.repeat(column, counts) for column in packets[1:])
-        asked, waits = np.ones(len(source), bool), np.full(len(source), -1, np.int64)
-        for message, part in trees:
-            rows = slice(offsets[message], offsets[message + 1])
+        counts[list(trees)] = [len(part.source) for part in trees.values()]
+        begin = np.cumsum(counts) - counts
+        birth, source, target, flits = (np.repeat(column, counts) for column in packets)
+        first, asked = np.zeros(len(birth), bool), np.ones(len(birth), bool)
+        waits = np.full(len(birth), -1)
+        first[begin] = True
+        for message, part in trees.items():
+            rows = slice(begin[message], begin[message] + counts[message])
             source[rows], target[rows], asked[rows] = part.source, part.target, part.asked
-            waits[rows] = np.where(part.after >= 0, part.after + offsets[message], -1)
-        birth = packets.birth.astype(np.int64)
-        waiting, nothing = waits >= 0, np.zeros(len(waits), np.int32)
-        table = checked(
-            Messages(
-                num_nodes=self.num_nodes,
-                first=self._num_rows,
-                start=np.repeat(birth, counts),
-                delay=np.full(len(waits), self.startup_cycles, np.int32),
-                run=nothing,
-                source=source,
-                target=target,
-                flits=flits,
-                hold=nothing,
-                receive=nothing,
-                context=np.full(len(waits), -1, np.int32),
-                after_offsets=np.append(0, np.cumsum(waiting, dtype=np.int64)),
-                after=self._num_rows + waits[waiting],
-            )
+            waits[rows] = np.where(part.after >= 0, part.after + begin[message], -1)
+        waiting = waits >= 0
+        after = Lists(np.append(0, np.cumsum(waiting)), self._num_rows + waits[waiting])
+        table = messages(
+            self.num_nodes,
+            first=self._num_rows,
+            start=birth,
+            delay=self.startup_cycles,
+            source=source,
+            target=target,
+            flits=flits,
+            after=after,
         )
-        self._parts.append(Sent(birth, broadcast, offsets, source, target, flits, asked))
+        of_rows = table.start, np.repeat(broadcast, counts), source, target, flits, asked
+        self._parts.append(Sent(first, *of_rows))
         self._num_rows += len(table)
         return table
 
     def sent(self) -> Sent:
         """Return all that has been sent so far."""
-        assert self._parts
-        bases = np.cumsum([0, *(len(part.source) for part in self._parts)])
-        shifted = [part.offsets[:-1] + b for part, b in zip(self._parts, bases, strict=False)]
-        joined = Sent(*map(np.concatenate, zip(*self._parts, strict=True)))
-        return joined._replace(offsets=np.concatenate([*shifted, bases[-1:]]))
+        return Sent(*map(np.concatenate, zip(*self._parts, strict=True)))
 
     def _drawn_tree(self, root: int) -> Branches:
-        if self._tree == "balanced":
-            orientation = balanced_orientation(self._topology, self._orientations)
-        else:
-            orientation = row_first(self._topology)
-        targets = None
-        if self._multicast_targets:
+        orientation, targets, count = row_first(self.topology), None, self.multicast_targets
+        if self.tree == "balanced":
+            orientation = balanced_orientation(self.topology, self._orientations)
+        if count:
             keys = self._targets.random(len(self._nodes) - 1)
-            drawn = np.argpartition(keys, self._multicast_targets - 1)[: self._multicast_targets]
+            drawn = np.argpartition(keys, count - 1)[:count]
             targets = self._nodes[self._nodes != root][drawn]
-        return branches(self._topology, root, targets, orientation)
+        return branches(self.topology, root, targets, orientation)
 
 
 def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:
@@ -224,195 +226,6 @@ def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orient
             tuple(order.tolist()), tuple((drawn[dimensions:] < 0.5).astype(int).tolist())
         )
     return Orientation(preference=rng.random(topology.num_channels))
-
-
-def latencies(sent: Sent, complete: Ints) -> Ints:
-    """Return int64[num_messages], cycles from each message's birth until it is everywhere.
-
-    −1 where it is not yet. That of a broadcast is the latency of the last node that it reaches.
-
-    ``complete``: int64[num_rows], the cycle in which each row was complete, or −1 if it is not
-    yet.
-
-    Examples
-    --------
-    >>> sent = Sent(np.array([5, 6]), np.array([True, False]), np.array([0, 2, 3]),
-    ...             *(np.zeros(3, np.int32) for _ in range(3)), np.ones(3, bool))
-    >>> latencies(sent, np.array([8, 12, -1]))
-    array([ 7, -1])
-    """
-    if not len(sent.birth):
-        return np.empty(0, np.int64)
-    first = np.minimum.reduceat(complete, sent.offsets[:-1])
-    last = np.maximum.reduceat(complete, sent.offsets[:-1])
-    return np.where(first < 0, -1, last - sent.birth)
-
-
-def target_latencies(sent: Sent, complete: Ints) -> tuple[Ints, Ints]:
-    """Return when each target of each broadcast was reached.
-
-    That is the number of the broadcast, int64[num_copies], and the cycles from its birth,
-    int64[num_copies]. Targets that are not yet reached are left out. ``complete``: as for
-    ``latencies``.
-    """
-    message = np.repeat(np.arange(len(sent.birth)), np.diff(sent.offsets))
-    counts = sent.asked & sent.broadcast[message] & (complete >= 0)
-    message = message[counts]
-    return message, complete[counts] - sent.birth[message]
-
-
-def direction_flits(cube: Cube, sent: Sent) -> Floats:
-    """Return the flits of each class that cross the channels of each direction.
-
-    Packets take shortest paths. A packet that goes half-way round a ring counts half in each
-    direction, as it does on average under a fair routing. The mean utilization of a direction's
-    channels is this / (``num_nodes / sides[i] * line_channels[i]`` × cycles). A broadcast of M
-    flits adds M (N − 1) over all directions (Shahrabi et al. 2002, eq. 4, 7, 8).
-
-    float64[2, n, 2], by class (unicast, broadcast), dimension, direction (growing, falling
-    coordinates).
-
-    Examples
-    --------
-    >>> from netloom.topology import torus
-    >>> sent = Sent(np.array([0]), np.array([False]), np.array([0, 1]),
-    ...             *(np.array([value]) for value in (0, 21, 10, True)))  # to (2, 5), 10 flits
-    >>> direction_flits(torus(4, 8), sent)[0]
-    array([[10., 10.],
-           [ 0., 30.]])
-    """
-    broadcast = sent.broadcast[np.repeat(np.arange(len(sent.birth)), np.diff(sent.offsets))]
-    found = np.zeros((2, len(cube.sides), 2))
-    for axis, (side, stride) in enumerate(zip(cube.sides, cube.strides.tolist(), strict=True)):
-        offset = sent.target // stride % side - sent.source // stride % side
-        grows, falls = np.maximum(offset, 0), np.maximum(-offset, 0)
-        if cube.wraps[axis]:
-            ahead = offset % side
-            grows = np.where(2 * ahead < side, ahead, np.where(2 * ahead == side, side / 4, 0))
-            falls = np.where(
-                2 * ahead > side, side - ahead, np.where(2 * ahead == side, side / 4, 0)
-            )
-        for direction, hops in enumerate((grows, falls)):
-            found[:, axis, direction] = np.bincount(broadcast, sent.flits * hops, minlength=2)
-    return found
-
-
-def per_channel(cube: Cube, flits: Floats) -> Floats:
-    """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""
-    return flits / np.maximum(cube.direction_channels, 1)[:, np.newaxis]
-
-
-MOST_NODES = 4096
-"""Largest network: all pairs of nodes are gone through."""
-
-BLOCK_PAIRS = 2**20
-"""Pairs of nodes at a time."""
-
-
-def unicast_load(cube: Cube, traffic: Traffic) -> Floats:
-    """Return flits per cycle on the channels of each direction, if every node sends one per cycle.
-
-    On shortest paths, what goes just half-way round a ring half in each direction. The mean over
-    the channels of a direction.
-
-    The network has at most ``MOST_NODES`` nodes. Returns float64[n, 2], by dimension and direction
-    (growing, falling coordinates); 0 where there are no channels.
-
-    Examples
-    --------
-    >>> from netloom.topology import torus
-    >>> from netloom.workload.traffic import uniform
-    >>> unicast_load(torus(8, 8), uniform(64))[0] * 63  # 64 of 4 directions, k² k / 4 hops in each
-    array([64., 64.])
-    """
-    nodes = cube.num_hosts
-    assert nodes <= MOST_NODES
-    block = max(BLOCK_PAIRS // nodes, 1)
-    hops = np.zeros((len(cube.sides), 2))
-    for start in range(0, nodes, block):
-        source, target, weight = traffic.matrix(start, min(start + block, nodes))
-        count = len(source)
-        sent = Sent(
-            birth=np.zeros(count, np.int64),
-            broadcast=np.zeros(count, bool),
-            offsets=np.arange(count + 1),
-            source=source,
-            target=target,
-            flits=weight,  # type: ignore[arg-type]  # shares of a flit
-            asked=np.ones(count, bool),
-        )
-        hops += direction_flits(cube, sent)[0]
-    return per_channel(cube, hops * traffic.rate.sum())
-
-
-def broadcast_load(cube: Cube, rate: Floats, tree: Literal["balanced", "row-first"]) -> Floats:
-    """Return the flits per cycle on the channels of each direction, of broadcasts of one flit.
-
-    A dimension that is crossed after others has a branch along it at every node of these. Row-first
-    trees cross the last dimension first. Balanced ones cross them in any order, each as often, and
-    lean either way. In a k x k torus of which every node broadcasts once a cycle, a balanced tree's
-    mean is (k² − 1) / 4 on every channel (Shahrabi et al. 2002, eq. 4).
-
-    ``rate`` is float64[num_nodes], broadcasts a cycle of each node. ``tree`` is that of
-    ``BroadcastTraffic``. Returns float64[n, 2] as ``unicast_load`` does.
-
-    Examples
-    --------
-    >>> from netloom.topology import torus
-    >>> broadcast_load(torus(8, 8), np.ones(64), "balanced")
-    array([[15.75, 15.75],
-           [15.75, 15.75]])
-    >>> broadcast_load(torus(8, 8), np.ones(64), "row-first")
-    array([[32., 24.],
-           [ 4.,  3.]])
-    """
-    sides = np.array(cube.sides, np.float64)
-    hops = np.zeros((len(sides), 2))
-    for axis, side in enumerate(sides):
-        grows = side // 2 if tree == "row-first" else (side - 1) / 2
-        falls = side - 1 - grows
-        if not cube.wraps[axis]:
-            coordinate = np.arange(cube.num_hosts) // cube.strides[axis] % int(side)
-            falls = float(rate @ coordinate) / rate.sum()
-            grows = side - 1 - falls
-        before = np.prod(sides[axis + 1 :]) if tree == "row-first" else _mean_before(sides, axis)
-        hops[axis] = before * grows, before * falls
-    return per_channel(cube, hops * rate.sum())
-
-
-def class_loads(
-    cube: Cube,
-    traffic: Traffic,
-    broadcast: float,
-    tree: Literal["balanced", "row-first"],
-    *,
-    multicast: bool = False,
-) -> Floats:
-    """Return the flits per cycle on the channels of each direction, of messages of one flit.
-
-    Each node sends its rate, of which a part is broadcast. By class (unicast, broadcast), dimension
-    and direction, float64[2, n, 2]. NaN where no formula is at hand: multicasts, and unicast
-    messages on more than ``MOST_NODES`` nodes.
-    """
-    found = np.full((2, len(cube.sides), 2), np.nan)
-    if cube.num_hosts <= MOST_NODES:
-        found[0] = (1 - broadcast) * unicast_load(cube, traffic)
-    if not multicast:
-        found[1] = broadcast * broadcast_load(cube, traffic.rate, tree)
-    return found
-
-
-def _mean_before(sides: Floats, axis: int) -> float:
-    """Nodes that are reached by the dimensions crossed before one, mean over all orders.
-
-    Over all orders, 0, 1, 2 ... dimensions before it are equally frequent, and so is each choice of
-    them. So the mean product of p of them is an elementary symmetric polynomial / number of
-    choices.
-    """
-    others = np.delete(sides, axis)
-    count = len(others)
-    products = np.atleast_1d(np.poly(-others))  # 1.0 if there are no others
-    return float(np.mean([products[p] / comb(count, p) for p in range(count + 1)]))
 
 
 STEP_CYCLES = 500
@@ -477,18 +290,6 @@ class SeenLatency(Figures):
         return cls(**values if stable else dict.fromkeys(values))
 
 
-class Direction(Figures):
-    """Mean use of the channels of a direction: all, of each class, and as expected of each."""
-
-    dimension: int = figure()
-    direction: str = figure()
-    total: float = figure(unit=USED)
-    unicast: float | None = figure(unit=USED)
-    broadcast: float | None = figure(unit=USED)
-    expected_unicast: float | None = figure(unit=USED)
-    expected_broadcast: float | None = figure(unit=USED)
-
-
 class BroadcastRun(Figures):
     """What one run at one rate found, of the messages that were everywhere within its window.
 
@@ -511,18 +312,12 @@ class BroadcastRun(Figures):
     precise, warmed_up, interrupted
         Whether the precision asked for was reached, the start-up seen to end, and the run stopped
         from outside.
-    directions
-        Of k-ary n-cubes. What is known of a run that was made just now follows.
     unicast, broadcast, target
         Latencies, also past saturation, of unicast messages, of broadcasts (until the last of their
-        nodes is reached), and of all nodes that broadcasts reached.
+        nodes is reached), and of all nodes that broadcasts reached. This and what follows is known
+        of a run that was made just now.
     channel_utilisation
         float64[num_network_channels], flits per cycle on each channel.
-    class_utilisation
-        float64[2]: mean over all channels, of unicast messages and of broadcasts.
-    broadcast_by_direction
-        float64[n, 2] on k-ary n-cubes: mean utilization by broadcasts of the channels of each
-        dimension and direction. None elsewhere, and where copies took more than one hop.
     """
 
     rate: float = figure(unit=MESSAGES, lead=True, key=True)
@@ -555,13 +350,10 @@ class BroadcastRun(Figures):
     warmed_up: bool = figure()
     interrupted: bool = figure()
     note: str | None = figure()
-    directions: tuple[Direction, ...] = figure()
     unicast: Latency = unseen(default=None)
     broadcast: Latency = unseen(default=None)
     target: Latency = unseen(default=None)
     channel_utilisation: Floats = unseen(default=None)
-    class_utilisation: Floats = unseen(default=None)
-    broadcast_by_direction: Floats | None = unseen(default=None)
 
     @derived("share of broadcasts in the traffic on links", SHARE, table=False)
     def broadcast_share(self) -> float | None:
@@ -591,31 +383,9 @@ class BroadcastRun(Figures):
         return not self.stable or self.backlog.growth is not None
 
 
-class _Seen(NamedTuple):
-    """All messages so far, the latency of each, and the times and hops of their rows."""
-
-    sent: Sent
-    latency: Ints
-    complete: Ints
-    hops: Ints
-
-    @property
-    def end(self) -> Ints:
-        """The cycle in which each message was everywhere; -1 where it is not yet."""
-        return np.where(self.latency >= 0, self.sent.birth + self.latency, -1)
-
-    @property
-    def owner(self) -> Ints:
-        """The message that each row belongs to."""
-        return np.repeat(np.arange(len(self.latency)), np.diff(self.sent.offsets))
-
-
 def run_broadcasts(
     network: ProgramNetwork,
-    traffic: Traffic,
     program: BroadcastTraffic,
-    rate: float,
-    mean_flits: float,
     limits: steady.Limits,
     stopped: Callable[[], bool],
 ) -> BroadcastRun:
@@ -624,140 +394,125 @@ def run_broadcasts(
     The precision is that of unicast messages, or of broadcasts if all are. ``stopped`` is asked
     between steps: whether to end at once, with what is known.
     """
-    run = _BroadcastRun(network.make_engine(), program, limits)
-    messages_a_cycle = rate * float(traffic.rate.sum())
-    idle = network.zero_load_latency(average_distance(network.topology), mean_flits)
+    run = _BroadcastRun(network.make_engine(), program)
+    run.limits = limits
+    run.advance(0)  # it may be stopped before anything is sent
+    rate, topology = program.rate, network.topology
+    messages_a_cycle = rate * float(program.traffic.rate.sum())
+    idle = network.zero_load_latency(average_distance(topology), program.lengths.mean)
     wanted = max(LEAST_WARM_LATENCIES * idle, LEAST_WARM_MESSAGES / messages_a_cycle)
     warmed_up = steady.warm_up(
         run, least=ceil(wanted), most=limits.most_cycles, step=STEP_CYCLES, stopped=stopped
     )
-    run.begin = run.cycle
-    channels = run.engine.channel_flits()
-    most = limits.most_measured
-    wanted = max(run.begin, LEAST_CYCLES, 2 * steady.PRECISE_PACKETS / messages_a_cycle)
+    begin = run.begin = run.cycle
+    channels, most = run.engine.channel_flits(), limits.most_measured
+    wanted = max(begin, LEAST_CYCLES, 2 * steady.PRECISE_PACKETS / messages_a_cycle)
     ended = steady.measure_window(
-        run, first=most if limits.cycles else ceil(wanted),
-        longer=lambda cycles: ceil(GROWTH * cycles), most=most, step=STEP_CYCLES, stopped=stopped,
-    )  # fmt: skip
+        run,
+        first=most if limits.cycles else ceil(wanted),
+        longer=lambda cycles: ceil(GROWTH * cycles),
+        most=most,
+        step=STEP_CYCLES,
+        stopped=stopped,
+    )
     if not ended:
         run.is_enough()  # at what there is
-    used = (run.engine.channel_flits() - channels) / max(run.cycle - run.begin, 1)
-    seen, begin, end = run.seen, run.begin, run.cycle
-    cycles, sent = max(end - begin, 1), seen.sent
-    senders = int(np.count_nonzero(traffic.rate))
-
-    def inside(when: Ints) -> Bools:
-        return (when >= begin) & (when < end)
-
-    moved = inside(seen.complete)
-    of_class = sent.broadcast[seen.owner]
-    class_hops = np.bincount(of_class[moved], (sent.flits * seen.hops)[moved], 2)
-    unicast = moved & ~of_class
-    topology, by_direction = network.topology, None
-    if isinstance(topology, Cube) and (seen.hops[moved & of_class] == 1).all():
-        flits = np.where(moved, sent.flits, 0)
-        crossed = direction_flits(topology, sent._replace(flits=flits))[1]
-        by_direction = per_channel(topology, crossed) / cycles
-    classes, stable, precise = run.latency, run.verdict.stable, run.is_precise
-    hops, length = (
-        float(column[unicast].mean()) if unicast.any() else np.nan
-        for column in (seen.hops, sent.flits)
+    cycles, sent = max(run.cycle - begin, 1), run.sent
+    used = (run.engine.channel_flits() - channels) / cycles
+    senders = int(np.count_nonzero(program.traffic.rate))
+    moved, hops = run.inside(run.rows["complete"]), run.rows["hops"]
+    crossed = np.bincount(sent.broadcast[moved], (sent.flits * hops)[moved], 2)
+    shares = crossed / max(topology.num_channels, 1) / cycles
+    unicast = moved & ~sent.broadcast
+    path, length = (
+        float(column[unicast].mean()) if unicast.any() else np.nan for column in (hops, sent.flits)
     )
-    shares = class_hops / max(topology.num_channels, 1) / cycles
-    latency = [SeenLatency.of(each, stable=stable) for each in classes]
-    messages = classes[0].messages, classes[1].messages
+    idle = program.startup_cycles + network.zero_load_latency(path, length)
+    classes, found = run.latency, run.verdict
+    latency = [SeenLatency.of(each, stable=found.stable) for each in classes]
+    state = {"interrupted": not ended, "warmed_up": warmed_up, "precise": run.is_precise}
     return BroadcastRun(
         rate=rate,
-        created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,
-        accepted=int(np.count_nonzero(inside(seen.end))) / cycles / senders,
-        zero_load_latency=(
-            known(program.startup_cycles + network.zero_load_latency(hops, length))
-            if stable
-            else None
-        ),
+        created=int(np.count_nonzero(run.inside(sent.birth[sent.first]))) / cycles / senders,
+        accepted=int(np.count_nonzero(run.inside(run.end))) / cycles / senders,
+        zero_load_latency=known(idle) if found.stable else None,
         unicast_latency=latency[0],
         broadcast_latency=latency[1],
         target_latency=latency[2],
-        unicast_messages=messages[0],
-        broadcast_messages=messages[1],
-        hops=known(hops),
+        unicast_messages=classes[0].messages,
+        broadcast_messages=classes[1].messages,
+        hops=known(path),
         utilisation_mean=float(shares.sum()),
         utilisation_max=float(used.max(initial=0)),
         utilisation_unicast=float(shares[0]),
         utilisation_broadcast=float(shares[1]),
-        cycles=end - begin,
+        cycles=run.cycle - begin,
         warmup_cycles=begin,
         flit_hops=round(float(used.sum()) * cycles),
-        stable=stable,
-        backlog=Backlog.of(run.verdict, topology),
-        reason=run.verdict.reason,
-        precise=precise,
-        warmed_up=warmed_up,
-        interrupted=not ended,
-        note=note_of(
-            run.verdict, sum(messages), "message", interrupted=not ended, warmed_up=warmed_up,
-            precise=precise,
-        ),
-        directions=(),
+        stable=found.stable,
+        backlog=Backlog.of(found, topology),
+        reason=found.reason,
+        **state,
+        note=note_of(found, classes[0].messages + classes[1].messages, "message", **state),
         unicast=classes[0],
         broadcast=classes[1],
         target=classes[2],
         channel_utilisation=used,
-        class_utilisation=shares,
-        broadcast_by_direction=by_direction,
-    )  # fmt: skip
+    )
 
 
 class _BroadcastRun(ProgramRun):
     """Messages on their way, and what the last look at the window since ``begin`` found."""
 
     source: BroadcastTraffic
+    limits: steady.Limits
     begin = 0
-    seen: _Seen
+    sent: Sent
+    rows: Records
+    end: Ints
+    """The cycle in which each message was everywhere; -1 where it is not yet."""
     latency: tuple[Latency, Latency, Latency]
     verdict: steady.Stability
-
-    def __init__(
-        self, engine: ProgramEngine, source: BroadcastTraffic, limits: steady.Limits
-    ) -> None:
-        super().__init__(engine, source)
-        self.limits = limits
 
     @property
     def observed(self) -> int:
         """The class of messages that decides: broadcasts only where there is nothing else."""
         return int(self.source.fraction == 1)
 
-    def _look(self) -> _Seen:
-        sent, rows = self.source.sent(), self.engine.rows
-        complete = rows["complete"].copy()
-        self.seen = _Seen(sent, latencies(sent, complete), complete, rows["hops"].copy())
-        return self.seen
+    def inside(self, when: Ints) -> Bools:
+        """Return which of these cycles are in the window."""
+        return (when >= self.begin) & (when < self.cycle)
+
+    def _look(self) -> tuple[Ints, Bools]:
+        """Look at all messages so far. Return the birth of each, and whether it is broadcast."""
+        sent = self.sent = self.source.sent()
+        self.rows = self.engine.rows
+        self.end = sent.ends(self.rows["complete"])
+        return sent.birth[sent.first], sent.broadcast[sent.first]
 
     def has_settled(self) -> bool:
-        seen = self._look()
-        counted = (seen.latency >= 0) & (seen.sent.broadcast == self.observed)
+        birth, broadcast = self._look()
+        counted = (self.end >= 0) & (broadcast == self.observed)
         if not counted.any():
             return False
-        arrivals = np.argsort(seen.end[counted], kind="stable")
-        return steady.warmup_packets(seen.latency[counted][arrivals]) is not None
+        arrivals = np.argsort(self.end[counted], kind="stable")
+        return steady.warmup_packets((self.end - birth)[counted][arrivals]) is not None
 
     def is_hopeless(self) -> bool:
-        seen = self.seen
-        waiting = seen.sent.flits[seen.complete < 0].sum()
-        return bool(waiting > HOPELESS * seen.sent.flits.sum()) and _telling(seen, 0)
+        flits = self.sent.flits
+        waiting = flits[self.rows["complete"] < 0].sum()
+        return bool(waiting > HOPELESS * flits.sum()) and self._is_telling(0)
 
     def is_enough(self) -> bool:
-        seen = self._look()
-        self.verdict = _stability(seen, self.begin, self.cycle)
-        unicast, broadcast = (
-            _latency(seen.end[chosen], seen.latency[chosen], self.begin, self.cycle)
-            for chosen in (~seen.sent.broadcast, seen.sent.broadcast)
+        birth, broadcast = self._look()
+        self.verdict, sent = self._stability(), self.sent
+        reached = sent.asked & sent.broadcast
+        self.latency = (
+            self._latency(self.end[~broadcast], birth[~broadcast]),
+            self._latency(self.end[broadcast], birth[broadcast]),
+            self._latency(self.rows["complete"][reached], sent.birth[reached]),
         )
-        message, latency = target_latencies(seen.sent, seen.complete)
-        arrival = seen.sent.birth[message] + latency
-        self.latency = unicast, broadcast, _latency(arrival, latency, self.begin, self.cycle)
-        return self.is_precise if self.verdict.stable else _telling(seen, self.begin)
+        return self.is_precise if self.verdict.stable else self._is_telling(self.begin)
 
     @property
     def is_precise(self) -> bool:
@@ -766,62 +521,58 @@ class _BroadcastRun(ProgramRun):
             return found.messages >= LEAST_MESSAGES
         return found.precision <= self.limits.precision
 
+    def _is_telling(self, begin: int) -> bool:
+        """Whether so much was sent since a cycle that a backlog is no chance."""
+        late = self.sent.birth >= begin
+        senders = len(np.unique(self.sent.source))
+        enough = max(TELLING_MESSAGES, TELLING_NODE_MESSAGES * senders)
+        messages = np.count_nonzero(late & self.sent.first)
+        return bool(messages >= enough or np.count_nonzero(late) >= TELLING_ROWS)
 
-def _telling(seen: _Seen, begin: int) -> bool:
-    """Whether so much was sent since a cycle that a backlog is no chance."""
-    messages, rows = (
-        np.count_nonzero(birth >= begin) for birth in (seen.sent.birth, seen.sent.birth[seen.owner])
-    )
-    senders = len(np.unique(seen.sent.source))
-    enough = max(TELLING_MESSAGES, TELLING_NODE_MESSAGES * senders)
-    return bool(messages >= enough or rows >= TELLING_ROWS)
+    def _latency(self, arrival: Ints, birth: Ints) -> Latency:
+        """Summarize what arrived in the window."""
+        inside = self.inside(arrival)
+        latency = (arrival - birth)[inside]
+        if not len(latency):
+            return Latency(0, *(np.nan,) * (len(Latency._fields) - 1))
+        batch = (arrival[inside] - self.begin) * steady.MOST_BATCHES // (self.cycle - self.begin)
+        counts = np.bincount(batch, minlength=steady.MOST_BATCHES)
+        sums = np.bincount(batch, latency, steady.MOST_BATCHES)
+        mean, ci95 = steady.run_interval(sums, counts)
+        batches = steady.merge_correlated(sums, counts)
+        middle, high = np.percentile(latency, [50, 99], method="inverted_cdf")
+        precise = (
+            np.count_nonzero(batches[1]) >= steady.PRECISE_BATCHES
+            and len(latency) >= steady.PRECISE_PACKETS
+            and steady.autocorrelation(*batches) <= steady.CORRELATED
+        )
+        return Latency(
+            messages=len(latency),
+            mean=mean,
+            ci95=ci95,
+            p50=float(middle),
+            p99=float(high),
+            max=float(latency.max()),
+            precision=ci95 / mean if precise else np.nan,
+        )
 
-
-def _latency(arrival: Ints, latency: Ints, begin: int, end: int) -> Latency:
-    """Summarize what arrived in the window."""
-    inside = (arrival >= begin) & (arrival < end)
-    latency = latency[inside]
-    if not len(latency):
-        return Latency(0, *(np.nan,) * (len(Latency._fields) - 1))
-    batch = (arrival[inside] - begin) * steady.MOST_BATCHES // (end - begin)
-    counts = np.bincount(batch, minlength=steady.MOST_BATCHES)
-    sums = np.bincount(batch, latency, steady.MOST_BATCHES)
-    mean, ci95 = steady.run_interval(sums, counts)
-    batches = steady.merge_correlated(sums, counts)
-    middle, high = np.percentile(latency, [50, 99], method="inverted_cdf")
-    precise = (
-        np.count_nonzero(batches[1]) >= steady.PRECISE_BATCHES
-        and len(latency) >= steady.PRECISE_PACKETS
-        and steady.autocorrelation(*batches) <= steady.CORRELATED
-    )
-    return Latency(
-        messages=len(latency),
-        mean=mean,
-        ci95=ci95,
-        p50=float(middle),
-        p99=float(high),
-        max=float(latency.max()),
-        precision=ci95 / mean if precise else np.nan,
-    )
-
-
-def _stability(seen: _Seen, begin: int, end: int) -> steady.Stability:
-    """Say whether the network kept up: what waits, copies to come included, by node that sends."""
-    sent = seen.sent
-    born = sent.birth[seen.owner]
-    messages = np.count_nonzero((sent.birth >= begin) & (sent.birth < end))
-    if messages < LEAST_MESSAGES:
-        few = f"{messages} messages are too few to tell whether the network keeps up"
-        return steady.Stability(stable=True, reason=few)
-    times = begin + (end - begin) * np.arange(SAMPLES + 1) // SAMPLES
-    done = np.where(seen.complete >= 0, seen.complete, np.iinfo(np.int64).max)
-    change = np.zeros(SAMPLES + 2)
-    for when, sign in ((born, 1.0), (done, -1.0)):
-        change += sign * np.bincount(np.searchsorted(times, when), sent.flits, SAMPLES + 2)
-    nodes = int(max(sent.source.max(), sent.target.max())) + 1
-    waiting = [
-        np.bincount(sent.source[(born <= when) & (done > when)], minlength=nodes)
-        for when in times[[0, (SAMPLES + 1) // 2, -1]]
-    ]
-    rate = np.bincount(sent.source, sent.flits, nodes) / end
-    return steady.stability(times, np.cumsum(change)[:-1], waiting, rate, float(sent.flits.mean()))
+    def _stability(self) -> steady.Stability:
+        """Say whether the network kept up: what waits, copies to come included, by sending node."""
+        sent, begin, end = self.sent, self.begin, self.cycle
+        messages = np.count_nonzero(self.inside(sent.birth[sent.first]))
+        if messages < LEAST_MESSAGES:
+            few = f"{messages} messages are too few to tell whether the network keeps up"
+            return steady.Stability(stable=True, reason=few)
+        times = begin + (end - begin) * np.arange(SAMPLES + 1) // SAMPLES
+        complete = self.rows["complete"]
+        done = np.where(complete >= 0, complete, np.iinfo(np.int64).max)
+        change = np.zeros(SAMPLES + 2)
+        for when, sign in ((sent.birth, 1.0), (done, -1.0)):
+            change += sign * np.bincount(np.searchsorted(times, when), sent.flits, SAMPLES + 2)
+        nodes = int(max(sent.source.max(), sent.target.max())) + 1
+        waiting = [
+            np.bincount(sent.source[(sent.birth <= when) & (done > when)], minlength=nodes)
+            for when in times[[0, (SAMPLES + 1) // 2, -1]]
+        ]
+        rate, flits = np.bincount(sent.source, sent.flits, nodes) / end, float(sent.flits.mean())
+        return steady.stability(times, np.cumsum(change)[:-1], waiting, rate, flits)

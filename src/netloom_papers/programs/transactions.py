@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,19 +22,19 @@ from netloom.simulation.agenda import ProgramRun
 from netloom.simulation.loops import KeptRows, kept_rows
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import interval_over_runs, run_to
-from netloom.workload.counter_random import Law, check_law, durations, uniforms
+from netloom.workload.counter_random import Law, durations, uniforms
 from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.loops import senders
-from netloom.workload.programs.messages import Messages, checked, messages
-from netloom.workload.programs.rounds import Rounds, ranges
+from netloom.workload.programs.messages import Messages, messages
+from netloom.workload.programs.rounds import Rounds
 
 NODE_RATE = "messages/node/cycle"
 
 RUNNING, BEGINNING = 0, 2
 """Streams of chance. ``durations`` takes two."""
 
-THREAD = -1
-"""The thread itself, among the numbers of its neighbours."""
+_Row: TypeAlias = tuple[int, int, int, int, int, list[int]]
+"""Source, target, flits (of a run 0), delay, context, and the rows it waits for."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _check(transaction: Transaction, where: str) -> None:
         before.add(step.kind)
 
 
-def coherence(*, memory_cycles: int = 0, control_flits: int = 8, data_flits: int = 24) -> Protocol:
+def coherence(*, memory_cycles: int = 0) -> Protocol:
     """Return the cache-coherency traffic of Johnson's synthetic program on Alewife.
 
     A thread reads the state of each neighbour by a request to the neighbour's memory, which sends
@@ -128,26 +128,24 @@ def coherence(*, memory_cycles: int = 0, control_flits: int = 8, data_flits: int
     >>> [transaction.name for transaction in coherence().transactions]
     ['read', 'write']
     """
-    request = Step("REQ", "thread", control_flits)
-    data = Step("DATA", "neighbour", data_flits, after="REQ", delay_cycles=memory_cycles)
-    invalidate = Step("INV", "thread", control_flits)
-    acknowledge = Step("ACK", "neighbour", control_flits, after="INV")
+    request = Step("REQ", "thread", 8)
+    data = Step("DATA", "neighbour", 24, after="REQ", delay_cycles=memory_cycles)
+    invalidate = Step("INV", "thread", 8)
+    acknowledge = Step("ACK", "neighbour", 8, after="INV")
     read = Transaction("read", (request, data))
     return Protocol("coherence", (read, Transaction("write", (invalidate, acknowledge), "all")))
 
 
-def request_reply(
-    *, request_flits: int = 12, reply_flits: int = 12, memory_cycles: int = 0
-) -> Protocol:
-    """Return the simplest transactions: a request to a neighbour, and its reply.
+def request_reply(*, memory_cycles: int = 0) -> Protocol:
+    """Return the simplest transactions: a request to a neighbour, and its reply, of 12 flits each.
 
     Examples
     --------
     >>> len(request_reply().transactions[0].steps)
     2
     """
-    request = Step("REQ", "thread", request_flits)
-    reply = Step("REPLY", "neighbour", reply_flits, after="REQ", delay_cycles=memory_cycles)
+    request = Step("REQ", "thread", 12)
+    reply = Step("REPLY", "neighbour", 12, after="REQ", delay_cycles=memory_cycles)
     return Protocol("request-reply", (Transaction("request", (request, reply)),))
 
 
@@ -187,8 +185,6 @@ class Transactions(Rounds):
 
     Attributes
     ----------
-    num_threads
-        Threads, in all contexts.
     num_nodes_used
         Nodes that have threads.
 
@@ -201,8 +197,8 @@ class Transactions(Rounds):
     --------
     >>> from netloom.workload.graphs.generators import torus
     >>> program = Transactions(torus(8, 8), range(64), 64, contexts=2, run_cycles=16)
-    >>> program.num_threads, len(program.extend(np.zeros(0, np.int64), until=1)) % (128 * 21)
-    (128, 0)
+    >>> len(program.extend(np.zeros(0, np.int64), until=1)) % (2 * 64 * 21)
+    0
     """
 
     def __init__(
@@ -219,14 +215,8 @@ class Transactions(Rounds):
         seed: int = DEFAULT_SEED,
         group: Ints | None = None,
     ) -> None:
-        numbers = {"contexts": (contexts, 1), "fixed_cycles": (fixed_cycles, 0), "seed": (seed, 0)}
-        for name, (value, least) in numbers.items():
-            if value < least:
-                raise InputError(name, f"{value}", f"a whole number of at least {least}")
-        check_law(law, run_cycles)
         nodes = np.asarray(node_of, np.int32)
         tasks = senders(graph)
-        self.num_threads = contexts * len(tasks)
         self.num_nodes_used = len(np.unique(nodes[tasks]))
         one, runs = _one_pass(
             graph, tasks, nodes, num_nodes, contexts, protocol or coherence(), fixed_cycles
@@ -235,7 +225,7 @@ class Transactions(Rounds):
             one = replace(one, flits=np.where(group[one.source] == group[one.target], 0, one.flits))
         self._runs = runs
         self._sent = np.flatnonzero((one.flits > 0) & (one.source != one.target))
-        begin = uniforms(seed, BEGINNING, np.arange(self.num_threads))
+        begin = uniforms(seed, BEGINNING, np.arange(contexts * len(tasks)))
         begin *= 2 * (run_cycles + fixed_cycles)
 
         run_of = np.full(len(one), -1)
@@ -276,10 +266,11 @@ class Transactions(Rounds):
         issued = self.of_rounds(rows["complete"].astype(np.int64), self._runs.row)
         issues = int(np.count_nonzero((issued >= begin) & (issued < end)))
         resumed = self.of_rounds(times["ready"], self._runs.row)
-        begun = issued[:, self._runs.before]
-        begun[:, self._runs.place == 0] = np.roll(begun[:, self._runs.place == 0], 1, axis=0)
+        begun, firsts = np.roll(issued, 1, axis=1), np.flatnonzero(self._runs.place == 0)
+        lasts = np.append(firsts[1:], len(self._runs.place)) - 1  # runs of a thread, in its passes
+        begun[:, firsts] = np.roll(issued[:, lasts], 1, axis=0)
         ended = (resumed >= begin) & (resumed < end)
-        ended[:1, self._runs.place == 0] = False  # a thread's first run ends no transaction
+        ended[:1, firsts] = False  # a thread's first run ends no transaction
         if not (counted.any() and issues and ended.any()):
             found = f"{begin} to {end}, in which no message arrives or no transaction ends"
             raise InputError("cycles", found, "more of them")
@@ -338,27 +329,12 @@ class TransactionStatistics(Figures):
 class _Runs(NamedTuple):
     """The runs of all threads in one pass. int64[num_runs] each.
 
-    ``row`` of the pass. ``thread``; ``place`` among the runs of its thread; ``before``: the run,
-    by its place in these arrays, whose transaction the thread waited for.
+    ``row`` of the pass. ``thread``; ``place`` among the runs of its thread.
     """
 
     row: Ints
     thread: Ints
     place: Ints
-    before: Ints
-
-
-class _Row(NamedTuple):
-    """A row of a pass, for a thread of whatever task. A run has 0 flits.
-
-    ``sender`` and ``receiver`` are THREAD or the number of a neighbour.
-    """
-
-    sender: int
-    receiver: int
-    flits: int
-    delay: int
-    after: list[int]
 
 
 def _one_pass(
@@ -371,78 +347,56 @@ def _one_pass(
     fixed_cycles: int,
 ) -> tuple[Messages, _Runs]:
     """One pass of all threads, as ``Rounds`` wants it: instance by instance, task by task."""
-    degrees, kind = np.unique(np.bincount(graph.source)[tasks], return_inverse=True)
-    kinds = [_rows_of_pass(protocol, int(degree), fixed_cycles) for degree in degrees]
-    rows_of = np.array([len(rows) for rows in kinds])
-    kind = np.tile(kind, contexts)  # of each thread
-    count = rows_of[kind]
-    begin, total = np.cumsum(count) - count, int(count.sum())
+    degree, total = np.bincount(graph.source)[tasks], 0
+    for each in protocol.transactions:
+        issues = len(tasks) if each.partners == "all" else int(degree.sum())
+        total += contexts * (issues + len(each.steps) * int(degree.sum()))
     check_size(total, where="contexts", what="messages of one pass")
-    place = ranges((np.cumsum(rows_of) - rows_of)[kind], count)  # of each row, among the kinds'
-    sender, receiver, flits, delay = (
-        np.array([row[column] for rows in kinds for row in rows])[place] for column in range(4)
-    )
-    thread = np.repeat(np.arange(len(kind)), count)
-    first_edge = np.tile(np.searchsorted(graph.source, tasks), contexts)[thread]
-    own = np.tile(nodes[tasks], contexts)[thread]
-
-    def node(who: Ints) -> Ints:
-        return np.where(who == THREAD, own, nodes[graph.target[first_edge + np.maximum(who, 0)]])
-
-    lists = [row.after for rows in kinds for row in rows]
-    degree = np.array([len(each) for each in lists])
-    offsets = np.concatenate([[0], np.cumsum(degree[place])])
-    waited = np.concatenate(lists)[ranges((np.cumsum(degree) - degree)[place], degree[place])]
-    waiter = np.repeat(thread, degree[place])
-    after = begin[waiter] + np.where(waited < 0, count[waiter] + waited, total + waited)
-    is_run = flits == 0
-    table = replace(
-        messages(num_nodes, source=node(sender), target=node(receiver), flits=flits, delay=delay),
-        first=total,
-        context=np.where(is_run, thread // len(tasks), -1).astype(np.int32),
-        after_offsets=offsets,
-        after=after,
-    )
-    row = np.flatnonzero(is_run)
-    _, first, runs = np.unique(thread[row], return_index=True, return_counts=True)
-    at = np.arange(len(row)) - first[thread[row]]
-    before = np.where(at > 0, np.arange(len(row)) - 1, (first + runs - 1)[thread[row]])
-    return checked(table), _Runs(row, thread[row], at, before)
-
-
-def _rows_of_pass(protocol: Protocol, degree: int, fixed_cycles: int) -> list[_Row]:
-    """The rows of a pass of a thread with ``degree`` neighbours, numbered from 0.
-
-    Numbers below 0 are rows of the pass before, counted back from its end.
-    """
+    neighbours = np.split(nodes[graph.target], np.cumsum(degree)[:-1])
     rows: list[_Row] = []
-    last: list[int] = []
-    begin = 0
-    for _ in range(2):  # the first pass is what the second waits for
-        begin = len(rows)
+    runs: list[tuple[int, int, int]] = []
+    for thread in range(contexts * len(tasks)):
+        context, task = divmod(thread, len(tasks))
+        own, others = int(nodes[tasks[task]]), neighbours[task].tolist()
+        begin, ends = len(runs), list[int]()
+        waits = ends  # the first run waits for the end of the pass before
         for transaction in protocol.transactions:
-            everyone = list(range(degree))
-            groups = [everyone] if transaction.partners == "all" else [[k] for k in everyone]
+            groups = [others] if transaction.partners == "all" else [[each] for each in others]
             for partners in groups:
                 issue = len(rows)
-                rows.append(_Row(THREAD, THREAD, 0, fixed_cycles, last))
-                last = []
+                runs.append((issue, thread, len(runs) - begin))
+                rows.append((own, own, 0, fixed_cycles, context, waits))
+                waits = []
                 for partner in partners:
-                    last += _add_messages(rows, transaction, partner, issue)
-    return [row._replace(after=[each - begin for each in row.after]) for row in rows[begin:]]
+                    waits += _add_messages(rows, transaction, own, partner, issue, total)
+        ends.extend(row - total for row in waits)
+    source, target, flits, delay, context_of, after = zip(*rows, strict=True)
+    table = messages(
+        num_nodes,
+        first=total,
+        source=source,
+        target=target,
+        flits=flits,
+        delay=delay,
+        context=context_of,
+        after=after,
+    )
+    return table, _Runs(*np.array(runs).T)
 
 
 def _add_messages(
-    rows: list[_Row], transaction: Transaction, partner: int, issue: int
+    rows: list[_Row], transaction: Transaction, own: int, partner: int, issue: int, first: int
 ) -> list[int]:
-    """Add a transaction's messages to and from one partner. Return those that none answers."""
-    made: dict[str, int] = {}
+    """Add a transaction's messages to and from one partner. Return those that none answers.
+
+    ``first`` is the number of the pass's first row, which others wait for by its number.
+    """
+    made = {"": first + issue}
     for step in transaction.steps:
-        to, back = (THREAD, partner), (partner, THREAD)
-        waits = [made[step.after] if step.after else issue]
-        made[step.kind] = len(rows)
-        ends = to if step.sender == "thread" else back
-        rows.append(_Row(*ends, step.flits, step.delay_cycles, waits))
+        ends = (own, partner) if step.sender == "thread" else (partner, own)
+        waits = [made[step.after]]
+        made[step.kind] = first + len(rows)
+        rows.append((*ends, step.flits, step.delay_cycles, -1, waits))
     answered = {step.after for step in transaction.steps}
     return [row for kind, row in made.items() if kind not in answered]
 
@@ -451,7 +405,8 @@ WARM_BATCHES, BATCHES = 5, 20
 """Batches of the start-up, and equal parts of the measured time after it."""
 
 BATCH_TRANSACTIONS = 10
-"""Transactions that a thread issues in a batch, where no message meets another."""
+"""Transactions that a thread issues in a batch, or a processor for each of its threads, where no
+message meets another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -470,19 +425,6 @@ class TransactionRun:
     cycle: int
     interrupted: bool
     kept: KeptRows | None = None
-
-
-def batch_cycles(thread_cycles: float, processor_cycles: float) -> int:
-    """Return the cycles of a batch, from those of a transaction that no other message delays.
-
-    A thread takes so long from one to the next, and a processor to let each of its threads run.
-
-    Examples
-    --------
-    >>> batch_cycles(thread_cycles=60, processor_cycles=32)
-    601
-    """
-    return int(BATCH_TRANSACTIONS * max(thread_cycles, processor_cycles)) + 1
 
 
 def run_transactions(

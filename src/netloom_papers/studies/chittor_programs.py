@@ -123,7 +123,7 @@ def _by_node(found: PatternSimulation) -> pl.DataFrame:
     import polars as pl
 
     rows, columns = np.divmod(found.nodes, 12)
-    return pl.DataFrame({"row": rows, "column": columns, "loop_us": found.points[0].times.loop_us})
+    return pl.DataFrame({"row": rows, "column": columns, "loop_us": found.points[0].loop_us})
 
 
 def _draw_figure_4_5(_: Made) -> Drawn:
@@ -151,7 +151,7 @@ def figure_4_6(message_bytes: tuple[int, ...], loops: int = LOOPS) -> pl.DataFra
             {
                 "message_bytes": point.message_bytes,
                 "hops": hops,
-                "message_us": point.times.communication_us[: len(half)] / 2,
+                "message_us": point.communication_us[: len(half)] / 2,
             }
         )
         for point in found.points
@@ -279,14 +279,14 @@ def _draw_table_4_1(made: Made) -> Drawn:
 def _figure_4_11(known: Known) -> Found:
     """The worked example's loop computes for 1 ms on average. The pairs are as many samples."""
     point = _pattern("ab-1nn", 4, [4096], [1000], known["loops"]).points[0]
-    loop_us = point.times.loop_us[::2]  # of a pair, both nodes have the same
+    loop_us = point.loop_us[::2]  # of a pair, both nodes have the same
     yield "loop (µs)", loop_us
-    yield "λ_a (%)", 100 * point.times.channel_us / loop_us
+    yield "λ_a (%)", 100 * point.channel_us / loop_us
 
 
 def _draw_figure_4_11(made: Made) -> Drawn:
     costs = node_costs(machine("symult2010"))
-    message = float(costs.message_us(4096))
+    message = costs.message_us(4096)
     channel = costs.packet_bytes * costs.byte_us
     computed = {
         "message": message,

@@ -169,7 +169,7 @@ def _simulate_torus(case: running.Case, stopped: running.Stopped) -> dict[str, A
                 "latency": comparable(run),
                 "ci95": run.unicast.ci95,
                 "broadcast_latency": run.broadcast.mean if case["broadcast"] else None,
-                "channel_flits": float(run.class_utilisation.sum()),
+                "channel_flits": run.utilisation_mean,
                 "stable": run.stable,
             }
         )

@@ -149,8 +149,8 @@ def _utilisation(known: Known) -> Found:
             for seed in range(1, known["seeds"] + 1)
         ]
         seen = run_side_by_side(runs)
-        for at, kind in enumerate(("unicast", "broadcast")):
-            used = [run.class_utilisation[at] / (32 * run.rate) for run in seen]
+        for kind in ("unicast", "broadcast"):
+            used = [getattr(run, f"utilisation_{kind}") / (32 * run.rate) for run in seen]
             yield f"{kind}, k = {radix}, β = {fraction}", used
 
 

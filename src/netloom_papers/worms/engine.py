@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from netloom.base.arrays import Ints, Records
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import Routing, paths
-from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine
+from netloom.routing.forwarding.tables import cycle_of_waits
+from netloom.simulation.agenda import EVENT, LAST_CYCLE, CycleEngine, Pairs, longer
 from netloom.topology import Topology
 from netloom.topology.measures import check_alike
 from netloom.workload.programs.messages import Messages
@@ -57,7 +58,7 @@ class Worm:
 
     Examples
     --------
-    >>> Worm(arbitration="fifo").unhindered_cycles(hops=8, flits=50)
+    >>> Worm(arbitration="fifo").zero_load_latency(None, hops=8, flits=50)
     59
     """
 
@@ -89,16 +90,7 @@ class Worm:
         """Return an engine that has not begun."""
         return WormEngine(topology, routing, self, switch_cycles=switch_cycles)
 
-    def zero_load_latency(self, _: Topology, hops: float, flits: float) -> float:
-        """Return ``unhindered_cycles``."""
-        return self.unhindered_cycles(hops, flits)
-
-    def zero_load_latencies(self, rows: Records) -> Ints:
-        """Return ``unhindered_cycles`` of each message."""
-        flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
-        return np.asarray(self.unhindered_cycles(hops, flits), np.int64)  # type: ignore[arg-type]
-
-    def unhindered_cycles(self, hops: float, flits: float) -> float:
+    def zero_load_latency(self, _: object, hops: float, flits: float) -> float:
         """Return a message's latency where nothing is in its way: D + L, and ``release_cycles``.
 
         Channels at the ends count in D. A circuit's probe and acknowledgement take 2 D more.
@@ -106,6 +98,12 @@ class Worm:
         length = hops + 2 * self.end_channels
         setup = 2 * length if self.switching == "circuit" else 0
         return setup + length + flits + self.release_cycles
+
+    def zero_load_latencies(self, rows: Records) -> Ints:
+        """Return ``zero_load_latency`` of each message."""
+        hops: Any = rows["hops"].astype(np.int64)
+        flits: Any = rows["flits"]
+        return np.asarray(self.zero_load_latency(None, hops, flits), np.int64)
 
 
 class WormEngine(CycleEngine):
@@ -176,7 +174,7 @@ class WormEngine(CycleEngine):
             asking=np.zeros(0, np.int32),
             contested=np.zeros(everything, np.int32),
         )
-        self._route_of_pair = np.zeros((0, 2), np.int64)
+        self._pairs = Pairs(topology.num_hosts)
 
     @property
     def flit_hops(self) -> int:
@@ -199,10 +197,11 @@ class WormEngine(CycleEngine):
 
     def append(self, messages: Messages) -> None:
         """Append rows to the program. See ``ProgramEngine``."""
-        route = self._routes(messages)
-        lengths = np.diff(self.state.path_offsets)[route]
+        *ends, path = self._pairs.of(messages)
+        self._append_paths(*ends)
+        lengths = np.diff(self.state.path_offsets, append=self.state.path_offsets[-1])[path]
         hops = np.where(lengths > 0, lengths - 2 * self.worm.end_channels, 0)
-        self._append(messages, route, hops.astype(np.int32))
+        self._append(messages, path, hops.astype(np.int32))
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle. See ``ProgramEngine``."""
@@ -216,59 +215,31 @@ class WormEngine(CycleEngine):
                 self._more_worms(int(self.agenda.clock["sent"][0]))
             elif came_back == layout.STUCK:
                 break
-        if found := deadlock(
-            self.topology, self.state, self.cycle
-        ):  # also of some worms, while others go on
+        found = deadlock(self.topology, self.state, self.cycle)
+        if found is not None:  # also of some worms, while others go on
             raise found
         assert came_back != layout.STUCK, "worms stand still, but not in a circle"
 
-    def _routes(self, messages: Messages) -> Ints:
-        """Return the number of each row's path. New paths are appended to the state's."""
-        nodes = self.topology.num_hosts
-        sent = (messages.flits > 0) & (messages.source != messages.target)
-        pair = np.where(sent, messages.source.astype(np.int64) * nodes + messages.target, -1)
-        asked, where = np.unique(pair, return_inverse=True)
-        known = self._route_of_pair
-        at = np.searchsorted(known[:, 0], asked)
-        found = np.zeros(len(asked), bool)
-        inside = at < len(known)
-        found[inside] = known[at[inside], 0] == asked[inside]
-        numbers = np.empty(len(asked), np.int64)
-        numbers[found] = known[at[found], 1]
-        first = len(self.state.path_offsets) - 1
-        numbers[~found] = first + np.arange(np.count_nonzero(~found))
-        if not found.all():
-            self._append_paths(asked[~found])
-            both = np.vstack([known, np.stack([asked, numbers], axis=1)[~found]])
-            self._route_of_pair = both[np.argsort(both[:, 0])]
-        return numbers[where].astype(np.int32)
+    def _append_paths(self, sources: Ints, targets: Ints) -> None:
+        """Append the paths of pairs of hosts."""
+        from netloom.routing.kernels.shortest_path import with_ports
 
-    def _append_paths(self, pairs: Ints) -> None:
-        """Append the paths of pairs, source * nodes + target. An empty one for pair -1."""
-        topology, ends = self.topology, self.worm.end_channels
-        sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
-        targets[pairs < 0] = sources[pairs < 0]
+        topology, state = self.topology, self.state
         found = paths(topology, self.routing, sources, targets).whole(topology)
         offsets, channels = found.offsets, found.channels
-        if ends and topology.direct:
-            entry = np.flatnonzero(pairs >= 0)
-            into = topology.num_channels + sources[entry]
-            out = topology.num_channels + topology.num_hosts + targets[entry]
-            places = np.concatenate([offsets[entry + 1], offsets[entry]])
-            channels = np.insert(channels, places, np.concatenate([out, into]))
-            offsets = offsets + 2 * np.concatenate([[0], np.cumsum(pairs >= 0)])
-        state = self.state
+        if self.worm.end_channels and topology.direct:
+            ports, first = topology.port_host, topology.num_network_channels
+            offsets, channels = with_ports(offsets, channels, sources, targets, ports, first)
         self.state = state._replace(
-            path_offsets=np.concatenate([state.path_offsets, state.path_offsets[-1] + offsets[1:]]),
-            path_channels=np.concatenate([state.path_channels, channels.astype(np.int32)]),
+            path_offsets=np.append(state.path_offsets, state.path_offsets[-1] + offsets[1:]),
+            path_channels=np.append(state.path_channels, channels),
         )
 
     def _more_worms(self, least: int) -> None:
         """Make the pool of worms larger: at least twice as large."""
         old, counts = self.state.worms, self.state.counts
-        more = max(least, len(old), FIRST)
-        worms = np.concatenate([old, np.zeros(more, layout.WORM)])
-        asking = np.concatenate([self.state.asking, np.zeros(more, np.int32)])
+        worms = longer(old, len(old) + max(least, FIRST))
+        asking = longer(self.state.asking, len(worms))
         worms["next"][len(old) :] = np.arange(len(old) + 1, len(worms) + 1)
         worms["next"][-1] = counts["free_worm"][0]
         counts["free_worm"] = len(old)
@@ -308,24 +279,17 @@ def deadlock(topology: Topology, state: State, cycle: int) -> DeadlockError | No
 
     Those in a circle stand still for good, whatever moves elsewhere. A message's path is fixed, so
     that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
-    one more. Following that n times from everywhere leads into all circles of up to n.
+    one more.
     """
     worms, holder, _ = on_their_way(state)
-    if not len(worms):
-        return None
     wanted = state.path_channels[worms["first"] + worms["moves"]]
     after = holder[wanted]
-    reached = after
-    for _ in range(len(worms).bit_length()):
-        reached = np.where(reached >= 0, reached[reached], -1)
-    if reached.max() < 0:
+    blocked = np.flatnonzero(after >= 0)
+    circle = list(cycle_of_waits(blocked, after[blocked], len(worms)))
+    if not circle:
         return None
-    first = at = int(reached.max())
-    knot = [int(wanted[at])]
-    while (at := int(after[at])) != first:
-        knot.append(int(wanted[at]))
-    where = f"{topology.name}, cycle {cycle}"
-    return DeadlockError(where, tuple(_name(topology, channel) for channel in knot), WANTED)
+    names = tuple(_name(topology, channel) for channel in wanted[circle].tolist())
+    return DeadlockError(f"{topology.name}, cycle {cycle}", names, WANTED)
 
 
 def _name(topology: Topology, channel: int) -> str:

@@ -24,7 +24,6 @@ NEVER = 2**62
 
 WORMS = np.dtype(
     [
-        ("inside", "i8"),  # messages in the network
         ("free_worm", "i8"),  # first free record of worms
         ("free_worms", "i8"),  # how many there are
         ("asking", "i8"),  # worms in asking

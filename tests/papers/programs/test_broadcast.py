@@ -7,20 +7,13 @@ import pytest
 from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
-from netloom.workload import PacketStream
+from netloom.workload import PacketStream, parse_lengths
 from netloom.workload.programs.traces import (
     Orientation,
     branches,
-    row_first,
 )
 from netloom.workload.traffic import pairs, uniform
-from netloom_papers.programs.broadcast import (
-    BroadcastTraffic,
-    balanced_orientation,
-    direction_flits,
-    latencies,
-    target_latencies,
-)
+from netloom_papers.programs.broadcast import BroadcastTraffic, balanced_orientation
 from tests.reference.tables import concatenated
 
 NOBODY = np.empty(0, np.int64)
@@ -86,22 +79,6 @@ def test_dimensions_are_crossed_in_order(topology):
                 node = int(parent[node])
             places = [orientation.order.index(axis) for axis in reversed(crossed)]
             assert places == sorted(places)
-
-
-@pytest.mark.parametrize("k", [5, 7, 8, 10, 16])
-def test_row_first_has_the_replications_of_equation_2(k):
-    grid = torus(k, k)
-    for root in (0, k + 2):
-        parent = tree(grid, root)
-        copies = np.bincount(parent[parent >= 0], minlength=grid.num_nodes)
-        assert copies[root] == 4
-        replicas = np.bincount(np.delete(copies, root))
-        assert replicas.tolist() == [2 * k, k * k - 3 * k, 2, k - 3]
-        assert replicas.sum() == replicas @ np.arange(4) + 4 == k * k - 1
-        assert {parent[node] // k for node in range(root // k * k, root // k * k + k)} <= {
-            root // k,
-            -1,
-        }  # the row gets its copies along the row
 
 
 def test_half_way_round_a_ring_is_where_the_orientation_leans():
@@ -175,9 +152,9 @@ def test_a_part_of_a_tree_leads_to_its_targets_and_nowhere_else(topology):
             assert part.source[row] == (root if above < 0 else part.target[above])
 
 
-def traffic(fraction=0.3, rate=0.01, side=4, **options):
-    grid = torus(side, side)
-    return BroadcastTraffic(grid, uniform(side * side), rate, fraction, **options)
+def traffic(fraction=0.3, rate=0.01, lengths=1, **options):
+    law = parse_lengths(lengths)
+    return BroadcastTraffic(torus(4, 4), uniform(16), rate, fraction, lengths=law, **options)
 
 
 def columns(table):
@@ -206,38 +183,38 @@ def test_unicast_messages_are_the_same_whatever_else_is_broadcast():
         program = traffic(fraction, lengths="uniform:1-7", seed=6)
         table = program.extend(NOBODY, 4000)
         sent = program.sent()
-        assert (sent.birth == packets.birth).all()
-        plain = ~sent.broadcast
-        rows = sent.offsets[:-1][plain]
+        assert (sent.birth[sent.first] == packets.birth).all()
+        plain = ~sent.broadcast[sent.first]
+        rows = np.flatnonzero(sent.first)[plain]
         assert (table.target[rows] == packets.target[plain]).all()
         assert (table.flits[rows] == packets.flits[plain]).all()
-        assert abs(sent.broadcast.mean() - fraction) < 0.1
+        assert abs(1 - plain.mean() - fraction) < 0.1
 
 
 def test_broadcasts_reach_all_nodes_once_after_their_start_up():
     program = traffic(1, startup_cycles=7, lengths=5)
     table = program.extend(NOBODY, 1000)
     sent = program.sent()
-    assert (np.diff(sent.offsets) == 15).all()
+    begins = np.flatnonzero(sent.first).tolist()
+    assert begins == list(range(0, len(table), 15))
     assert set(table.delay) == {7}
     assert sent.asked.all()
-    for begin, birth in zip(sent.offsets[:-1].tolist(), sent.birth.tolist(), strict=True):
+    for begin in begins:
         rows = slice(begin, begin + 15)
         root = int(table.source[begin])
         assert set(table.target[rows].tolist()) == set(range(16)) - {root}
-        assert (table.start[rows] == birth).all()
+        assert (sent.birth[rows] == table.start[begin]).all()
     source_of = {(begin // 15, int(t)): begin for begin, t in enumerate(table.target)}
     for row, waited in zip(table.waits().tolist(), table.after.tolist(), strict=True):
         assert waited == source_of[row // 15, int(table.source[row])]
-    assert len(table.after) == len(table) - 4 * len(sent.birth)
+    assert len(table.after) == len(table) - 4 * len(begins)
 
 
 def test_multicasts_have_distinct_targets_that_differ():
     program = traffic(1, multicast_targets=3)
     program.extend(NOBODY, 3000)
     sent = program.sent()
-    message = np.repeat(np.arange(len(sent.birth)), np.diff(sent.offsets))
-    assert (np.bincount(message[sent.asked]) == 3).all()
+    assert (np.bincount(np.cumsum(sent.first)[sent.asked])[1:] == 3).all()
     hits = np.bincount(sent.target[sent.asked], minlength=16)
     assert hits == pytest.approx(np.full(16, hits.mean()), abs=5 * hits.mean() ** 0.5)
 
@@ -248,15 +225,15 @@ def test_broken_nodes_get_no_copies():
     broken = Topology("broken", 4, ends[:, 0].copy(), ends[:, 1].copy())
     senders = pairs(4, [0, 1, 2], [1, 2, 0])
     for options in ({}, {"multicast_targets": 2}):
-        program = BroadcastTraffic(broken, senders, 0.1, 1.0, **options)
+        program = BroadcastTraffic(broken, senders, 0.1, 1.0, lengths=parse_lengths(1), **options)
         table = program.extend(NOBODY, 200)
-        assert (np.diff(program.sent().offsets) == 2).all()
+        assert len(table) == 2 * program.sent().first.sum()
         assert set(table.target.tolist()) == {0, 1, 2}
     with pytest.raises(InputError, match="multicast targets: found 3 of 3 nodes; expected 1 to 2"):
-        BroadcastTraffic(broken, senders, 0.1, 1.0, multicast_targets=3)
+        BroadcastTraffic(broken, senders, 0.1, 1.0, lengths=parse_lengths(1), multicast_targets=3)
 
 
-def test_latencies_are_those_of_the_last_copy():
+def test_a_broadcast_is_everywhere_with_its_last_copy():
     program = traffic(0.3, startup_cycles=2)
     table = program.extend(NOBODY, 2000)
     sent = program.sent()
@@ -265,58 +242,17 @@ def test_latencies_are_those_of_the_last_copy():
     for row in range(len(table)):
         begin = complete[waits_for[row]] if row in waits_for else table.start[row]
         complete[row] = begin + 2 + 10
-    found = latencies(sent, complete)
-    assert set(found[~sent.broadcast]) == {12}
-    assert set(found[sent.broadcast]) == {4 * 12}  # the diameter is 4
-    message, latency = target_latencies(sent, complete)
-    assert sent.broadcast[message].all()
-    assert len(message) == 15 * sent.broadcast.sum()
+    latency = sent.ends(complete) - sent.birth[sent.first]
+    broadcast = sent.broadcast[sent.first]
+    assert set(latency[~broadcast]) == {12}
+    assert set(latency[broadcast]) == {4 * 12}  # the diameter is 4
     # at distance 1: 4 nodes, 2: 6, 3: 4, 4: 1
-    share = np.bincount(latency // 12)[1:] / sent.broadcast.sum()
-    assert share.tolist() == [4, 6, 4, 1]
-    late = complete.copy()
-    late[sent.offsets[1:][sent.broadcast][0] - 1] = -1
-    assert (latencies(sent, late) == -1).sum() == 1
-    assert len(target_latencies(sent, late)[0]) == len(message) - 1
+    reached = (complete - sent.birth)[sent.broadcast & sent.asked]
+    assert (np.bincount(reached // 12)[1:] / broadcast.sum()).tolist() == [4, 6, 4, 1]
+    complete[np.flatnonzero(sent.broadcast)[-1]] = -1
+    assert (sent.ends(complete) == -1).sum() == 1
 
 
-def test_channel_utilisation_by_class_is_that_of_the_model():
-    k, beta, rate, cycles, flits = 8, 0.05, 0.02, 20_000, 4
-    program = traffic(beta, rate, side=k, lengths=flits)
-    program.extend(NOBODY, cycles)
-    sent = program.sent()
-    used = direction_flits(torus(k, k), sent) / (cycles * k * k)
-    assert used[1].sum() == flits * (k * k - 1) * sent.broadcast.sum() / (cycles * k * k)
-    mean_distance = 2 * k / 4 * k * k / (k * k - 1)
-    assert used[0] == pytest.approx(
-        np.full((2, 2), (1 - beta) * rate * flits * mean_distance / 4), rel=0.03
-    )
-    assert used[1] == pytest.approx(np.full((2, 2), beta * rate * flits * (k * k - 1) / 4), rel=0.1)
-
-
-def test_directions_of_an_open_dimension():
-    program = BroadcastTraffic(mesh(6), uniform(6), 0.1, 0.0, seed=2)
-    table = program.extend(NOBODY, 500)
-    offset = table.target - table.source
-    used = direction_flits(mesh(6), program.sent())
-    assert used[0, 0].tolist() == [offset[offset > 0].sum(), -offset[offset < 0].sum()]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rate": 0.0}, "rate: found 0 messages of 1 flits; expected above 0, at most 1: "),
-        ({"rate": 0.3, "lengths": 4}, "rate: found 0.3 messages of 4 flits"),
-        ({"fraction": 1.5}, "broadcast: found 1.5; expected a part of all messages, 0 to 1"),
-        ({"fraction": float("nan")}, "broadcast: found nan"),
-        ({"multicast_targets": 16}, "multicast targets: found 16 of 16 nodes; expected 1 to 15"),
-        ({"startup_cycles": -1}, "start-up: found -1 cycles; expected 0 or more"),
-    ],
-)
-def test_mistakes(options, message):
-    with pytest.raises(InputError, match=message):
-        traffic(**options)
-
-
-def test_row_first_is_one_orientation():
-    assert row_first(torus(4, 4, 4)).order == (2, 1, 0)
+def test_more_than_a_flit_per_cycle_is_refused():
+    with pytest.raises(InputError, match=r"rate: found 0\.3 messages of 4 flits; expected above 0"):
+        traffic(rate=0.3, lengths=4)

@@ -10,31 +10,25 @@ from netloom.routing import DimensionOrder, parse_routing, paths, source_routes
 from netloom.topology import cube, mesh
 from netloom.workload.programs.messages import messages
 from netloom_papers.worms import Worm, WormEngine
-from tests.reference.worm import POLICIES, Rules, StuckError, Worms, flit_by_flit
+from tests.papers.worms.test_worm import Case
+from tests.reference.worm import POLICIES, StuckError, flit_by_flit
 
 LINE = cube([12], [False])
 GRID = cube([3, 3], [False, False])
 RING = cube([5], [True])
 
 
-def make_engine(topology, *, switch_cycles=0, **options):
+def case(topology, switch_cycles=0, **options):
     routing = parse_routing("default", topology)
-    return WormEngine(topology, routing, Worm(**options), switch_cycles=switch_cycles)
+    return Case(topology, routing, Worm(**options), switch_cycles, [])
 
 
-def make_twin(topology, *, end_channels=0, **options):
-    routing = parse_routing("default", topology)
+def make_engine(topology, **options):
+    return case(topology, **options).engine()
 
-    def path_of(source, target):
-        between = paths(topology, routing, [source], [target])[0].tolist()
-        into = [topology.num_channels + source] * end_channels
-        return [
-            *into,
-            *between,
-            *(topology.num_channels + topology.num_nodes + target,) * len(into),
-        ]
 
-    return Worms(topology.num_nodes, path_of, Rules(**options))
+def make_twin(topology, **options):
+    return case(topology, **options).twin()
 
 
 @pytest.fixture(params=[make_engine, make_twin], ids=["engine", "twin"])

@@ -33,18 +33,14 @@ class Case:
     switch_cycles: int
     parts: list
 
-    def __repr__(self):
-        tables = [
-            (until, [describe(table, i) for i in range(len(table))]) for until, table in self.parts
-        ]
-        return f"{self.topology!r}, {self.worm}, switch {self.switch_cycles}: {tables}"
-
     def path_of(self, source, target):
-        channels, nodes = self.topology.num_channels, self.topology.num_nodes
-        between = paths(self.topology, self.routing, [source], [target])[0].tolist()
-        if not self.worm.end_channels:
+        """Return the channels of a path, those of the ends too, which hosts of trees list."""
+        net = self.topology
+        between = paths(net, self.routing, [source], [target]).whole(net)[0].tolist()
+        if not (net.direct and self.worm.end_channels):
             return between
-        return [channels + source, *between, channels + nodes + target]
+        into = net.num_channels + source
+        return [into, *between, net.num_channels + net.num_hosts + target]
 
     def twin(self):
         worm = self.worm
@@ -52,19 +48,10 @@ class Case:
             worm.switching, worm.arbitration, worm.release_cycles, self.switch_cycles,
             worm.end_channels,
         )  # fmt: skip
-        return Worms(self.topology.num_nodes, self.path_of, rules)
+        return Worms(self.topology.num_hosts, self.path_of, rules)
 
     def engine(self):
         return WormEngine(self.topology, self.routing, self.worm, switch_cycles=self.switch_cycles)
-
-
-def describe(table, i):
-    names = ("start", "delay", "run", "hold", "receive", "context")
-    columns = {name: int(getattr(table, name)[i]) for name in names}
-    after = table.after[table.after_offsets[i] : table.after_offsets[i + 1]].tolist()
-    way = f"{table.source[i]}->{table.target[i]} x{table.flits[i]}"
-    odd = {name: value for name, value in columns.items() if value != -(name == "context")}
-    return f"{table.first + i}: {way} after {after} {odd}"
 
 
 @st.composite
@@ -247,27 +234,6 @@ def test_everything_arrives_and_no_channel_is_held_twice(case):
         for channel in case.path_of(row.source, row.target)
     ]
     assert sorted(crossed) == sorted((channel, row) for channel, row, _, _ in twin.held)
-
-
-@given(networks(), worms(), st.data())
-@settings(max_examples=60)
-def test_one_message_at_a_time_is_never_hindered(network, worm, data):
-    topology, routing = network
-    node = st.integers(0, topology.num_nodes - 1)
-    pairs = st.tuples(node, node, st.integers(1, 40)).filter(lambda ends: ends[0] != ends[1])
-    drawn = data.draw(st.lists(pairs, min_size=1, max_size=20))
-    source, target, flits = np.array(drawn).T
-    chain = [[row - 1] if row else [] for row in range(len(drawn))]
-    engine = WormEngine(topology, routing, worm)
-    engine.append(
-        messages(
-            topology.num_nodes, source=source, target=target, flits=flits, after=chain, delay=2
-        )
-    )
-    engine.advance(FOREVER)
-    hops = paths(topology, routing, source, target).lengths + 2 * worm.end_channels
-    times = {"wormhole": 1, "circuit": 3}[worm.switching] * hops + flits + worm.release_cycles
-    assert engine.rows["complete"].tolist() == (2 + times).cumsum().tolist()
 
 
 @given(networks(), st.integers(0, 1), st.data())

@@ -1,6 +1,6 @@
 """Lockstep worms between hosts that hang on routers: their twin's, and those of direct networks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -8,33 +8,17 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.base.errors import InputError
-from netloom.routing import parse_routing, paths
+from netloom.routing import parse_routing
 from netloom.topology import Topology, cube, topology
 from netloom.topology.core import attach_hosts
 from netloom.topology.faults import without
 from netloom.workload.programs.messages import messages
 from netloom_papers.worms import Worm, WormEngine
 from tests.papers.worms.test_worm import FOREVER, Case, check_twin, networks, outcome, tables, worms
-from tests.reference.worm import POLICIES, Rules, Worms
+from tests.reference.worm import POLICIES
 
 TREES = ("leaf-spine:1x1x1", "leaf-spine:1x1x5", "leaf-spine:3x2x2", "leaf-spine:2x1x3/2")
 TREES += ("fat-tree:2x3", "fat-tree:k=2", "fat-tree:k=4", "xgft:2x3/1x2", "xgft:3x2/2x2/1x2")
-
-
-@dataclass(frozen=True, repr=False)
-class Hosted(Case):
-    """A case whose paths list the channels of the hosts themselves."""
-
-    def path_of(self, source, target):
-        return (
-            paths(self.topology, self.routing, [source], [target]).whole(self.topology)[0].tolist()
-        )
-
-    def twin(self):
-        fields = ("switching", "arbitration", "release_cycles")
-        options = {name: getattr(self.worm, name) for name in fields}
-        rules = Rules(**options, switch_cycles=self.switch_cycles, end_channels=1)
-        return Worms(self.topology.num_hosts, self.path_of, rules)
 
 
 def doubled(routers, twice):
@@ -74,7 +58,7 @@ def cases(draw):
         table = draw(tables(net.num_hosts, rows, draw(st.sampled_from([4, 15, 30]))))
         parts.append((draw(st.integers(0, 60)), table))
         rows += len(table)
-    return Hosted(net, routing, draw(worms(end_channels=1)), draw(st.integers(0, 5)), parts)
+    return Case(net, routing, draw(worms(end_channels=1)), draw(st.integers(0, 5)), parts)
 
 
 @given(cases(), st.sampled_from([1, 7, FOREVER]))
@@ -90,7 +74,7 @@ def test_one_host_a_router_is_the_direct_network(network, worm, data):
     direct, routing = network
     net = attach_hosts(direct, np.arange(direct.num_hosts), name="hosted")
     table = data.draw(tables(direct.num_hosts, 0, 40))
-    mine = Hosted(net, routing, worm, 3, [(0, table)])
+    mine = Case(net, routing, worm, 3, [(0, table)])
     theirs = Case(direct, routing, worm, 3, [(0, table)])
     engines = mine.engine(), theirs.engine()
     found, expected = (

@@ -8,7 +8,6 @@ from netloom.base.errors import InputError
 from netloom.workload.programs import rounds
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.rounds import Rounds
-from netloom_papers.programs.neighbour_patterns import second_half
 from tests.reference.free_network import played
 
 
@@ -140,12 +139,3 @@ def test_rows_of_a_run_that_would_not_end(monkeypatch):
     )
     with pytest.raises(InputError, match="cycles: found 10, before which a program of 1 messages"):
         source.extend(np.zeros(0, np.int64), until=10)
-
-
-def test_second_half_of_two_rounds():
-    two = messages(2, source=0, target=1, flits=[1, 2, 1, 2], after=[[], [0], [1, 0], [2]])
-    half = second_half(two)
-    assert half.first == 2
-    assert half.flits.tolist() == [1, 2]
-    assert half.after_offsets.tolist() == [0, 2, 3]
-    assert half.after.tolist() == [1, 0, 2]

@@ -30,6 +30,7 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.routing import Paths, Routing, paths
 from netloom.routing.forwarding.tables import dependencies
+from netloom.simulation.agenda import Pairs
 from netloom.topology import Topology
 from netloom.workload.programs.messages import Messages
 
@@ -226,28 +227,15 @@ class WaysOfPairs:
 
     def __init__(self, network: FlowNetwork, routing: Routing) -> None:
         self._network, self._routing = network, routing
-        self._pairs = np.zeros(0, np.int64)  # rising
-        self._way = np.zeros(0, np.int64)  # of each of them
+        self._pairs = Pairs(network.topology.num_hosts)
 
     def of(self, messages: Messages) -> tuple[Ways, Ints]:
         """Return the ways that are new, and int64[num_rows], the way of each row by its number.
 
         Ways are numbered as they are found. A row that does not use the network has -1.
         """
-        moving = (messages.flits > 0) & (messages.source != messages.target)
-        hosts = np.int64(self._network.topology.num_hosts)
-        key = messages.source[moving] * hosts + messages.target[moving]
-        pairs, number = np.unique(key, return_inverse=True)
-        new = np.setdiff1d(pairs, self._pairs, assume_unique=True)
-        ends = (each.astype(np.int32) for each in np.divmod(new, hosts))
-        found = ways_of(self._network, self._routing, *ends)
-        known = np.append(self._pairs, new)
-        order = np.argsort(known, kind="stable")
-        self._way = np.append(self._way, len(self._pairs) + np.arange(len(new)))[order]
-        self._pairs = known[order]
-        path = np.full(len(messages), -1, np.int64)
-        path[moving] = self._way[np.searchsorted(self._pairs, pairs)][number]
-        return found, path
+        sources, targets, way = self._pairs.of(messages)
+        return ways_of(self._network, self._routing, sources, targets), way
 
 
 @dataclass(frozen=True, eq=False)

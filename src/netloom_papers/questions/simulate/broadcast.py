@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
-from netloom.base.arrays import Floats
-from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, unseen
+from netloom.base.figures import CYCLES, SHARE, Figures, figure, unseen
 from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
@@ -29,16 +25,12 @@ from netloom.questions.simulate.load import longer
 from netloom.questions.terminal import rough
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import SLOW
-from netloom.topology import Cube
 from netloom.topology.measures import check_direct
-from netloom.workload import Lengths, Traffic, parse_lengths
+from netloom.workload import Lengths, parse_lengths
 from netloom_papers.programs.broadcast import (
     MESSAGES,
     BroadcastRun,
     BroadcastTraffic,
-    Direction,
-    class_loads,
-    per_channel,
     run_broadcasts,
 )
 
@@ -48,13 +40,6 @@ class Channel(Figures):
 
     rate: float = figure(unit=MESSAGES, key=True)
     use: ChannelUse = figure(at=".")
-
-
-class DirectionAt(Figures):
-    """A direction at one rate."""
-
-    rate: float = figure(unit=MESSAGES)
-    of: Direction = figure(at=".")
 
 
 class MessageLengths(Figures):
@@ -160,18 +145,6 @@ class BroadcastSimulation(Answer):
         yield f"messages of {self.lengths.law} flits, seed {self.setup.seed}"
         yield self.setup.how
 
-    @table(DirectionAt)
-    def directions(self) -> Sequence[Figures]:
-        """Return one row per rate, dimension and direction: mean utilization of the channels.
-
-        Flits a cycle: ``total`` as counted on the channels, ``broadcast`` of the copies that
-        arrived, ``unicast`` the rest, ``expected_`` the exact means. Empty on networks that are no
-        k-ary n-cubes.
-        """
-        return [
-            DirectionAt(rate=each.rate, of=of) for each in self.points for of in each.directions
-        ]
-
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per rate and channel: its two nodes, and flits per cycle on it."""
@@ -196,15 +169,13 @@ class BroadcastSimulation(Answer):
 
         last = "broadcast, last target"
         looks = {"unicast": Look(BEST, DASHED), last: Look(THIS)}
-        rows = [
-            (each.rate, name, latency.mean)
-            for name, latencies in (("unicast", "unicast_latency"), (last, "broadcast_latency"))
-            for each in sorted(self.points, key=lambda each: each.rate)
-            if (latency := getattr(each, latencies)).mean is not None
-        ]
-        tidy = pl.DataFrame(
-            rows, {"rate": pl.Float64, "of": pl.String, "latency": pl.Float64}, orient="row"
-        ).sort("rate", maintain_order=True)
+        table = self.table().sort("rate")
+        columns = {"unicast": "unicast_latency_mean", last: "broadcast_latency_mean"}
+        tidy = pl.concat(
+            table.select("rate", of=pl.lit(name), latency=pl.col(column))
+            for name, column in columns.items()
+        )
+        tidy = tidy.drop_nulls("latency").sort("rate", maintain_order=True)
         where = panel(
             axis("rate", f"rate ({MESSAGES})", [each.rate for each in self.points]),
             axis("latency", "mean latency (cycles)", tidy["latency"].to_list(), whole=False),
@@ -286,15 +257,23 @@ class BroadcastQuestion(Measured, ProgramQuestion, Arriving, PatternTraffic, Bro
     )
 
 
-def prepare(question: BroadcastQuestion) -> tuple[PreparedNetwork, Traffic, Lengths]:
-    """Build the network, its traffic and the lengths of messages."""
+def prepare(question: BroadcastQuestion) -> tuple[PreparedNetwork, list[BroadcastTraffic]]:
+    """Build the network, and the messages at each rate."""
+    rates = parse_numbers(question.rate, "rate", unit=MESSAGES)
     given: Any = question.packet_flits
     lengths = given if isinstance(given, Lengths) else parse_lengths(given)
     whole = question.model_copy(update={"packet_flits": None})  # messages are not cut
     found = network_of(question)
     check_direct(found[0], "broadcasts from neighbour to neighbour", "simulate trace")
     network = prepare_program(whole, longest_flits=lengths.longest, found=found)
-    return network, read_traffic(question.traffic, network.topology), lengths
+    traffic, share = read_traffic(question.traffic, network.topology), question.broadcast
+    names = ("arrivals", "tree", "startup_cycles", "multicast_targets", "seed")
+    options = {name: getattr(question, name) for name in names}
+    programs = [
+        BroadcastTraffic(network.topology, traffic, rate, share, lengths=lengths, **options)
+        for rate in rates
+    ]
+    return network, programs
 
 
 @asks(
@@ -308,7 +287,7 @@ def prepare(question: BroadcastQuestion) -> tuple[PreparedNetwork, Traffic, Leng
     curve=CURVE,
 )
 def simulate_broadcast(
-    question: BroadcastQuestion, ready: tuple[PreparedNetwork, Traffic, Lengths]
+    question: BroadcastQuestion, ready: tuple[PreparedNetwork, list[BroadcastTraffic]]
 ) -> BroadcastSimulation:
     """Simulate traffic with some broadcasts, sent by trees of messages.
 
@@ -329,39 +308,12 @@ def simulate_broadcast(
     >>> run.stable, run.broadcast.mean > run.unicast.mean
     (True, True)
     """
-    rates = parse_numbers(question.rate, "rate", unit="messages/node/cycle")
-    network, traffic, law = ready
-    programs = [
-        BroadcastTraffic(
-            network.topology,
-            traffic,
-            rate,
-            question.broadcast,
-            lengths=law,
-            arrivals=question.arrivals,
-            tree=question.tree,
-            startup_cycles=question.startup_cycles,
-            multicast_targets=question.multicast_targets,
-            seed=question.seed,
-        )
-        for rate in rates
-    ]
-    runs = [
-        partial(run_broadcasts, network, traffic, program, rate, law.mean, question.limits())
-        for rate, program in zip(rates, programs, strict=True)
-    ]
+    network, programs = ready
+    traffic, law = programs[0].traffic, programs[0].lengths
+    runs = [partial(run_broadcasts, network, each, question.limits()) for each in programs]
     what = f"{traffic.name} with broadcasts on {network.topology.name}"
     with counting_runs(len(runs), what) as tell:
         found = run_all(runs, tell=tell)
-    topology, points = network.topology, tuple(found)
-    if isinstance(topology, Cube):  # exact mean loads at a message per node and cycle
-        expected = law.mean * class_loads(
-            topology, traffic, question.broadcast, question.tree,
-            multicast=bool(question.multicast_targets),
-        )  # fmt: skip
-        points = tuple(
-            replace(run, directions=tuple(_directions(topology, run, expected))) for run in found
-        )
     return BroadcastSimulation(
         setup=OnEngine.of(network),
         traffic=traffic.name,
@@ -370,34 +322,9 @@ def simulate_broadcast(
         multicast_targets=question.multicast_targets,
         tree=question.tree,
         startup_cycles=question.startup_cycles,
-        rates=rates,
-        interrupted=any(run.interrupted for run in found) or len(found) < len(rates),
-        points=points,
+        rates=tuple(each.rate for each in programs),
+        interrupted=any(run.interrupted for run in found) or len(found) < len(programs),
+        points=tuple(found),
         network=network,
         provenance=provenance_of(question, "simulate_broadcast", network.topology),
     )
-
-
-def _directions(topology: Cube, run: BroadcastRun, expected: Floats) -> Iterator[Direction]:
-    """Yield the directions of a k-ary n-cube."""
-    total = np.zeros((len(topology.sides), 2))
-    for axis, direction in np.ndindex(total.shape):
-        first = topology.line_base[axis, direction]
-        after = first + topology.direction_channels[axis]
-        total[axis, direction] = run.channel_utilisation[first:after].sum()
-    total = per_channel(topology, total)
-    broadcast = run.broadcast_by_direction
-    if broadcast is None:
-        broadcast = np.full(total.shape, np.nan)
-    unicasts, broadcasts = expected * run.rate
-    for at in np.ndindex(total.shape):
-        if topology.line_channels[at[0]]:
-            yield Direction(
-                dimension=at[0],
-                direction=("growing", "falling")[at[1]],
-                total=float(total[at]),
-                unicast=known(total[at] - broadcast[at]),
-                broadcast=known(broadcast[at]),
-                expected_unicast=known(unicasts[at]),
-                expected_broadcast=known(broadcasts[at]),
-            )

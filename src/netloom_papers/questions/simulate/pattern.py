@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, Literal, TypeAlias
-
-import numpy as np
+from typing import Any, ClassVar, Literal
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, derived, figure, unseen
+from netloom.base.figures import figure, unseen
 from netloom.base.progress import counting
 from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
@@ -30,47 +28,12 @@ from netloom_papers.programs.neighbour_patterns import (
     PATTERNS,
     NodeCosts,
     Pattern,
-    PatternTimes,
+    Point,
     node_costs,
-    pattern,
     run_pattern,
 )
 
-US = "µs"
-
-
 ADDED = Grade("what contention adds to a message, over what it takes alone", fine=0.1, act=1.0)
-
-
-class Point(Figures):
-    """What loops of one message length and computation take: of the nodes that send most.
-
-    ``times`` are those of all nodes, of an answer that was asked just now.
-    """
-
-    message_bytes: int = figure("message", "bytes", head="size", lead=True, key=True)
-    think_us: float = figure("computation", US, head="compute", lead=True, key=True)
-    message_us: float = figure("alone", US, lead=True, key=True)
-    applied: float = figure(unit=SHARE, lead=True, key=True)
-    loop_us_mean: float = figure("loop, mean", US, head="loop", lead=True, key=True)
-    communication_us_mean: float = figure("message, mean", US, head="message", lead=True, key=True)
-    slowdown_mean: float = figure("slow-down, mean")
-    loop_us_max: float = figure("loop, worst", US, key=True)
-    communication_us_max: float = figure("message, worst", US, head="worst", lead=True, key=True)
-    slowdown_max: float = figure("slow-down, worst")
-    average_node: float = figure("traffic, average node", SHARE, head="actual", lead=True)
-    worst_node: float = figure("traffic, worst node", SHARE, head="worst node", lead=True)
-    times: PatternTimes = unseen(default=None)
-
-    @derived("what contention adds to a message on average", SHARE, table=False)
-    def added_mean(self) -> float:
-        """Over what it takes alone."""
-        return self.communication_us_mean / self.message_us - 1
-
-    @derived("what contention adds to a message of the slowest node", SHARE, table=False)
-    def added_max(self) -> float:
-        """Over what it takes alone."""
-        return self.communication_us_max / self.message_us - 1
 
 
 class PatternSimulation(Answer):
@@ -102,16 +65,11 @@ class PatternSimulation(Answer):
     def judged(self) -> Verdict:
         """Return what contention adds to messages, in the case in which it adds most."""
         worst = max(self.points, key=lambda each: each.added_mean)
-        alone, loop, think, takes = (
-            seconds(each / 1e6)
-            for each in (
-                worst.message_us, worst.loop_us_mean, worst.think_us, worst.communication_us_mean,
-            )
-        )  # fmt: skip
-        long = counted(worst.message_bytes, "byte", ",")
+        alone, loop = seconds(worst.message_us / 1e6), seconds(worst.loop_us_mean / 1e6)
+        think, takes = seconds(worst.think_us / 1e6), seconds(worst.communication_us_mean / 1e6)
         lines = {
-            "where": f"messages of {long} after {think} of computation "
-            f"({rough(worst.applied)} of a link)",
+            "where": f"messages of {counted(worst.message_bytes, 'byte', ',')} after {think} of "
+            f"computation ({rough(worst.applied)} of a link)",
             "why": f"alone a message takes {alone}, a loop takes {loop} here",
         }
         longer = rough(max(worst.added_mean, 0))
@@ -213,11 +171,7 @@ class PatternQuestion(ProgramQuestion, PatternFields):
     )
 
 
-Case: TypeAlias = "tuple[Pattern, int, float]"
-"""The program for a message length and a computation, with both."""
-
-
-def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list[Case]]:
+def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, list[Pattern]]:
     """Build the network and the programs that run on it."""
     sizes = parse_positive(question.message_bytes, "message_bytes", whole=True)
     thinks = parse_positive(question.think_us, "think_us", zero=True)
@@ -236,17 +190,16 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list
     if costs.byte_us < least * (1 - 1e-9):
         taken = f"{costs.byte_us:g} µs a byte, where a channel takes {least:g}"
         raise InputError("costs", taken, f"at least {least:g} µs a byte")
-    cases = []
-    for each, think in product(map(int, sizes), thinks):
-        made = pattern(
-            name, sides[0], message_bytes=each, think_us=think, costs=costs, seed=question.seed
-        )
-        cases.append((made, each, think))
-    longest = max(int(made.rounds.one.flits.max()) for made, _, _ in cases)
+    seed = question.seed
+    programs = [
+        Pattern(name, sides[0], message_bytes=length, think_us=think, costs=costs, seed=seed)
+        for length, think in product(map(int, sizes), thinks)
+    ]
+    longest = max(int(program.one.flits.max()) for program in programs)
     network = prepare_program(
         question, longest_flits=longest, flit_bytes=costs.flit_bytes, found=found
     )
-    return network, costs, cases
+    return network, programs
 
 
 @asks(
@@ -258,7 +211,7 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, NodeCosts, list
     outputs=(PLOT,),
 )
 def simulate_pattern(
-    question: PatternQuestion, ready: tuple[PreparedNetwork, NodeCosts, list[Case]]
+    question: PatternQuestion, ready: tuple[PreparedNetwork, list[Pattern]]
 ) -> PatternSimulation:
     """Simulate a machine whose nodes exchange messages in a pattern (Chittor 1991, chapter 4).
 
@@ -276,40 +229,22 @@ def simulate_pattern(
     >>> round(found.points[0].message_us)
     216
     """
-    (network, costs, cases), name = ready, question.pattern.lower()
+    (network, programs), name = ready, question.pattern.lower()
     limits = {field: getattr(question, field) for field in ("skip", "loops", "most_cycles")}
-    runs = [
-        partial(run_pattern, network, program, costs, length, think, **limits)
-        for program, length, think in cases
-    ]
+    runs = [partial(run_pattern, network, program, **limits) for program in programs]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
-        found = run_all(runs, tell=tell)
-    points = []
-    for times in (each for each in found if len(each.loop_us)):
-        mean, worst = (times.of_busiest(part)._asdict() for part in (np.mean, np.max))
-        points.append(
-            Point(
-                message_bytes=times.message_bytes,
-                think_us=times.think_us,
-                message_us=times.alone_us,
-                applied=times.applied,
-                average_node=mean.pop("traffic"),
-                worst_node=worst.pop("traffic"),
-                **{f"{name}_mean": value for name, value in mean.items()},
-                **{f"{name}_max": value for name, value in worst.items()},
-                times=times,
-            )
-        )
+        points = tuple(point for point in run_all(runs, tell=tell) if point is not None)
     if not points:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
+    costs, nodes = programs[0].costs, programs[0].nodes
     setup = replace(OnEngine.of(network), flit_bytes=costs.flit_bytes, cycle_us=costs.cycle_us)
     return PatternSimulation(
         setup=setup,
         pattern=name,
-        active_nodes=len(cases[0][0].nodes),
+        active_nodes=len(nodes),
         interrupted=len(points) < len(runs),
-        points=tuple(points),
-        nodes=cases[0][0].nodes,
+        points=points,
+        nodes=nodes,
         network=network,
         provenance=provenance_of(question, "simulate_pattern", network.topology),
     )

@@ -148,25 +148,20 @@ class TransactionSimulation(Answer):
         if not self.run_cycles:
             every = number(self.measured.inter_transaction_cycles)
             waits = f"Processors only wait, a transaction every {every} cycles"
+        twice = min(2 * self.contexts, MOST_CONTEXTS)  # they overlap waiting and work
+        more = "" if twice == self.contexts else self.again(contexts=twice)
         if most > BUSY:
-            said = f"{waits}: the busiest link is {rough(most)} busy, so bandwidth is the limit."
+            said = f": the busiest link is {rough(most)} busy, so bandwidth is the limit."
             movable = self.asked["mapping"] == "identity"
             more = self.again("map", rankfile="ranks.txt") if movable else ""
         elif ends > END_BUSY:
-            said = f"{waits}: the link of each node to its router is the limit, {rough(ends)} busy."
+            said = f": the link of each node to its router is the limit, {rough(ends)} busy."
             more = ""
         elif most < IDLE:
-            said = f"{waits}. Links are at most {rough(most)} busy: latency, not bandwidth, is the "
-            said, more = f"{said}limit.", self._more_contexts()
+            said = f". Links are at most {rough(most)} busy: latency, not bandwidth, is the limit."
         else:
-            said = f"{waits}. Latency and bandwidth both limit: the busiest link is {rough(most)} "
-            said, more = f"{said}busy.", self._more_contexts()
-        return Verdict("limited", said, "", lines, more)
-
-    def _more_contexts(self) -> str:
-        """Return the command that asks for twice the contexts: they overlap waiting and work."""
-        twice = min(2 * self.contexts, MOST_CONTEXTS)
-        return "" if twice == self.contexts else self.again(contexts=twice)
+            said = f". Latency and bandwidth both limit: the busiest link is {rough(most)} busy."
+        return Verdict("limited", f"{waits}{said}", "", lines, more)
 
     def remarks(self) -> Iterator[str]:
         """Yield how long was measured, how it was run, and what is left out."""
@@ -240,7 +235,7 @@ class CommunicatingProgram(Question, panel="Program"):
 class TransactionFields(Question, panel="Transactions"):
     """What a transaction takes."""
 
-    contexts: int = option("Hardware contexts per processor.", default=1, ge=1, le=256)
+    contexts: int = option("Hardware contexts per processor.", default=1, ge=1, le=MOST_CONTEXTS)
     run_cycles: float = option(
         "Mean computation between two transactions of a context.",
         default=16,
@@ -318,23 +313,17 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
     routed = paths(topology, ShortestPath(), node_of[sent.source], node_of[sent.target])
+    names = ("contexts", "run_cycles", "law", "fixed_cycles", "seed")
+    options = {name: getattr(question, name) for name in names}
     program = transactions.Transactions(
-        graph,
-        node_of,
-        topology.num_hosts,
-        group=topology.local_group,
-        contexts=question.contexts,
-        run_cycles=question.run_cycles,
-        law=question.law,
-        fixed_cycles=question.fixed_cycles,
-        protocol=protocol,
-        seed=question.seed,
+        graph, node_of, topology.num_hosts, group=topology.local_group, protocol=protocol, **options
     )
     distance = len(routed.channels) / graph.num_edges
     message = network.zero_load_latency(distance, sum(lengths))
     alone = 2 * message + question.fixed_cycles + question.memory_cycles + question.run_cycles
     working = question.contexts * (question.run_cycles + question.switch_cycles)
-    batch = question.batch_cycles or transactions.batch_cycles(alone, working)
+    usual = int(transactions.BATCH_TRANSACTIONS * max(alone, working)) + 1
+    batch = question.batch_cycles or usual
     batches = transactions.WARM_BATCHES + transactions.BATCHES
     if batches * batch >= LAST_CYCLE:
         found = f"{question.run_cycles:g} and a batch of {batch} cycles"

@@ -149,7 +149,6 @@ def enter(agenda, state, row, cycle):
     worm = record(state.worms, index)
     counts.free_worm = worm.next
     counts.free_worms -= 1
-    counts.inside += 1
     worm.birth = cycle
     worm.first = state.path_offsets[unsigned(here.path)]
     worm.row = row
@@ -240,7 +239,6 @@ def grant(setup, agenda, state, channel, cycle):
     release(state, worm, worm.length, base + hold + worm.released)
     plan(agenda, base + worm.length + hold, worm.row, ARRIVED)
     counts.flit_hops += worm.flits * record(agenda.rows, worm.row).hops
-    counts.inside -= 1
     worm.next = counts.free_worm
     counts.free_worm = index
     counts.free_worms += 1
