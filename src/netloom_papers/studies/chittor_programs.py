@@ -36,7 +36,7 @@ from netloom_papers.exhibits import PRINTED, Cell, averaged, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
 from netloom_papers.programs.neighbour_patterns import node_costs
 from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
-from netloom_papers.studies.chittor import process_graphs
+from netloom_papers.studies.chittor import placed, process_graphs
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traff
 AXES = APPLIED_PERCENT, ACTUAL_PERCENT
 
 WHO = {"average_node": "average node", "worst_node": "worst node"}
+"""Columns of runs, and what their curves are called."""
 
 # -- chapter 4: the Symult 2010 ------------------------------------------------------------------
 
@@ -129,13 +130,8 @@ def _by_node(found: PatternSimulation) -> pl.DataFrame:
 def _draw_figure_4_5(_: Made) -> Drawn:
     """Loop times of the nodes on the diagonal: 4 KB messages, 450 µs of computation."""
     table = _by_node(_pattern("diagonal", 12, [4096], [450])).sort("row")
-    hops = 2 * np.abs(2 * table["row"].to_numpy() - 11)
-    times = table["loop_us"].to_numpy()
-    for title, x, at in (
-        ("B. By node", "node (i, i)", table["row"]),
-        ("By path length", "path length, hops", hops),
-    ):
-        yield plot(title, (x, "loop time, µs"), [curve("simulated", at, times)], form="points")
+    curves = [curve("simulated", table["row"], table["loop_us"])]
+    yield plot("B. By node", ("node (i, i)", "loop time, µs"), curves, form="points")
 
 
 @cache
@@ -200,6 +196,11 @@ def transposes(
     return _pattern("transpose", side, [size], thinks, loops, arbitration=policy).table()
 
 
+def _of_machine(quick: bool) -> tuple[tuple[int, ...], int]:
+    """Return the computation times of a figure, and the loops of each."""
+    return (QUICK_THINK_US, QUICK_LOOPS) if quick else (THINK_US, TRANSPOSE_LOOPS)
+
+
 BY_SIZE = {f"{side * side} nodes": (side, 4096) for side in (4, 8, 12)}
 """4 KB messages, by system size: side and bytes."""
 
@@ -220,8 +221,12 @@ def _slower(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
 
 def _traffic(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
     """Return applied and actual traffic (%)."""
-    who = "average_node" if part == "mean" else "worst_node"
-    return 100 * table["applied"].to_numpy(), 100 * table[who].to_numpy()
+    actual = table["average_node" if part == "mean" else "worst_node"]
+    return 100 * table["applied"].to_numpy(), 100 * actual.to_numpy()
+
+
+PARTS = {"mean": "average node", "max": "worst node"}
+"""What tables of the machine call the nodes."""
 
 
 def _of_transposes(
@@ -231,12 +236,11 @@ def _of_transposes(
     made: Made,
 ) -> Drawn:
     """Average and worst nodes of the runs of each part of a figure, for each arbitration."""
-    options = (QUICK_THINK_US, QUICK_LOOPS) if made.quick else (THINK_US, TRANSPOSE_LOOPS)
-    nodes = {"mean": "average node", "max": "worst node"}
+    options = _of_machine(made.quick)
     for (title, runs), (policy, words) in product(parts.items(), ARBITRATIONS.items()):
         curves = [
             curve(f"{name}, {who}", *figures(transposes(*case, policy, *options), part))
-            for (name, case), (part, who) in product(runs.items(), nodes.items())
+            for (name, case), (part, who) in product(runs.items(), PARTS.items())
         ]
         yield plot(f"{title}: {words}", axes, curves)
 
@@ -264,15 +268,11 @@ def _loops_of_neighbours() -> dict[tuple[str, int], float]:
 
 
 def _draw_table_4_1(made: Made) -> Drawn:
-    compared = {row.quantity: row.cell for row in made.rows}
-    loops = _loops_of_neighbours()
     cells = {}
-    for (number, size), name in product(enumerate(TABLE_4_1_BYTES), PATTERNS):
-        label, title = f"{size} bytes", name.upper()
-        printed = made.known["loops_ms"][name][number]
-        cells[label, f"{title}, ms"] = Cell(printed, loops[name, size] / 1000)
-        ratio = compared.get(f"{name}, {size} bytes, over τ_m", Cell(2.0, 2.0))
-        cells[label, f"{title} / τ_m"] = ratio
+    for (name, size), time in _loops_of_neighbours().items():
+        printed = made.known["loops_ms"][name][TABLE_4_1_BYTES.index(size)]
+        cells[f"{size} bytes", f"{name}, ms"] = Cell(printed, time / 1000)
+    cells |= placed(made, r"(.*), (.* bytes), over τ_m", r"\2", r"\1 / τ_m")
     yield grid("Communication time of a loop of neighbours", cells, head="message")
 
 
@@ -326,12 +326,16 @@ SEEDS, MAPPINGS, QUICK_RUNS = 4, 6, 3
 
 TRANSPOSE = {"on": "mesh:12x12", "app": "transpose:12"}
 
+FORTY, TRAFFICS = (0.25, 0.4), (0.12, 0.18, 0.25, 0.4)
+"""Applied traffic of what is said of arbitration."""
+
 POLICIES = {
-    "timestamp": "Oldest message first",
-    "fifo": "First come, first served",
-    "biased": "Biased priority",
-    "source": "Message-source priority",
+    "timestamp": ("Oldest message first", TRAFFICS),
+    "fifo": ("First come, first served", TRAFFICS),
+    "biased": ("Biased priority", FORTY),
+    "source": ("Message-source priority", FORTY),
 }
+"""What they are called, and the traffic of their rows."""
 
 GRAPHS = ("binary tree", "2D mesh", "3D mesh", "hypercube")
 BY_GRAPH = {graph: {"graph": graph} for graph in GRAPHS}
@@ -339,23 +343,22 @@ BY_GRAPH = {graph: {"graph": graph} for graph in GRAPHS}
 LAYOUTS = {"binary tree": "tiles", "3D mesh": "columns"}
 """Layouts of section 3.5: Youn's tiles as netloom has them, and scheme B."""
 
-FORTY, TRAFFICS = (0.25, 0.4), (0.12, 0.18, 0.25, 0.4)
-"""Applied traffic of what is said of arbitration."""
-
 
 def run_loops(
-    places: Iterable[Mapping[str, Any]], what: str, **varied: Iterable[Any]
+    what: str, places: Iterable[Mapping[str, Any]], runs: int, applied: Sequence[float] = ()
 ) -> pl.DataFrame:
     """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
 
     Parameters
     ----------
-    places
-        Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
     what
         Shown while it lasts.
-    varied
-        Values of other options: each place is run with all of them.
+    places
+        Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
+    runs
+        Seeds, from 1 on, that each place is run with.
+    applied
+        Applied traffics that each place is run with, if it has none of its own.
     """
     import polars as pl
 
@@ -369,19 +372,17 @@ def run_loops(
         limits = (limit.average_node, limit.worst_node) if limit else (None, None)
         average, worst = (None if share is None else 100 * share for share in limits)
         return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
-            "app": simulated.program,
-            "mapping": simulated.mapping,
             "offered": 100 * flits / (thinking + (point.unhindered_latency or 0.0)),
             "average_node": 100 * times.average_node,
             "worst_node": 100 * times.worst_node,
-            "accepted": 100 * times.accepted,
             "theory_average": average,
             "theory_worst": worst,
         }
 
+    varied = [{"applied": traffic} for traffic in applied] or [{}]
     cases = [
-        {**place, **dict(zip(varied, values, strict=True))}
-        for place, values in product(places, product(*varied.values()))
+        {**place, **traffic, "seed": seed}
+        for place, traffic, seed in product(places, varied, range(1, runs + 1))
     ]
     found = run_side_by_side([partial(run, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
@@ -389,19 +390,13 @@ def run_loops(
 
 def _transposed(
     what: str,
-    option: str,
-    values: Sequence[Any],
+    cases: Mapping[str, Mapping[str, Any]],
     seeds: int,
     applied: Sequence[float] = APPLIED,
     **more: Any,
 ) -> pl.DataFrame:
-    """Run the transpose with each value of an option."""
-    places = [{**TRANSPOSE, option: value, **more} for value in values]
-    return run_loops(places, what, applied=applied, seed=_from_one(seeds))
-
-
-def _from_one(number: int) -> Iterable[int]:
-    return range(1, number + 1)
+    """Run the transpose with the options of each case."""
+    return run_loops(what, [TRANSPOSE | case | more for case in cases.values()], seeds, applied)
 
 
 def _column(table: pl.DataFrame, name: str, **where: Any) -> Floats:
@@ -447,7 +442,9 @@ def _of_transpose(
     yield plot(title, AXES, [*_curves(runs(*_runs(made.quick)), cases, x=x), *_theory()])
 
 
-figure_5_6 = partial(_transposed, "figure 5.6", "release_cycles", (0, 1), loops=400)
+HELD = {"": {"release_cycles": 0}, "channels held a cycle more": {"release_cycles": 1}}
+
+figure_5_6 = partial(_transposed, "figure 5.6", HELD, loops=400)
 """The transpose of 144 nodes, with both readings of when a channel is free again."""
 
 
@@ -461,18 +458,12 @@ def _figure_5_6(known: Known) -> Found:
 
 
 def _draw_figure_5_6(made: Made) -> Drawn:
-    loops, thinks = (15, (300, 1000)) if made.quick else (60, (0, 150, 300, 600, 1000, 2000))
-    symult = transposes(12, 4096, "timestamp", thinks, loops)
-    applied = 100 * symult["applied"].to_numpy()
-    held = {"": {"release_cycles": 0}, "channels held a cycle more": {"release_cycles": 1}}
-    curves = [
-        *_curves(figure_5_6(*_runs(made.quick)), held),
-        *(
-            curve(f"simulated Symult 2010, {words}", applied, 100 * symult[column].to_numpy())
-            for column, words in WHO.items()
-        ),
-        *_theory(),
+    symult = transposes(12, 4096, "timestamp", *_of_machine(made.quick))
+    measured = [
+        curve(f"simulated Symult 2010, {words}", *_traffic(symult, part))
+        for part, words in PARTS.items()
     ]
+    curves = [*_curves(figure_5_6(*_runs(made.quick)), HELD), *measured, *_theory()]
     yield plot("Transpose, 144 nodes", AXES, curves)
 
 
@@ -483,30 +474,24 @@ def _speeds(quick: bool) -> pl.DataFrame:
 
     sizes, traffics = ((64, 256), (0.1, 0.4)) if quick else ((64, 256, 1024), (0.05, 0.1, 0.2, 0.4))
     found = []
-    _timed("2D mesh", 64, 0.1)  # compiles the kernels
     for pattern, nodes, traffic in product(("2D mesh", UNIFORM), sizes, traffics):
-        seconds, cycles, actual = _timed(pattern, nodes, traffic)
+        app, on = (_on_mesh(pattern, nodes)[name] for name in ("app", "on"))
+        if not found:
+            simulate_loop(on, app=app, applied=traffic, engine="worm")  # compiles the kernels
+        begin = process_time()
+        point = simulate_loop(on, app=app, applied=traffic, engine="worm").point
+        seconds = process_time() - begin
+        assert point.times is not None
+        moved = point.cycles * nodes * point.times.average_node
         found.append(
             {
                 "series": f"{'neighbours' if pattern != UNIFORM else pattern}, {nodes} nodes",
                 "applied": traffic,
-                "cycles_per_second": cycles / seconds,
-                "us": 1e6 * seconds / (cycles * nodes * actual),
+                "cycles_per_second": point.cycles / seconds,
+                "us": 1e6 * seconds / moved,
             }
         )
     return pl.DataFrame(found)
-
-
-def _timed(pattern: str, nodes: int, traffic: float, **options: Any) -> tuple[float, int, float]:
-    """Return processor seconds, cycles and actual traffic of a closed loop."""
-    app: Any = UNIFORM if pattern == UNIFORM else process_graphs(nodes)[pattern]
-    side = round(nodes**0.5)
-    begin = process_time()
-    found = simulate_loop(
-        f"mesh:{side}x{side}", app=app, applied=traffic, engine="worm", **options
-    ).point
-    assert found.times is not None
-    return process_time() - begin, found.cycles, found.times.average_node
 
 
 def _speed_curves(quick: bool, column: str) -> list[pl.DataFrame]:
@@ -529,20 +514,17 @@ def _draw_figure_5_8(made: Made) -> Drawn:
     ]
     axes = APPLIED_PERCENT, "processor time of a message that moves, µs a cycle"
     yield plot("Cost of a message and cycle", axes, curves, log_y=True)
-    nodes, traffic, flits = (example[name] for name in ("nodes", "traffic", "message_flits"))
+    think, loops = example["think_cycles"], example["loops"]
     cells = {
         (label, "s"): Cell(
             example["seconds"],
-            estimated_seconds(printed[1], nodes, traffic, loop, example["loops"]),
+            estimated_seconds(printed[1], example["nodes"], example["traffic"], loop, loops),
         )
         for label, loop in (
-            ("the thesis's formula, t = 270", example["think_cycles"]),
-            ("the thesis's formula as printed, with 300", example["think_cycles"] + flits),
+            ("the thesis's formula, t = 270", think),
+            ("the thesis's formula as printed, with 300", think + example["message_flits"]),
         )
     }
-    options = {"message_flits": flits, "loops": example["loops"], "skip": 0}
-    seconds, _, _ = _timed(UNIFORM, nodes, traffic, **options)
-    cells["netloom, measured", "s"] = Cell(None, seconds)
     yield grid("Processor time of the example in section 5.5", cells)
 
 
@@ -555,7 +537,9 @@ def estimated_seconds(
     )
 
 
-figure_5_9 = partial(_transposed, "figure 5.9", "message_flits", (5, 50, 250))
+FLITS = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
+
+figure_5_9 = partial(_transposed, "figure 5.9", FLITS)
 """The effect of message length, on the transpose."""
 
 
@@ -570,7 +554,9 @@ def _figure_5_9(known: Known) -> Found:
         yield f"{who} node, 5 flits saturate lower (share of runs)", np.mean(five < fifty)
 
 
-figure_5_10 = partial(_transposed, "figure 5.10", "think", ("fixed", "uniform"))
+THINKING = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
+
+figure_5_10 = partial(_transposed, "figure 5.10", THINKING)
 """The effect of the distribution of computation times, on the transpose."""
 
 
@@ -588,6 +574,12 @@ def _figure_5_10(known: Known) -> Found:
             yield better, np.mean(fixed > uniform)
 
 
+PACKETS = {
+    "250 flits at once": {"packet_flits": 250},
+    "10 packets of 25 flits": {"packet_flits": 25, "gap_cycles": 10},
+}
+
+
 def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
     """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles.
 
@@ -595,7 +587,6 @@ def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
     cross one after the other are part of the loop. So tasks that cut their messages compute for
     less of it. By L / (t + L) they would offer up to 8 % less, and be compared with more.
     """
-    whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
     hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
     alone = (250 + hops + 1), 10 * (25 + hops + 1) + 9 * 10
     places = [
@@ -606,9 +597,11 @@ def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
             "asked": traffic,
             "applied": 250 / (250 / traffic - cycles + 250),
         }
-        for (packets, cycles), traffic in product(zip((whole, cut), alone, strict=True), offered)
+        for (packets, cycles), traffic in product(
+            zip(PACKETS.values(), alone, strict=True), offered
+        )
     ]
-    return run_loops(places, "figure 5.11", seed=_from_one(seeds))
+    return run_loops("figure 5.11", places, seeds)
 
 
 def _figure_5_11(known: Known) -> Found:
@@ -639,7 +632,7 @@ def figure_5_12(
         _on_mesh(graph, nodes) | ({} if graph == UNIFORM else {"mapping": "random"})
         for nodes, graph in product(sizes, (*GRAPHS, UNIFORM))
     ]
-    return run_loops(places, "figure 5.12", applied=applied, seed=_from_one(mappings))
+    return run_loops("figure 5.12", places, mappings, applied)
 
 
 def _figure_5_12(known: Known) -> Found:
@@ -664,19 +657,6 @@ def _draw_figure_5_12(made: Made) -> Drawn:
     for letter, nodes in (("A", 64), ("B", 256)):
         table = figure_5_12(mappings, applied, [nodes])
         yield plot(f"{letter}. {nodes} nodes", AXES, _curves(table, cases))
-        # what gets through at the highest applied traffic, and saturation by static analysis
-        top = table.filter(table["theory_average"].is_not_null(), applied=max(applied))
-        bars = []
-        for part in ("average", "worst"):
-            for name, column in (("simulated", f"{part}_node"), ("theory", f"theory_{part}")):
-                means = [top.filter(graph=graph)[column].to_numpy().mean() for graph in GRAPHS]
-                bars.append(curve(f"{part} node, {name}", list(GRAPHS), means))
-        yield plot(f"{nodes} nodes, saturation", ("", ACTUAL_PERCENT), bars, form="bars")
-    yield (
-        "Theory, in parentheses in the thesis's legends, is netloom's static analysis of the same "
-        "mappings; the thesis's values and its mapping are lost with the drawing."
-    )
-    yield f"Points are means of {mappings} random mappings, the thesis's of one."
 
 
 def _carefully(graph: str, nodes: int) -> dict[str, Any]:
@@ -700,7 +680,7 @@ def figure_5_13(
     places = [
         {**_carefully(graph, nodes), "loops": 1000} for nodes, graph in product(sizes, GRAPHS)
     ]
-    return run_loops(places, "figure 5.13", applied=applied, seed=_from_one(seeds))
+    return run_loops("figure 5.13", places, seeds, applied)
 
 
 def _figure_5_13(known: Known) -> Found:
@@ -724,38 +704,30 @@ def _draw_figure_5_13(made: Made) -> Drawn:
 
 @cache
 def arbitrated(
-    mappings: int,
-    applied: tuple[float, ...],
-    *policies: str,
-    graphs: tuple[str, ...] = GRAPHS,
+    mappings: int, applied: tuple[float, ...], policy: str, graphs: tuple[str, ...] = GRAPHS
 ) -> pl.DataFrame:
-    """The effect of arbitration: randomly mapped graphs on 256 nodes, policy by policy.
+    """The effect of arbitration: randomly mapped graphs on 256 nodes.
 
     Fewer loops than elsewhere: with first come first served the slowest task takes up to some
     100 000 cycles for each.
     """
-    options = {"mapping": "random", "loops": 30, "skip": 5}
-    places = [
-        {**_on_mesh(graph, 256), **options, "arbitration": policy}
-        for graph, policy in product(graphs, policies)
-    ]
-    what = f"arbitration, {', '.join(policies)}"
-    return run_loops(places, what, applied=applied, seed=_from_one(mappings))
+    options = {"mapping": "random", "loops": 30, "skip": 5, "arbitration": policy}
+    places = [_on_mesh(graph, 256) | options for graph in graphs]
+    return run_loops(f"arbitration, {policy}", places, mappings, applied)
 
 
 def _first_come(known: Known) -> Found:
     """Figure 5.14: first come, first served declines, however ties are broken. Stamps do not."""
-    table = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
-    fair = arbitrated(known["mappings"], (0.25,), "fifo-lru")
+    mappings = known["mappings"]
+    stamps, first = (arbitrated(mappings, TRAFFICS, each) for each in ("timestamp", "fifo"))
+    fair = arbitrated(mappings, (0.25,), "fifo-lru")
     for graph in GRAPHS:
         stamped, fifo = (
             {
-                traffic: _column(
-                    table, "average_node", graph=graph, arbitration=policy, applied=traffic
-                )
+                traffic: _column(table, "average_node", graph=graph, applied=traffic)
                 for traffic in TRAFFICS
             }
-            for policy in ("timestamp", "fifo")
+            for table in (stamps, first)
         )
         highest, best = (np.max(list(each.values()), axis=0) for each in (fifo, stamped))
         declines, below = np.mean(fifo[0.4] < 0.95 * highest), np.mean(fifo[0.25] < stamped[0.25])
@@ -769,8 +741,7 @@ def _first_come(known: Known) -> Found:
 def _comparable(policy: str, known: Known) -> Found:
     """Figures 5.15 and 5.16: a policy is as good as time stamps."""
     table = arbitrated(known["mappings"], FORTY, policy)
-    stamped = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
-    stamped = stamped.filter(arbitration="timestamp")
+    stamped = arbitrated(known["mappings"], TRAFFICS, "timestamp")
     for graph, who, traffic in product(GRAPHS, ("average", "worst"), FORTY):
         here, there = (
             _column(each, f"{who}_node", graph=graph, applied=traffic) for each in (table, stamped)
@@ -780,24 +751,13 @@ def _comparable(policy: str, known: Known) -> Found:
 
 def _of_policy(policy: str, made: Made) -> Drawn:
     """The policy, and time stamps to compare with. A quick run has the runs of the rows."""
-    mappings = made.known["mappings"]
     for each in (policy, "timestamp"):
-        if not made.quick:
-            table = arbitrated(mappings, APPLIED, each)
-        elif each in ("timestamp", "fifo"):
-            table = arbitrated(mappings, TRAFFICS, "timestamp", "fifo").filter(arbitration=each)
-        else:
-            table = arbitrated(mappings, FORTY, each)
-        title = POLICIES[each] + ("" if each == policy else ", to compare with")
+        name, traffics = POLICIES[each]
+        applied = traffics if made.quick else APPLIED
+        table = arbitrated(made.known["mappings"], applied, each)
+        title = name + ("" if each == policy else ", to compare with")
         yield plot(title, AXES, _curves(table, BY_GRAPH))
 
-
-FLITS = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
-THINKING = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
-PACKETS = {
-    "250 flits at once": {"packet_flits": 250},
-    "10 packets of 25 flits": {"packet_flits": 25},
-}
 
 ITEMS = (
     Item("figure 4.4", _figure_4_4, _draw_figure_4_4),
