@@ -16,7 +16,7 @@ paths and gaps between packets too, as eq. 4.3 does. ``offered``, in the same ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from math import isqrt
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.base.arrays import Floats
+from netloom.base.arrays import Floats, Ints
 from netloom.machines import machine
 from netloom.mapping import find_layout
 from netloom.questions.simulate.loop import simulate_loop
@@ -66,18 +66,16 @@ THINK_US, QUICK_THINK_US = (0, 100, 200, 400, 800, 1600, 3200), (0, 300, 1000)
 
 TRANSPOSE_LOOPS, QUICK_LOOPS = 100, 15
 
-MESSAGE_BYTES = (1024, 4096, 8192)
-"""Of figures 4.13 and 4.14. Section 5.4 names them."""
-
 LOOPS = 60
 """Loops of a run without computation: only its beginning leaves a trace in the others."""
 
 
+@cache
 def _pattern(
     name: str,
     side: int,
-    sizes: Sequence[int],
-    thinks: Sequence[float],
+    sizes: tuple[int, ...],
+    thinks: tuple[float, ...] = (0,),
     loops: int = LOOPS,
     **options: Any,
 ) -> PatternSimulation:
@@ -94,14 +92,8 @@ def _pattern(
     return found
 
 
-@cache
-def _neighbours(name: str, sizes: tuple[int, ...]) -> pl.DataFrame:
-    """Neighbours' loops without computation, by length."""
-    return _pattern(name, 4, sizes, [0]).table()
-
-
 def _figure_4_4(_: Known) -> Found:
-    table = _neighbours("ab-1nn", SHORT + LONG)
+    table = _pattern("ab-1nn", 4, SHORT + LONG).table()
     times = zip(table["message_bytes"], table["communication_us_mean"], strict=True)
     for size, time in times:
         yield f"message of {size} bytes (µs)", time
@@ -129,48 +121,35 @@ def _by_node(found: PatternSimulation) -> pl.DataFrame:
 
 def _draw_figure_4_5(_: Made) -> Drawn:
     """Loop times of the nodes on the diagonal: 4 KB messages, 450 µs of computation."""
-    table = _by_node(_pattern("diagonal", 12, [4096], [450])).sort("row")
+    table = _by_node(_pattern("diagonal", 12, (4096,), (450,))).sort("row")
     curves = [curve("simulated", table["row"], table["loop_us"])]
     yield plot("B. By node", ("node (i, i)", "loop time, µs"), curves, form="points")
 
 
-@cache
-def figure_4_6(message_bytes: tuple[int, ...], loops: int = LOOPS) -> pl.DataFrame:
-    """The mean time of a message, µs, against the length of its path: pairs on the diagonal."""
-    import polars as pl
-
-    found = _pattern("diagonal", 12, message_bytes, [0], loops)
+def figure_4_6(sizes: Sequence[int], loops: int = LOOPS) -> Iterator[tuple[int, Ints, Floats]]:
+    """Yield bytes, hops of paths, and the mean time of a message, µs: pairs on the diagonal."""
+    found = _pattern("diagonal", 12, tuple(sizes), loops=loops)
     half = found.nodes[: len(found.nodes) // 2]
     hops = 2 * (11 - 2 * (half // 12))
-    return pl.concat(
-        pl.DataFrame(
-            {
-                "message_bytes": point.message_bytes,
-                "hops": hops,
-                "message_us": point.times.communication_us[: len(half)] / 2,
-            }
-        )
-        for point in found.points
-    )
+    for point in found.points:
+        yield point.message_bytes, hops, point.times.communication_us[: len(half)] / 2
 
 
 def _section_4_2_2(known: Known) -> Found:
-    for row in figure_4_6(tuple(known["bytes"])).iter_rows(named=True):
-        if row["hops"] in known["hops"]:
-            path = f"path of {row['hops']} hops, {row['message_bytes']} bytes (µs)"
-            yield path, row["message_us"]
+    for size, hops, times in figure_4_6(known["bytes"]):
+        for each, time in zip(hops, times, strict=True):
+            if each in known["hops"]:
+                yield f"path of {each} hops, {size} bytes (µs)", time
 
 
 def _draw_figure_4_6(made: Made) -> Drawn:
     sizes = published("chittor")["items"]["section 4.2.2"]["bytes"]
-    table = figure_4_6(tuple(sizes)).sort("hops")
     curves = []
-    for size in sizes:
+    for size, hops, times in figure_4_6(sizes):
         ends = [row for row in made.rows if f" {size} bytes" in row.quantity]
         at = [int(row.quantity.split()[2]) for row in ends]
-        part = table.filter(message_bytes=size)
         curves.append(curve(f"{size} bytes", at, [row.printed for row in ends], PRINTED))
-        curves.append(curve(f"{size} bytes", part["hops"], part["message_us"]))
+        curves.append(curve(f"{size} bytes", hops[::-1], times[::-1]))
     axes = "path length, hops", "time of a message, µs"
     yield plot("Time by path length", axes, curves, form="points")
 
@@ -179,7 +158,7 @@ def _draw_figure_4_7(made: Made) -> Drawn:
     """Loop times of the nodes of the transpose: 4 KB messages, 150 µs of computation."""
     loops = QUICK_LOOPS if made.quick else TRANSPOSE_LOOPS
     for policy, words in ARBITRATIONS.items():
-        run = _pattern("transpose", 12, [4096], [150], loops, arbitration=policy)
+        run = _pattern("transpose", 12, (4096,), (150,), loops, arbitration=policy)
         cells = {
             (f"row {node['row']}", f"column {node['column']}"): Cell(None, node["loop_us"])
             for node in _by_node(run).sort("row", "column").iter_rows(named=True)
@@ -188,12 +167,11 @@ def _draw_figure_4_7(made: Made) -> Drawn:
         yield grid(f"B. Loop times (µs), {words}", cells, columns)
 
 
-@cache
 def transposes(
     side: int, size: int, policy: str, thinks: tuple[float, ...], loops: int
 ) -> pl.DataFrame:
     """Return loops of the transpose: applied traffic, actual traffic, and times."""
-    return _pattern("transpose", side, [size], thinks, loops, arbitration=policy).table()
+    return _pattern("transpose", side, (size,), thinks, loops, arbitration=policy).table()
 
 
 def _of_machine(quick: bool) -> tuple[tuple[int, ...], int]:
@@ -204,8 +182,8 @@ def _of_machine(quick: bool) -> tuple[tuple[int, ...], int]:
 BY_SIZE = {f"{side * side} nodes": (side, 4096) for side in (4, 8, 12)}
 """4 KB messages, by system size: side and bytes."""
 
-BY_LENGTH = {f"{size} bytes": (12, size) for size in MESSAGE_BYTES}
-"""144 nodes, by message length."""
+BY_LENGTH = {f"{size} bytes": (12, size) for size in (1024, 4096, 8192)}
+"""144 nodes, by message length. Section 5.4 names them."""
 
 
 def _longer(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
@@ -258,13 +236,11 @@ def _table_4_1(_: Known) -> Found:
 
 def _loops_of_neighbours() -> dict[tuple[str, int], float]:
     """Return loop times of table 4.1, µs, by pattern and bytes."""
-    return {
-        (name, size): time
-        for name in PATTERNS
-        for size, time in zip(
-            TABLE_4_1_BYTES, _neighbours(name, TABLE_4_1_BYTES)["loop_us_mean"], strict=True
-        )
-    }
+    found: dict[tuple[str, int], float] = {}
+    for name in PATTERNS:
+        times = _pattern(name, 4, TABLE_4_1_BYTES).table()["loop_us_mean"]
+        found |= {(name, size): each for size, each in zip(TABLE_4_1_BYTES, times, strict=True)}
+    return found
 
 
 def _draw_table_4_1(made: Made) -> Drawn:
@@ -278,7 +254,7 @@ def _draw_table_4_1(made: Made) -> Drawn:
 
 def _figure_4_11(known: Known) -> Found:
     """The worked example's loop computes for 1 ms on average. The pairs are as many samples."""
-    point = _pattern("ab-1nn", 4, [4096], [1000], known["loops"]).points[0]
+    point = _pattern("ab-1nn", 4, (4096,), (1000,), known["loops"]).points[0]
     loop_us = point.times.loop_us[::2]  # of a pair, both nodes have the same
     yield "loop (µs)", loop_us
     yield "λ_a (%)", 100 * point.times.channel_us / loop_us
@@ -309,7 +285,7 @@ def _figure_4_14(known: Known) -> Found:
     for policy, thinks in known["think_us"].items():
         table = transposes(12, 4096, policy, tuple(thinks), known["loops"])
         yield f"worst node saturates, {policy} (%)", 100 * table["worst_node"].to_numpy().max()
-    alone = _neighbours("ab-1nn", (1024, 8192))
+    alone = _pattern("ab-1nn", 4, (1024, 8192)).table()
     for size, applied in zip(alone["message_bytes"], alone["applied"], strict=True):
         yield f"most that can be applied, {size} bytes (%)", 100 * applied
 
@@ -321,8 +297,9 @@ APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
 QUICK_APPLIED = (0.05, 0.1, 0.2, 0.4)
 
-SEEDS, MAPPINGS, QUICK_RUNS = 4, 6, 3
-"""Seeds, or random mappings, of a curve's points. Either of a quick run, of its rows too."""
+SEEDS, MAPPINGS, CAREFUL, QUICK_RUNS = 4, 6, 2, 3
+"""Seeds, random mappings, or seeds of careful mappings, of a curve's points. Most of any in a quick
+run, of its rows too."""
 
 TRANSPOSE = {"on": "mesh:12x12", "app": "transpose:12"}
 
@@ -345,7 +322,7 @@ LAYOUTS = {"binary tree": "tiles", "3D mesh": "columns"}
 
 
 def run_loops(
-    what: str, places: Iterable[Mapping[str, Any]], runs: int, applied: Sequence[float] = ()
+    what: str, places: Iterable[Mapping[str, Any]], runs: int, applied: Sequence[float] = APPLIED
 ) -> pl.DataFrame:
     """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
 
@@ -354,11 +331,11 @@ def run_loops(
     what
         Shown while it lasts.
     places
-        Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
+        Options of ``simulate_loop``. ``graph`` is a label.
     runs
         Seeds, from 1 on, that each place is run with.
     applied
-        Applied traffics that each place is run with, if it has none of its own.
+        Applied traffics that each place is run with, ``asked`` in the table.
     """
     import polars as pl
 
@@ -379,24 +356,28 @@ def run_loops(
             "theory_worst": worst,
         }
 
-    varied = [{"applied": traffic} for traffic in applied] or [{}]
     cases = [
-        {**place, **traffic, "seed": seed}
-        for place, traffic, seed in product(places, varied, range(1, runs + 1))
+        {**place, "asked": traffic, "applied": _by_definition(place, traffic), "seed": seed}
+        for place, traffic, seed in product(places, applied, range(1, runs + 1))
     ]
     found = run_side_by_side([partial(run, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
 
 
-def _transposed(
-    what: str,
-    cases: Mapping[str, Mapping[str, Any]],
-    seeds: int,
-    applied: Sequence[float] = APPLIED,
-    **more: Any,
-) -> pl.DataFrame:
-    """Run the transpose with the options of each case."""
-    return run_loops(what, [TRANSPOSE | case | more for case in cases.values()], seeds, applied)
+def _by_definition(place: Mapping[str, Any], traffic: float) -> float:
+    """Return L / (t + L), which is the traffic itself if paths and gaps are not to count.
+
+    If messages are cut, they do. The gaps and the paths that packets cross one after the other are
+    part of the loop, so that tasks compute for less of it. By L / (t + L) they would offer up to
+    8 % less, and be compared with more.
+    """
+    if "packet_flits" not in place:
+        return traffic
+    flits, packet = place["message_flits"], place["packet_flits"]
+    packets = flits // packet
+    hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
+    alone = packets * (packet + hops + 1) + (packets - 1) * place["gap_cycles"]
+    return float(flits / (flits / traffic - alone + flits))
 
 
 def _column(table: pl.DataFrame, name: str, **where: Any) -> Floats:
@@ -408,18 +389,17 @@ def _column(table: pl.DataFrame, name: str, **where: Any) -> Floats:
 
 def _runs(quick: bool, full: int = SEEDS) -> tuple[int, tuple[float, ...]]:
     """Return how many seeds or mappings a point has, and the applied traffics."""
-    return (QUICK_RUNS, QUICK_APPLIED) if quick else (full, APPLIED)
+    return (min(full, QUICK_RUNS), QUICK_APPLIED) if quick else (full, APPLIED)
 
 
 def _curves(
     table: pl.DataFrame,
     cases: Mapping[str, Mapping[str, Any]],
     who: Mapping[str, str] = WHO,
-    x: str = "applied",
 ) -> list[pl.DataFrame]:
     """Return actual against applied traffic, one curve per case and kind of node."""
     return [
-        averaged(f"{name}, {words}".removeprefix(", "), table.filter(**where), column, x=x)
+        averaged(f"{name}, {words}".removeprefix(", "), table.filter(**where), column, x="asked")
         for (name, where), (column, words) in product(cases.items(), who.items())
     ]
 
@@ -431,30 +411,36 @@ def _theory() -> list[pl.DataFrame]:
     return [curve(f"theory, {who}", ends, values[f"{who} (%)"], PRINTED) for who in WHO.values()]
 
 
-def _of_transpose(
-    title: str,
-    runs: Callable[[int, Sequence[float]], pl.DataFrame],
-    cases: Mapping[str, Mapping[str, Any]],
-    made: Made,
-    *,
-    x: str = "applied",
-) -> Drawn:
-    yield plot(title, AXES, [*_curves(runs(*_runs(made.quick)), cases, x=x), *_theory()])
+COMPARED: dict[str, Callable[..., Any]] = {
+    "itself": np.asarray,
+    "ratio": np.divide,
+    "share of runs that are lower": lambda here, there: np.mean(here < there),
+}
+"""What is computed of the traffic of one or two cases."""
 
 
-HELD = {"": {"release_cycles": 0}, "channels held a cycle more": {"release_cycles": 1}}
+def transposed(known: Known, seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
+    """Run the transpose on 144 nodes with the options of each of a figure's ``cases``."""
+    places = [TRANSPOSE | case for case in known["cases"].values()]
+    return run_loops(known["shows"], places, seeds, applied)
 
-figure_5_6 = partial(_transposed, "figure 5.6", HELD, loops=400)
-"""The transpose of 144 nodes, with both readings of when a channel is free again."""
+
+def _said_of_transposes(known: Known) -> Found:
+    """Compare what is ``said`` of the average and of the worst node's traffic in some cases."""
+    said = known["said"]
+    table = transposed(known, known["seeds"], sorted({each["asked"] for each in said.values()}))
+    for who, (words, each) in product(("average", "worst"), said.items()):
+        columns = (
+            _column(table, f"{who}_node", asked=each["asked"], **known["cases"][case])
+            for case in each["cases"]
+        )
+        yield f"{who} node{words}", COMPARED[each["compared"]](*columns)
 
 
-def _figure_5_6(known: Known) -> Found:
-    table = figure_5_6(known["seeds"], [0.9])
-    for who, (release, held) in product(("average", "worst"), ((0, "L"), (1, "L + 1"))):
-        percent = _column(table, f"{who}_node", release_cycles=release)
-        yield f"{who} node, channels held {held} cycles (%)", percent
-        if not release:
-            yield f"{who} node (%)", percent
+def _draw_transposes(made: Made, measured: Sequence[pl.DataFrame] = ()) -> Drawn:
+    known = made.known
+    curves = _curves(transposed(known, *_runs(made.quick)), known["cases"])
+    yield plot(known["title"], AXES, [*curves, *measured, *_theory()])
 
 
 def _draw_figure_5_6(made: Made) -> Drawn:
@@ -463,8 +449,7 @@ def _draw_figure_5_6(made: Made) -> Drawn:
         curve(f"simulated Symult 2010, {words}", *_traffic(symult, part))
         for part, words in PARTS.items()
     ]
-    curves = [*_curves(figure_5_6(*_runs(made.quick)), HELD), *measured, *_theory()]
-    yield plot("Transpose, 144 nodes", AXES, curves)
+    return _draw_transposes(made, measured)
 
 
 @cache
@@ -537,83 +522,6 @@ def estimated_seconds(
     )
 
 
-FLITS = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
-
-figure_5_9 = partial(_transposed, "figure 5.9", FLITS)
-"""The effect of message length, on the transpose."""
-
-
-def _figure_5_9(known: Known) -> Found:
-    table = figure_5_9(known["seeds"], [0.9])
-    for who in ("average", "worst"):
-        five, fifty, most = (
-            _column(table, f"{who}_node", message_flits=flits) for flits in (5, 50, 250)
-        )
-        yield f"{who} node, 250 flits over 50 flits", most / fifty
-        yield f"{who} node, 50 flits (%)", fifty
-        yield f"{who} node, 5 flits saturate lower (share of runs)", np.mean(five < fifty)
-
-
-THINKING = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
-
-figure_5_10 = partial(_transposed, "figure 5.10", THINKING)
-"""The effect of the distribution of computation times, on the transpose."""
-
-
-def _figure_5_10(known: Known) -> Found:
-    table = figure_5_10(known["seeds"], [0.1, 0.9])
-    for who, traffic in product(("average", "worst"), (0.1, 0.9)):
-        fixed, uniform = (
-            _column(table, f"{who}_node", think=think, applied=traffic)
-            for think in ("fixed", "uniform")
-        )
-        if traffic == 0.9:
-            yield f"{who} node, fixed over uniform, saturated", fixed / uniform
-        else:
-            better = f"{who} node, fixed better at 10 % applied (share of runs)"
-            yield better, np.mean(fixed > uniform)
-
-
-PACKETS = {
-    "250 flits at once": {"packet_flits": 250},
-    "10 packets of 25 flits": {"packet_flits": 25, "gap_cycles": 10},
-}
-
-
-def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
-    """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles.
-
-    Both offer the same traffic by definition 24, ``asked``. The gaps and the ten paths that packets
-    cross one after the other are part of the loop. So tasks that cut their messages compute for
-    less of it. By L / (t + L) they would offer up to 8 % less, and be compared with more.
-    """
-    hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
-    alone = (250 + hops + 1), 10 * (25 + hops + 1) + 9 * 10
-    places = [
-        {
-            **TRANSPOSE,
-            "message_flits": 250,
-            **packets,
-            "asked": traffic,
-            "applied": 250 / (250 / traffic - cycles + 250),
-        }
-        for (packets, cycles), traffic in product(
-            zip(PACKETS.values(), alone, strict=True), offered
-        )
-    ]
-    return run_loops("figure 5.11", places, seeds)
-
-
-def _figure_5_11(known: Known) -> Found:
-    table = figure_5_11(known["seeds"], [0.1, 0.5])
-    where = {0.1: "at 10 % applied", 0.5: "saturated"}
-    for who, (traffic, at) in product(("average", "worst"), where.items()):
-        cut, whole = (
-            _column(table, f"{who}_node", packet_flits=flits, asked=traffic) for flits in (25, 250)
-        )
-        yield f"{who} node, packets over whole messages, {at}", cut / whole
-
-
 def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
     app = UNIFORM if graph == UNIFORM else process_graphs(nodes)[graph]
     side = isqrt(nodes)
@@ -651,12 +559,18 @@ def _figure_5_12(known: Known) -> Found:
             yield f"{name}, average over worst node", average / worst
 
 
-def _draw_figure_5_12(made: Made) -> Drawn:
-    mappings, applied = _runs(made.quick, MAPPINGS)
-    cases = {graph: {"graph": graph} for graph in (*GRAPHS, UNIFORM)}
+def _of_sizes(
+    runs: Callable[[int, Sequence[float], Sequence[int]], pl.DataFrame],
+    full: int,
+    cases: Mapping[str, Mapping[str, Any]],
+    who: Mapping[str, str],
+    made: Made,
+) -> Drawn:
+    """Draw process graphs on networks of either size."""
+    times, applied = _runs(made.quick, full)
     for letter, nodes in (("A", 64), ("B", 256)):
-        table = figure_5_12(mappings, applied, [nodes])
-        yield plot(f"{letter}. {nodes} nodes", AXES, _curves(table, cases))
+        curves = _curves(runs(times, applied, [nodes]), cases, who)
+        yield plot(f"{letter}. {nodes} nodes", AXES, curves)
 
 
 def _carefully(graph: str, nodes: int) -> dict[str, Any]:
@@ -694,14 +608,6 @@ def _figure_5_13(known: Known) -> Found:
             yield f"{graph}, N = {tasks}, {who} node over applied", actual / offered
 
 
-def _draw_figure_5_13(made: Made) -> Drawn:
-    _, applied = _runs(made.quick)
-    for letter, nodes in (("A", 64), ("B", 256)):
-        table = figure_5_13(2, applied, [nodes])
-        curves = _curves(table, BY_GRAPH, {"worst_node": "worst node"})
-        yield plot(f"{letter}. {nodes} nodes", AXES, curves)
-
-
 @cache
 def arbitrated(
     mappings: int, applied: tuple[float, ...], policy: str, graphs: tuple[str, ...] = GRAPHS
@@ -721,21 +627,19 @@ def _first_come(known: Known) -> Found:
     mappings = known["mappings"]
     stamps, first = (arbitrated(mappings, TRAFFICS, each) for each in ("timestamp", "fifo"))
     fair = arbitrated(mappings, (0.25,), "fifo-lru")
+    at_25 = TRAFFICS.index(0.25)
     for graph in GRAPHS:
         stamped, fifo = (
-            {
-                traffic: _column(table, "average_node", graph=graph, applied=traffic)
-                for traffic in TRAFFICS
-            }
+            [_column(table, "average_node", graph=graph, applied=each) for each in TRAFFICS]
             for table in (stamps, first)
         )
-        highest, best = (np.max(list(each.values()), axis=0) for each in (fifo, stamped))
-        declines, below = np.mean(fifo[0.4] < 0.95 * highest), np.mean(fifo[0.25] < stamped[0.25])
+        declines = np.mean(fifo[-1] < 0.95 * np.max(fifo, axis=0))
         least_recent = _column(fair, "average_node", graph=graph)
         yield f"{graph}, FIFO below its highest at 40 % (share of mappings)", declines
-        yield f"{graph}, time stamp at 40 % over its highest", stamped[0.4] / best
+        yield f"{graph}, time stamp at 40 % over its highest", stamped[-1] / np.max(stamped, axis=0)
+        below = np.mean(fifo[at_25] < stamped[at_25])
         yield f"{graph}, FIFO below time stamp at 25 % (share of mappings)", below
-        yield f"{graph}, ties by least recent request over FIFO", least_recent / fifo[0.25]
+        yield f"{graph}, ties by least recent request over FIFO", least_recent / fifo[at_25]
 
 
 def _comparable(policy: str, known: Known) -> Found:
@@ -780,22 +684,22 @@ ITEMS = (
         _figure_4_14,
         partial(_of_transposes, AXES, _traffic, {"144 nodes": BY_LENGTH}),
     ),
-    Item("figure 5.6", _figure_5_6, _draw_figure_5_6),
+    Item("figure 5.6", _said_of_transposes, _draw_figure_5_6),
     Item("figure 5.7", draw=_draw_figure_5_7),
     Item("figure 5.8", draw=_draw_figure_5_8),
-    Item("figure 5.9", _figure_5_9, partial(_of_transpose, "By message length", figure_5_9, FLITS)),
+    Item("figure 5.9", _said_of_transposes, _draw_transposes),
+    Item("figure 5.10", _said_of_transposes, _draw_transposes),
+    Item("figure 5.11", _said_of_transposes, _draw_transposes),
     Item(
-        "figure 5.10",
-        _figure_5_10,
-        partial(_of_transpose, "By distribution of computation times", figure_5_10, THINKING),
+        "figure 5.12",
+        _figure_5_12,
+        partial(_of_sizes, figure_5_12, MAPPINGS, BY_GRAPH | {UNIFORM: {"graph": UNIFORM}}, WHO),
     ),
     Item(
-        "figure 5.11",
-        _figure_5_11,
-        partial(_of_transpose, "By packets", figure_5_11, PACKETS, x="asked"),
+        "figure 5.13",
+        _figure_5_13,
+        partial(_of_sizes, figure_5_13, CAREFUL, BY_GRAPH, {"worst_node": "worst node"}),
     ),
-    Item("figure 5.12", _figure_5_12, _draw_figure_5_12),
-    Item("figure 5.13", _figure_5_13, _draw_figure_5_13),
     Item("figure 5.14", _first_come, partial(_of_policy, "fifo")),
     Item("figure 5.15", partial(_comparable, "biased"), partial(_of_policy, "biased")),
     Item("figure 5.16", partial(_comparable, "source"), partial(_of_policy, "source")),
