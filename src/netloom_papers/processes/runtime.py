@@ -5,9 +5,6 @@ has the streams of some nodes, and goes on until all of them wait. Then workers 
 have sent each other, and go on. The run ends if nobody has sent anything: all streams have ended
 then, or those that have not wait for each other. A send waits until its words have been received,
 so that what works here needs no buffers anywhere.
-
-Processes are started and heard by the one that starts them, over a pipe to each. So the end of one
-is seen at once, whenever it comes.
 """
 
 from __future__ import annotations
@@ -15,11 +12,12 @@ from __future__ import annotations
 import signal
 from collections import Counter, defaultdict, deque
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,10 +25,6 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.phases.execution import SEND, Action, NodePhase, NodeProgram
 from netloom.phases.plan.plans import Connections, Plan
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
 
 Key: TypeAlias = tuple[str, int, int]
 """What a stream waits for: its kind, the node that waits, and a phase or connection."""
@@ -41,12 +35,6 @@ Stream: TypeAlias = Generator[Key, Any, None]
 
 BATCH_WORDS = 4096
 """Most words that are sent at once."""
-
-MOST_SECONDS = 60.0
-"""How long a process may take to start, or to go on until all of its streams wait."""
-
-END_SECONDS = 5.0
-"""How long a process that has closed its pipe may take to end."""
 
 
 class Network(NamedTuple):
@@ -255,8 +243,8 @@ def made_words(connection: int, first: int, size: int) -> Ints:
 # Workers, and what they tell each other.
 
 
-class WorkerLostError(Exception):
-    """A worker that does not come to its end, and why, in one line."""
+HERE: list[Worker] = []
+"""The worker of this process, if it is one of several."""
 
 
 def run_programs(
@@ -267,7 +255,7 @@ def run_programs(
     Each word says which it is, so that one that goes astray is seen. A send ends when its words
     have been received: no order that needs buffers gets through. What waits for something that
     does not come is reported. If a worker dies, whenever that is, nothing is delivered and the only
-    fault says which and how.
+    fault says so.
 
     Parameters
     ----------
@@ -313,9 +301,10 @@ def run_programs(
         worker.go_on([])
         return _delivery([worker.report()], network)
     try:
-        return _delivery(run_in_processes(network, parts), network)
-    except WorkerLostError as lost:
-        return Delivery(np.zeros(len(network.given), np.int64), (str(lost),), network.num_workers)
+        return _delivery(_run_in_processes(network, parts), network)
+    except (BrokenExecutor, OSError) as error:
+        fault = f"a worker could not be started, or died: {error}"
+        return Delivery(np.zeros(len(network.given), np.int64), (fault,), network.num_workers)
 
 
 def run_programs_on_mpi(programs: Sequence[NodeProgram], plan: Plan) -> Delivery:
@@ -384,84 +373,35 @@ def _delivery(reports: Iterable[tuple[Ints, list[str]]], network: Network) -> De
 # Processes.
 
 
-class _Member(NamedTuple):
-    number: int
-    process: BaseProcess
-    pipe: Connection
-
-    def tell(self, said: Any) -> None:
-        try:
-            self.pipe.send(said)
-        except OSError:
-            raise self.lost() from None
-
-    def hear(self) -> Any:
-        try:
-            if self.pipe.poll(MOST_SECONDS):
-                return self.pipe.recv()
-        except (EOFError, OSError):
-            raise self.lost() from None
-        raise WorkerLostError(f"worker {self.number} has said nothing for {MOST_SECONDS:g} s")
-
-    def lost(self) -> WorkerLostError:
-        """Return the error that says how it ended."""
-        self.process.join(END_SECONDS)
-        code = self.process.exitcode
-        how = "its pipe is closed" if code is None else f"exit code {code}"
-        if code is not None and code < 0:
-            with suppress(ValueError):
-                how = f"killed by {signal.Signals(-code).name}"
-        return WorkerLostError(f"worker {self.number} died ({how})")
-
-
-def run_in_processes(
+def _run_in_processes(
     network: Network, parts: Sequence[Sequence[NodeProgram]]
 ) -> list[tuple[Ints, list[str]]]:
-    """Run each part by a worker in a process of its own, and return what they report.
-
-    Raises
-    ------
-    WorkerLostError
-        If one cannot be started, says nothing for too long, or dies.
-    """
+    """Run each part by a worker in a process of its own, and return what they report."""
     fresh = get_context("spawn")  # a copy of a process with threads may not work
-    crew: list[_Member] = []
-    try:
-        for number in range(len(parts)):
-            ours, theirs = fresh.Pipe()
-            process = fresh.Process(target=_work, args=(theirs,), daemon=True)
-            try:
-                process.start()  # what it is told is short: the rest waits until it listens
-            except OSError as error:
-                why = f"worker {number} cannot be started ({error.strerror})"
-                raise WorkerLostError(why) from None
-            theirs.close()
-            crew.append(_Member(number, process, ours))
-        for member in crew:
-            member.hear()
-            member.tell((network, parts[member.number]))
+    with ExitStack() as stack:
+        crew = [
+            stack.enter_context(ProcessPoolExecutor(1, fresh, _begin, (network, part)))
+            for part in parts
+        ]
         sent: list[list[Message]] = [[]]
-        while sent:
-            for member in crew:
-                member.tell(_for_worker(member.number, sent, network))
-            sent = [some for member in crew if (some := member.hear())]
-        for member in crew:
-            member.tell(None)
-        return [member.hear() for member in crew]
-    finally:
-        for member in crew:
-            member.pipe.close()
-            if member.process.is_alive():
-                member.process.kill()
-            member.process.join()
+        while True:
+            calls = [
+                process.submit(_go_on, _for_worker(number, sent, network))
+                for number, process in enumerate(crew)
+            ]
+            sent = [call.result() for call in calls]
+            if not any(sent):
+                return [process.submit(_report).result() for process in crew]
 
 
-def _work(pipe: Connection) -> None:
-    """Be a worker, in a process of its own. End with the one that started it."""
+def _begin(network: Network, programs: Sequence[NodeProgram]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(EOFError, OSError):  # nobody is there
-        pipe.send("ready")
-        worker = Worker(*pipe.recv())
-        while (came := pipe.recv()) is not None:
-            pipe.send(worker.go_on(came))
-        pipe.send(worker.report())
+    HERE.append(Worker(network, programs))
+
+
+def _go_on(came: list[Message]) -> list[Message]:
+    return HERE[0].go_on(came)
+
+
+def _report() -> tuple[Ints, list[str]]:
+    return HERE[0].report()
