@@ -485,18 +485,9 @@ def partition_structure(partition: MeshPartition) -> PartitionStructure:
     mesh, shared = partition.mesh, _shared_nodes(partition)
     elements = np.bincount(partition.part, minlength=partition.parts)
     words = np.asarray(shared.sum(axis=1)).ravel()
-    return PartitionStructure(
-        mesh=mesh.name,
-        dimension=mesh.dimension,
-        num_elements=mesh.num_elements,
-        num_nodes=mesh.num_nodes,
-        parts=partition.parts,
-        least_elements=int(elements.min()),
-        most_elements=int(elements.max()),
-        least_words=int(words.min()),
-        most_words=int(words.max()),
-        most_neighbours=int(np.diff(shared.indptr).max()),
-    )
+    size = mesh.name, mesh.dimension, mesh.num_elements, mesh.num_nodes, partition.parts
+    figures = elements.min(), elements.max(), words.min(), words.max(), np.diff(shared.indptr).max()
+    return PartitionStructure(*size, *map(int, figures))
 
 
 def mesh_interface(argument: str, spec: str) -> ProcessGraph:

@@ -6,11 +6,11 @@ What sections 4.2 and 4.3 compute without simulation is here, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import product
 from math import isqrt, sqrt
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,8 +41,6 @@ from netloom_papers.models import wiring
 if TYPE_CHECKING:
     import polars as pl
 
-    Estimated: TypeAlias = Mapping[str, tuple[str, Mapping[str, float]]]
-
 ROW_FIRST = DimensionOrder()
 
 DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
@@ -61,6 +59,8 @@ SLOWDOWNS = (2.0, 5.0, 10.0, np.inf)
 
 FIGURES = ("path_length", "logical_path_length", "channel_load", "path_contention")
 """Of a mapping, as its contention has them: D, d, χ and ν."""
+
+PARTS = {"mean": "average", "max": "maximum"}
 
 ESTIMATES = {
     "channel_load_mean": "χ_avg = C/6",
@@ -140,26 +140,14 @@ def _draw_table_2_2(made: Made) -> Drawn:
 
 
 def _draw_table_2_3(made: Made) -> Drawn:
-    """The bandwidths of commercial channels, and what theory says of their ratio."""
-    known = made.known
+    """The bandwidths of commercial channels."""
     systems: dict[tuple[str, str], Cell] = {}
-    for name, (network, width, rate, product_) in known["systems"].items():
+    for name, (network, width, rate, product_) in made.known["systems"].items():
         label = f"{name}, {network}"
         systems[label, "W"], systems[label, "R"] = Cell(width, None), Cell(rate, None)
         systems[label, "B"] = Cell(product_, width * rate, product_ == width * rate)
     title = "Width W (bits), rate R (Mbit/s a line) and bandwidth B = W × R (Mbit/s)"
     yield grid(title, systems, head="system")
-    ratios = known["ratios"]
-    one, other = (known["systems"][name] for name in ratios["systems"])
-    nodes = ratios["nodes"]
-    width = float(wiring.channel_width_ratio(nodes, form="chittor-1991"))
-    rate = float(wiring.channel_rate_ratio(nodes, "linear", form="chittor-1991"))
-    theory = {}
-    for at, (what, found) in enumerate((("width", width), ("rate", rate)), start=1):
-        theory[f"channel {what}", "of the machines"] = Cell(one[at] / other[at], None)
-        theory[f"channel {what}", "by theory"] = Cell(ratios[what], found)
-    both = f"{' over '.join(ratios['systems'])}: the machines' ratios, and theory's for N = {nodes}"
-    yield grid(both, theory, head="ratio")
 
 
 def _figure_2_1(_: Known) -> Found:
@@ -259,21 +247,25 @@ def _draw_figure_2_3(_: Made) -> Drawn:
 def _draw_figure_3_2(made: Made) -> Drawn:
     known = made.known
     child, net = np.arange(1, known["tasks"]), _square(known["side"])
-    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in FIGURES}
+    samples = []
     for seed in track(range(1, known["mappings"] + 1), "figure 3.2"):
         node_of = random_mapping(known["tasks"], net.num_hosts, seed)
-        found = contention.measure(net, ROW_FIRST, node_of[(child - 1) // 2], node_of[child])
-        for name in FIGURES:
-            values = getattr(found, name)
-            samples[name].append((values.mean(), values.max()))
+        ends = node_of[(child - 1) // 2], node_of[child]
+        samples.append(_figures(contention.measure(net, ROW_FIRST, *ends)))
     cells = {}
     for name, (words, printed) in zip(FIGURES, known["printed"].items(), strict=True):
-        low, high = np.quantile(samples[name], (0.025, 0.975), axis=0)
-        for at, column in enumerate(("average", "maximum")):
-            usual = bool(low[at] <= printed[at] <= high[at])
-            mean = float(np.mean(samples[name], axis=0)[at])
-            cells[words, column] = Cell(printed[at], mean, usual)
+        for (part, column), value in zip(PARTS.items(), printed, strict=True):
+            found = [each[f"{name}_{part}"] for each in samples]
+            low, high = np.quantile(found, (0.025, 0.975))
+            cells[words, column] = Cell(value, float(np.mean(found)), bool(low <= value <= high))
     yield grid("Contention parameters of random mappings", cells)
+
+
+def _figures(found: contention.Contention) -> dict[str, float]:
+    """Return means and maxima of D, d, χ and ν."""
+    values = {name: getattr(found, name) for name in FIGURES}
+    means = {f"{name}_mean": float(each.mean()) for name, each in values.items()}
+    return means | {f"{name}_max": float(each.max()) for name, each in values.items()}
 
 
 def _equation_3_11(known: Known) -> Found:
@@ -370,11 +362,8 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
         node_of = random_mapping(graph.num_tasks, nodes, seed)
         routed, limit = _mapped(net, graph, node_of)
-        row = {"average node": limit.lemma_3, "worst node": limit.worst_node}
-        for name in FIGURES:
-            values = getattr(routed, name)
-            row |= {f"{name}_mean": values.mean(), f"{name}_max": values.max()}
-        found.append(row)
+        limits = {"average node": limit.lemma_3, "worst node": limit.worst_node}
+        found.append(_figures(routed) | limits)
     return {name: np.array([each[name] for each in found], np.float64) for name in found[0]}
 
 
@@ -430,35 +419,18 @@ def _draw_figure_3_8(made: Made) -> Drawn:
     yield plot("B. Logical path lengths", ("nodes N", "channels"), logical, log_x=True)
 
 
-def _of_estimates(axis: str, panels: Estimated, made: Made) -> Drawn:
-    """One panel per title and figure of random mappings, beside estimates as shares of C."""
+def _of_estimates(made: Made) -> Drawn:
+    """Draw figures of random mappings, beside estimates as shares of C."""
     nodes = made.known["nodes"]
-    for title, (figure, estimates) in panels.items():
+    for title, panel in made.known["panels"].items():
         curves = []
-        for (name, share), kind in product(estimates.items(), process_graphs(16)):
+        for (name, (part, whole)), kind in product(panel["shares"].items(), process_graphs(16)):
             graphs = [process_graphs(size)[kind] for size in nodes]
             degrees = np.array([graph.num_edges / graph.num_tasks for graph in graphs])
-            values = share * degrees * np.sqrt(nodes)
+            values = part / whole * degrees * np.sqrt(nodes)
             curves.append(curve(f"{name}, {kind}", nodes, values, PRINTED))
-        curves += _actual(figure, "random mapping", made.known)
-        yield plot(title, ("nodes N", axis), curves, log_x=True, log_y=True)
-
-
-CHANNEL_LOADS: Estimated = {
-    "A. Average channel load": ("channel_load_mean", {"C/6, eq. 3.19": 1 / 6}),
-    "B. Maximum channel load": (
-        "channel_load_max",
-        {"C/2, eq. 3.21": 1 / 2, "3C/8, eq. 3.22": 3 / 8},
-    ),
-}
-
-PATH_CONTENTION: Estimated = {
-    "A. Average path": (
-        "path_contention_mean",
-        {"2C/3, eq. 3.28": 2 / 3, "C/2, table 3.1": 1 / 2},
-    ),
-    "B. Worst path": ("path_contention_max", {"C, eq. 3.29": 1}),
-}
+        curves += _actual(panel["figure"], "random mapping", made.known)
+        yield plot(title, ("nodes N", made.known["axis"]), curves, log_x=True, log_y=True)
 
 
 def _table_3_1(known: Known) -> Found:
@@ -622,8 +594,8 @@ ITEMS = (
     Item("equation 3.17", _longest_paths),
     Item("equation 3.18", _mean_paths),
     Item("figure 3.8", draw=_draw_figure_3_8),
-    Item("figure 3.9", draw=partial(_of_estimates, "paths on a channel χ", CHANNEL_LOADS)),
-    Item("figure 3.10", draw=partial(_of_estimates, "path contention level ν", PATH_CONTENTION)),
+    Item("figure 3.9", draw=_of_estimates),
+    Item("figure 3.10", draw=_of_estimates),
     Item("table 3.1", _table_3_1, _draw_table_3_1),
     Item("lemma 6", _lemmas_6_and_7),
     Item("table 3.2", _table_3_2, tabled(r"(.*), (N.*), (\w+) node (.*)", r"\2", r"\1, \3 \4")),

@@ -50,13 +50,6 @@ WHO = {"average_node": "average node", "worst_node": "worst node"}
 
 # -- chapter 4: the Symult 2010 ------------------------------------------------------------------
 
-SHORT = (1, 16, 64, 100, 128, 256)
-LONG = (512, 1024, 2048, 4096, 8192)
-"""Bytes: messages of a packet, and of whole packets, for which the lines are meant."""
-
-PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn")
-TABLE_4_1_BYTES = (1, 515, 1027, 4099, 8196)
-
 ARBITRATIONS = {"timestamp": "oldest message first", "fifo": "first come, first served"}
 """The machine's own is not known. The thesis says that it has no priority queues (section 4.2.3),
 which first come, first served is the nearest to."""
@@ -92,8 +85,9 @@ def _pattern(
     return found
 
 
-def _figure_4_4(_: Known) -> Found:
-    table = _pattern("ab-1nn", 4, SHORT + LONG).table()
+def _figure_4_4(known: Known) -> Found:
+    sizes = tuple(size for panel in known["panels"].values() for size in panel["bytes"])
+    table = _pattern("ab-1nn", 4, sizes).table()
     times = zip(table["message_bytes"], table["communication_us_mean"], strict=True)
     for size, time in times:
         yield f"message of {size} bytes (µs)", time
@@ -101,10 +95,8 @@ def _figure_4_4(_: Known) -> Found:
 
 def _draw_figure_4_4(made: Made) -> Drawn:
     rows = {int(row.quantity.split()[2]): row for row in made.rows}
-    for title, sizes, line in (
-        ("A. Up to a packet", SHORT, "210.9 + 0.0577 L"),
-        ("B. Packets of 256 bytes", LONG, "210.2 + 0.1536 L"),
-    ):
+    for title, panel in made.known["panels"].items():
+        line, sizes = panel["line"], panel["bytes"]
         curves = [
             curve(line, sizes, [rows[size].printed for size in sizes], PRINTED),
             curve("simulated", sizes, [rows[size].computed for size in sizes]),
@@ -179,13 +171,6 @@ def _of_machine(quick: bool) -> tuple[tuple[int, ...], int]:
     return (QUICK_THINK_US, QUICK_LOOPS) if quick else (THINK_US, TRANSPOSE_LOOPS)
 
 
-BY_SIZE = {f"{side * side} nodes": (side, 4096) for side in (4, 8, 12)}
-"""4 KB messages, by system size: side and bytes."""
-
-BY_LENGTH = {f"{size} bytes": (12, size) for size in (1024, 4096, 8192)}
-"""144 nodes, by message length. Section 5.4 names them."""
-
-
 def _longer(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
     """Return computation time and what contention adds to the two messages of a loop, µs."""
     added = table[f"communication_us_{part}"] - table["message_us"]
@@ -210,12 +195,13 @@ PARTS = {"mean": "average node", "max": "worst node"}
 def _of_transposes(
     axes: tuple[str, str],
     figures: Callable[[pl.DataFrame, str], tuple[Any, Any]],
-    parts: Mapping[str, Mapping[str, tuple[int, int]]],
     made: Made,
 ) -> Drawn:
-    """Average and worst nodes of the runs of each part of a figure, for each arbitration."""
+    """Average and worst nodes of each panel's runs (side, bytes), for each arbitration."""
     options = _of_machine(made.quick)
-    for (title, runs), (policy, words) in product(parts.items(), ARBITRATIONS.items()):
+    for (title, runs), (policy, words) in product(
+        made.known["panels"].items(), ARBITRATIONS.items()
+    ):
         curves = [
             curve(f"{name}, {who}", *figures(transposes(*case, policy, *options), part))
             for (name, case), (part, who) in product(runs.items(), PARTS.items())
@@ -227,26 +213,27 @@ THETA = APPLIED_PERCENT, "normalised communication time of a message θ"
 ADDED = "mean computation of a loop, µs", "increase in communication time of a loop, µs"
 
 
-def _table_4_1(_: Known) -> Found:
-    """Neighbours whose messages meet at the channel to the router, over a message alone."""
-    loops = _loops_of_neighbours()
-    for size, name in product(TABLE_4_1_BYTES, PATTERNS[1:]):
-        yield f"{name}, {size} bytes, over τ_m", 2 * loops[name, size] / loops["ab-1nn", size]
-
-
-def _loops_of_neighbours() -> dict[tuple[str, int], float]:
+def _loops_of_neighbours(known: Known) -> dict[tuple[str, int], float]:
     """Return loop times of table 4.1, µs, by pattern and bytes."""
     found: dict[tuple[str, int], float] = {}
-    for name in PATTERNS:
-        times = _pattern(name, 4, TABLE_4_1_BYTES).table()["loop_us_mean"]
-        found |= {(name, size): each for size, each in zip(TABLE_4_1_BYTES, times, strict=True)}
+    for name in known["loops_ms"]:
+        times = _pattern(name, 4, tuple(known["bytes"])).table()["loop_us_mean"]
+        found |= {(name, size): each for size, each in zip(known["bytes"], times, strict=True)}
     return found
 
 
+def _table_4_1(known: Known) -> Found:
+    """Neighbours whose messages meet at the channel to the router, over a message alone."""
+    loops = _loops_of_neighbours(known)
+    for (name, size), time in loops.items():
+        if name != "ab-1nn":
+            yield f"{name}, {size} bytes, over τ_m", 2 * time / loops["ab-1nn", size]
+
+
 def _draw_table_4_1(made: Made) -> Drawn:
-    cells = {}
-    for (name, size), time in _loops_of_neighbours().items():
-        printed = made.known["loops_ms"][name][TABLE_4_1_BYTES.index(size)]
+    cells, sizes = {}, made.known["bytes"]
+    for (name, size), time in _loops_of_neighbours(made.known).items():
+        printed = made.known["loops_ms"][name][sizes.index(size)]
         cells[f"{size} bytes", f"{name}, ms"] = Cell(printed, time / 1000)
     cells |= placed(made, r"(.*), (.* bytes), over τ_m", r"\2", r"\1 / τ_m")
     yield grid("Communication time of a loop of neighbours", cells, head="message")
@@ -492,34 +479,13 @@ def _draw_figure_5_7(made: Made) -> Drawn:
 
 
 def _draw_figure_5_8(made: Made) -> Drawn:
-    printed, example = made.known["us_per_message_and_cycle"], made.known["example"]
+    printed = made.known["us_per_message_and_cycle"]
     curves = [
         *_speed_curves(made.quick, "us"),
         *(curve(f"the thesis's, {each} µs", [5, 40], each, PRINTED) for each in printed),
     ]
     axes = APPLIED_PERCENT, "processor time of a message that moves, µs a cycle"
     yield plot("Cost of a message and cycle", axes, curves, log_y=True)
-    think, loops = example["think_cycles"], example["loops"]
-    cells = {
-        (label, "s"): Cell(
-            example["seconds"],
-            estimated_seconds(printed[1], example["nodes"], example["traffic"], loop, loops),
-        )
-        for label, loop in (
-            ("the thesis's formula, t = 270", think),
-            ("the thesis's formula as printed, with 300", think + example["message_flits"]),
-        )
-    }
-    yield grid("Processor time of the example in section 5.5", cells)
-
-
-def estimated_seconds(
-    cost_us: float, nodes: int, traffic: float, think: float, loops: int
-) -> float:
-    """Return x N λ (t + t λ / (1 - λ)) m, section 5.5, in seconds."""
-    return float(
-        1e-6 * cost_us * nodes * traffic * (think + think * traffic / (1 - traffic)) * loops
-    )
 
 
 def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
@@ -669,21 +635,12 @@ ITEMS = (
     Item("figure 4.5", draw=_draw_figure_4_5),
     Item("figure 4.6", draw=_draw_figure_4_6),
     Item("figure 4.7", draw=_draw_figure_4_7),
-    Item(
-        "figure 4.8",
-        draw=partial(
-            _of_transposes, ADDED, _longer, {"A. 4 KB messages": BY_SIZE, "B. 144 nodes": BY_LENGTH}
-        ),
-    ),
+    Item("figure 4.8", draw=partial(_of_transposes, ADDED, _longer)),
     Item("table 4.1", _table_4_1, _draw_table_4_1),
     Item("figure 4.11", _figure_4_11, _draw_figure_4_11),
-    Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower, {"4 KB messages": BY_SIZE})),
-    Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower, {"144 nodes": BY_LENGTH})),
-    Item(
-        "figure 4.14",
-        _figure_4_14,
-        partial(_of_transposes, AXES, _traffic, {"144 nodes": BY_LENGTH}),
-    ),
+    Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower)),
+    Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower)),
+    Item("figure 4.14", _figure_4_14, partial(_of_transposes, AXES, _traffic)),
     Item("figure 5.6", _said_of_transposes, _draw_figure_5_6),
     Item("figure 5.7", draw=_draw_figure_5_7),
     Item("figure 5.8", draw=_draw_figure_5_8),

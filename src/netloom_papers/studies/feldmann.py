@@ -33,7 +33,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import as_file, files
 from itertools import product
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +69,9 @@ from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.traffic.stream import LONGEST
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PAPER = "feldmann"
 
@@ -116,17 +119,6 @@ ROUTER = router("single-cycle", vcs=3)
 DATA = files("netloom_papers.studies").joinpath("data", "feldmann")
 
 MESHES = ("m11k", "c10k", "c100k", "q20k")
-
-STRUCTURE = {
-    "elements": "num_elements",
-    "nodes": "num_nodes",
-    "least elements of a processor": "least_elements",
-    "most elements of a processor": "most_elements",
-    "least words of a processor": "least_words",
-    "most words of a processor": "most_words",
-    "in/out-degree": "most_neighbours",
-}
-"""Rows of Table 4, and what they are in ``meshes.json``."""
 
 
 def words_of(quantity: str) -> int:
@@ -585,10 +577,10 @@ def compiled(mesh: str, *, as_published: bool) -> tuple[Plan, Timetable]:
     return plan, timetable
 
 
-def _structure(_: Known) -> Found:
+def _structure(known: Known) -> Found:
     ours = json.loads(DATA.joinpath("meshes.json").read_text())["meshes"]
     for mesh in MESHES:
-        for quantity, name in STRUCTURE.items():
+        for quantity, name in known["structure"].items():
             yield f"{mesh}, {quantity}", ours[mesh][name]
 
 
@@ -629,50 +621,51 @@ def _first(quantity: str) -> str:
     return quantity.partition(",")[0]
 
 
-def _printed_clocks(number: int) -> dict[str, dict[str, float]]:
-    """Return the clocks of a table, predicted and measured. Of table 1 with its first row."""
-    known = published(PAPER)["items"]
-    predicted, measured = (known[f"table {number}, {each}"] for each in ("predicted", "measured"))
-    first = known["section 4.2.1"]
-    kept = {f"ConSet, {first['words']} words": first["clocks"]} if number == 1 else {}
-    return {"predicted": predicted["values"], "measured": {**kept, **measured["values"]}}
+def _of_pattern(number: int, made: Made) -> dict[tuple[int, str, str], Cell]:
+    """Return the clocks of a table by words, series, and whether predicted or measured."""
+    known, found = published(PAPER)["items"], {}
+    for what in ("predicted", "measured"):
+        printed = known[f"table {number}, {what}"]["values"]
+        found |= {(what, quantity): Cell(value, None) for quantity, value in printed.items()}
+    if number == 1:  # the first row is kept with what follows from it
+        first = known["section 4.2.1"]
+        found["measured", f"ConSet, {first['words']} words"] = Cell(first["clocks"], None)
+    found |= {(row.item.partition(", ")[2], row.quantity): row.cell for row in made.rows}
+    return {
+        (words, series, what): found[what, f"{series}, {words} words"]
+        for words, series, what in product(WORDS, SERIES, ("predicted", "measured"))
+    }
 
 
 def _draw_table(number: int, made: Made) -> Drawn:
-    computed = {(row.item.partition(", ")[2], row.quantity): row.cell for row in made.rows}
-    shown = _printed_clocks(number)
-    cells = {}
-    for words, series, what in product(WORDS, SERIES, shown):
-        quantity = f"{series}, {words} words"
-        alone = Cell(shown[what][quantity], None)
-        cells[f"{words}", f"{what} {series}"] = computed.get((what, quantity), alone)
+    found = _of_pattern(number, made).items()
+    cells = {(f"{words}", f"{what} {series}"): cell for (words, series, what), cell in found}
     yield grid(f"Table {number}: {PATTERNS[number]} pattern, clocks", cells, head="words")
 
 
 def _draw_pattern(number: int, made: Made) -> Drawn:
-    known, printed = published(PAPER)["items"], _printed_clocks(number)
-    sends = known[f"table {number}, predicted"]["sends"]
-    shown = [
-        (quantity, what, printed[what][quantity], PRINTED)
-        for quantity, what in product(printed["measured"], printed)
-    ]
-    shown += [
-        (row.quantity, row.item.partition(", ")[2], row.computed, COMPUTED)
-        for row in made.rows
-        if words_of(row.quantity) in WORDS
-    ]
+    sends = published(PAPER)["items"][f"table {number}, predicted"]["sends"]
     points = []
-    for quantity, what, clocks, whose in shown:
-        words = words_of(quantity)
-        rate = bandwidth(CELLS * sends * words, clocks)
-        points.append(curve(f"{_first(quantity)}, {what}", [words], rate, whose))
+    for (words, series, what), cell in _of_pattern(number, made).items():
+        points += _points(f"{series}, {what}", words, CELLS * sends * words, cell)
     title = f"Figure {number + 1}: aggregate bandwidth of the {PATTERNS[number]} pattern"
     yield plot(title, ("words of a connection", BANDWIDTH), points, log_x=True)
 
 
+def _points(series: str, at: str | int, words: int, cell: Cell) -> list[pl.DataFrame]:
+    """Return the printed and the computed clocks of so many words as bandwidths."""
+    both = (cell.printed, PRINTED), (cell.computed, COMPUTED)
+    return [
+        curve(series, [at], bandwidth(words, clocks), whose)
+        for clocks, whose in both
+        if clocks is not None
+    ]
+
+
 def _draw_table_4(made: Made) -> Drawn:
     computed = {row.quantity: row.cell for row in made.rows}
-    cells = {(name, mesh): computed[f"{mesh}, {name}"] for name in STRUCTURE for mesh in MESHES}
+    names = published(PAPER)["items"]["table 4, structure"]["structure"]
+    cells = {(name, mesh): computed[f"{mesh}, {name}"] for name in names for mesh in MESHES}
     routers = {", sequential APR": "phases, the paper's router", "": "phases, netloom's own"}
     for (router_, name), mesh in product(routers.items(), MESHES):
         if f"{mesh}{router_}, at most" in computed:
@@ -703,27 +696,23 @@ def _draw_table_5(made: Made) -> Drawn:
     yield grid(title, cells, head="mesh")
 
 
-def _draw_table_6(made: Made) -> Drawn:
+def _of_elements(made: Made) -> dict[tuple[str, str], Cell]:
+    """Return the clocks of table 6 by mesh and series."""
     unmatched = published(PAPER)["items"]["figure 6"]["measured"]
     cells = {(_first(row.quantity), OF_ELEMENTS[row.item]): row.cell for row in made.rows}
-    cells |= {(mesh, NOT_COMPUTED): Cell(unmatched[mesh], None) for mesh in MESHES}
-    yield grid("Table 6: finite elements, clocks", cells, head="mesh")
+    return cells | {(mesh, NOT_COMPUTED): Cell(unmatched[mesh], None) for mesh in MESHES}
+
+
+def _draw_table_6(made: Made) -> Drawn:
+    yield grid("Table 6: finite elements, clocks", _of_elements(made), head="mesh")
 
 
 def _draw_figure_6(made: Made) -> Drawn:
     """Draw the bandwidth, which counts the busiest processor's words for all, as in table 5."""
     known = published(PAPER)["items"]["table 6, message passing predicted"]["meshes"]
     points = []
-
-    def point(series: str, mesh: str, clocks: float, whose: str) -> None:
-        rate = bandwidth(CELLS * known[mesh]["most_words"], clocks)
-        points.append(curve(series, [mesh], rate, whose))
-
-    for row in made.rows:
-        point(OF_ELEMENTS[row.item], _first(row.quantity), row.printed, PRINTED)
-        point(OF_ELEMENTS[row.item], _first(row.quantity), row.computed, COMPUTED)
-    for mesh, clocks in made.known["measured"].items():
-        point(NOT_COMPUTED, mesh, clocks, PRINTED)
+    for (mesh, series), cell in _of_elements(made).items():
+        points += _points(series, mesh, CELLS * known[mesh]["most_words"], cell)
     title = "Figure 6: aggregate bandwidth of finite elements"
     yield plot(title, ("mesh", BANDWIDTH), points, form="bars")
 

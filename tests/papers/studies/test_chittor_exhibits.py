@@ -11,7 +11,7 @@ import pytest
 
 from netloom_papers.exhibits import COMPUTED, PRINTED, Grid, Plot, averaged, curve
 from netloom_papers.ledger import items, picture, published
-from netloom_papers.studies.chittor_programs import estimated_seconds, figure_5_13
+from netloom_papers.studies.chittor_programs import figure_5_13
 
 FIGURES = {1: 4, 2: 3, 3: 12, 4: 14, 5: 16}
 TABLES = ("1.1", "2.1", "2.2", "2.3", "3.1", "3.2", "4.1")
@@ -141,12 +141,6 @@ def test_careful_placements_are_those_of_the_thesis():
     assert ("3D mesh", "mesh:12x18") in on
     assert len(on) == 8
     assert (table["worst_node"] > 9).all()
-
-
-def test_the_estimate_of_run_time_is_the_thesis_s():
-    as_printed = estimated_seconds(15, 256, 0.1, 300, 100)
-    assert as_printed == pytest.approx(12.8)  # printed as about 13
-    assert estimated_seconds(15, 256, 0.1, 270, 100) == pytest.approx(11.52)
 
 
 def test_a_mean_has_an_interval_where_there_are_several_runs():
