@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from io import StringIO
 from itertools import pairwise
@@ -263,35 +264,31 @@ def _plate(gmsh: Any) -> list[Ints]:
     return [np.asarray(triangles, np.int64).reshape(-1, 3)]
 
 
-def _cracked_plate(*, finest: float, growth: float, refined: float) -> Callable[[Any], list[Ints]]:
-    """Return what meshes a unit square with a crack from its left side to its middle.
+def _cracked_plate(gmsh: Any, *, finest: float, growth: float, refined: float) -> list[Ints]:
+    """Mesh a unit square with a crack from its left side to its middle.
 
     Edges are ``finest`` long along the last ``refined`` of the crack before its tip, and longer
     by ``growth`` times the distance from there.
     """
-
-    def mesh(gmsh: Any) -> list[Ints]:
-        shape, sizes = gmsh.model.geo, gmsh.model.mesh.field
-        mouth = CRACK_OPENING / 2
-        corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
-        crack = [(0, CRACK_TIP + mouth), (CRACK_TIP, CRACK_TIP), (0, CRACK_TIP - mouth)]
-        points = [shape.addPoint(x, y, 0) for x, y in corners + crack]
-        ends = zip(points, points[1:] + points[:1], strict=True)
-        outline = [shape.addLine(start, end) for start, end in ends]
-        shape.addPlaneSurface([shape.addCurveLoop(outline)])
-        shape.synchronize()
-        beside = f"(Abs(x - {CRACK_TIP - refined / 2}) - {refined / 2})"
-        across = f"(({beside} + Abs({beside})) / 2)"  # no further than beside, and not negative
-        distance = f"Sqrt({across}^2 + (y - {CRACK_TIP})^2)"
-        size = sizes.add("MathEval")
-        sizes.setString(size, "F", f"{finest} + {growth} * {distance}")
-        sizes.setAsBackgroundMesh(size)
-        gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
-        gmsh.option.setNumber("Mesh.MeshSizeFromPoints", 0)
-        gmsh.model.mesh.generate(2)
-        return _elements(gmsh)
-
-    return mesh
+    shape, sizes = gmsh.model.geo, gmsh.model.mesh.field
+    mouth = CRACK_OPENING / 2
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    crack = [(0, CRACK_TIP + mouth), (CRACK_TIP, CRACK_TIP), (0, CRACK_TIP - mouth)]
+    points = [shape.addPoint(x, y, 0) for x, y in corners + crack]
+    ends = zip(points, points[1:] + points[:1], strict=True)
+    outline = [shape.addLine(start, end) for start, end in ends]
+    shape.addPlaneSurface([shape.addCurveLoop(outline)])
+    shape.synchronize()
+    beside = f"(Abs(x - {CRACK_TIP - refined / 2}) - {refined / 2})"
+    across = f"(({beside} + Abs({beside})) / 2)"  # no further than beside, and not negative
+    distance = f"Sqrt({across}^2 + (y - {CRACK_TIP})^2)"
+    size = sizes.add("MathEval")
+    sizes.setString(size, "F", f"{finest} + {growth} * {distance}")
+    sizes.setAsBackgroundMesh(size)
+    gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
+    gmsh.option.setNumber("Mesh.MeshSizeFromPoints", 0)
+    gmsh.model.mesh.generate(2)
+    return _elements(gmsh)
 
 
 def _valley(gmsh: Any) -> list[Ints]:
@@ -333,8 +330,11 @@ def _elements(gmsh: Any) -> list[Ints]:
 
 GENERATED: dict[str, tuple[int, Callable[[Any], list[Ints]]]] = {
     "plate": (2, _plate),
-    "cracked-plate": (2, _cracked_plate(finest=0.002, growth=0.0348, refined=0)),
-    "fine-cracked-plate": (2, _cracked_plate(finest=0.000175, growth=0.0655, refined=CRACK_TIP)),
+    "cracked-plate": (2, partial(_cracked_plate, finest=0.002, growth=0.0348, refined=0)),
+    "fine-cracked-plate": (
+        2,
+        partial(_cracked_plate, finest=0.000175, growth=0.0655, refined=CRACK_TIP),
+    ),
     "valley": (3, _valley),
 }
 """The dimension of each mesh, and what makes its elements in an open session of gmsh."""

@@ -45,15 +45,6 @@ ROW_FIRST = DimensionOrder()
 
 DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 
-SIZES = (16, 64, 256, 1024, 4096)
-"""Nodes of figure 2.3. N is a square and a power of two."""
-
-LENGTHS = (1, 10, 100, 1000)
-"""Flits of figure 2.3's messages."""
-
-SINGLE_PATHS = (1, 2, 5, 10)
-"""ν of figure 3.4. The text names 5."""
-
 SLOWDOWNS = (2.0, 5.0, 10.0, np.inf)
 """θ of figure 3.4.B."""
 
@@ -226,18 +217,19 @@ def _counted(sizes: Iterable[int], distance: wiring.Distance) -> tuple[Floats, F
     )
 
 
-def _draw_figure_2_3(_: Made) -> Drawn:
+def _draw_figure_2_3(made: Made) -> Drawn:
     """The speed-up of distant nodes' communication by size and message length."""
     panels: dict[wiring.Distance, str] = {"average": "A. Average case", "worst": "B. Worst case"}
+    sizes = made.known["nodes"]
+    bandwidths = wiring.channel_bandwidth_ratio(sizes, form="chittor-1991")
     for distance, title in panels.items():
-        cubes, meshes = _counted(SIZES, distance)
-        bandwidths = wiring.channel_bandwidth_ratio(SIZES, form="chittor-1991")
+        cubes, meshes = _counted(sizes, distance)
         curves = []
-        for length in LENGTHS:
-            printed = wiring.speedup(SIZES, length, distance=distance, form="chittor-1991")
+        for length in made.known["flits"]:
+            printed = wiring.speedup(sizes, length, distance=distance, form="chittor-1991")
             computed = bandwidths * (cubes + length) / (meshes + length)
             name = f"L' = {length}"
-            curves += [curve(name, SIZES, printed, PRINTED), curve(name, SIZES, computed)]
+            curves += [curve(name, sizes, printed, PRINTED), curve(name, sizes, computed)]
         yield plot(title, ("nodes N", "speed-up R_e"), curves, log_x=True)
 
 
@@ -281,7 +273,7 @@ def _slowdown(name: str, traffic: Floats, level: int) -> pl.DataFrame:
 
 def _draw_figure_3_4(made: Made) -> Drawn:
     traffic = np.linspace(0, 0.5, 101)
-    curves = [_slowdown(f"ν = {level}", traffic, level) for level in SINGLE_PATHS]
+    curves = [_slowdown(f"ν = {level}", traffic, level) for level in made.known["levels"]]
     known = published("chittor")["items"]["equation 3.11"]
     name = f"example in the text, ν = {known['path_contention']}"
     (example,) = made.rows
@@ -378,17 +370,13 @@ def _mapped(
     return found, contention.saturation(found, node_of[graph.source], weights, net.num_hosts)
 
 
-PATH_SIDES = (4, 8, 16, 32)
-"""Of the meshes whose paths are counted."""
-
-
-def _longest_paths(_: Known) -> Found:
-    for net in map(_square, PATH_SIDES):
+def _longest_paths(known: Known) -> Found:
+    for net in map(_square, known["sides"]):
         yield f"D_max on {net.name}", Against(2 * (net.sides[0] - 1), diameter(net))
 
 
-def _mean_paths(_: Known) -> Found:
-    for net in map(_square, PATH_SIDES):
+def _mean_paths(known: Known) -> Found:
+    for net in map(_square, known["sides"]):
         yield f"D_avg on {net.name}", Against(2 * net.sides[0] / 3, average_distance(net))
 
 

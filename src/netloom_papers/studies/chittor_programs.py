@@ -440,52 +440,40 @@ def _draw_figure_5_6(made: Made) -> Drawn:
 
 
 @cache
-def _speeds(quick: bool) -> pl.DataFrame:
-    """Measure netloom's simulator, one row per pattern, size and applied traffic."""
-    import polars as pl
-
+def _speeds(quick: bool) -> dict[str, Floats]:
+    """Measure netloom's simulator: applied traffic, cycles a second, and µs a message and cycle."""
     sizes, traffics = ((64, 256), (0.1, 0.4)) if quick else ((64, 256, 1024), (0.05, 0.1, 0.2, 0.4))
-    found = []
-    for pattern, nodes, traffic in product(("2D mesh", UNIFORM), sizes, traffics):
-        app, on = (_on_mesh(pattern, nodes)[name] for name in ("app", "on"))
-        if not found:
-            simulate_loop(on, app=app, applied=traffic, engine="worm")  # compiles the kernels
-        begin = process_time()
-        point = simulate_loop(on, app=app, applied=traffic, engine="worm").point
-        seconds = process_time() - begin
-        assert point.times is not None
-        moved = point.cycles * nodes * point.times.average_node
-        found.append(
-            {
-                "series": f"{'neighbours' if pattern != UNIFORM else pattern}, {nodes} nodes",
-                "applied": traffic,
-                "cycles_per_second": point.cycles / seconds,
-                "us": 1e6 * seconds / moved,
-            }
-        )
-    return pl.DataFrame(found)
+    found = {}
+    simulate_loop("mesh:8x8", app="mesh:8x8", applied=0.1, engine="worm")  # compiles the kernels
+    for (name, pattern), nodes in product(
+        {"neighbours": "2D mesh", UNIFORM: UNIFORM}.items(), sizes
+    ):
+        place, measured = _on_mesh(pattern, nodes), []
+        for traffic in traffics:
+            begin = process_time()
+            point = simulate_loop(
+                place["on"], app=place["app"], applied=traffic, engine="worm"
+            ).point
+            seconds = process_time() - begin
+            assert point.times is not None
+            moved = point.cycles * nodes * point.times.average_node
+            measured.append((traffic, point.cycles / seconds, 1e6 * seconds / moved))
+        found[f"{name}, {nodes} nodes"] = np.array(measured).T
+    return found
 
 
-def _speed_curves(quick: bool, column: str) -> list[pl.DataFrame]:
-    return [
-        curve(str(series), 100 * part["applied"].to_numpy(), part[column])
-        for (series,), part in _speeds(quick).group_by("series", maintain_order=True)
-    ]
-
-
-def _draw_figure_5_7(made: Made) -> Drawn:
-    axes = APPLIED_PERCENT, "cycles per second of processor time"
-    yield plot("Speed of the simulator", axes, _speed_curves(made.quick, "cycles_per_second"))
-
-
-def _draw_figure_5_8(made: Made) -> Drawn:
-    printed = made.known["us_per_message_and_cycle"]
+def _draw_speed(axis: str, column: int, made: Made) -> Drawn:
     curves = [
-        *_speed_curves(made.quick, "us"),
-        *(curve(f"the thesis's, {each} µs", [5, 40], each, PRINTED) for each in printed),
+        curve(series, 100 * measured[0], measured[column])
+        for series, measured in _speeds(made.quick).items()
     ]
-    axes = APPLIED_PERCENT, "processor time of a message that moves, µs a cycle"
-    yield plot("Cost of a message and cycle", axes, curves, log_y=True)
+    printed = made.known.get("us_per_message_and_cycle", ())
+    curves += [curve(f"the thesis's, {each} µs", [5, 40], each, PRINTED) for each in printed]
+    yield plot(made.known["shows"], (APPLIED_PERCENT, axis), curves, log_y=bool(printed))
+
+
+CYCLES = "cycles per second of processor time"
+COST = "processor time of a message that moves, µs a cycle"
 
 
 def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
@@ -642,8 +630,8 @@ ITEMS = (
     Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower)),
     Item("figure 4.14", _figure_4_14, partial(_of_transposes, AXES, _traffic)),
     Item("figure 5.6", _said_of_transposes, _draw_figure_5_6),
-    Item("figure 5.7", draw=_draw_figure_5_7),
-    Item("figure 5.8", draw=_draw_figure_5_8),
+    Item("figure 5.7", draw=partial(_draw_speed, CYCLES, 1)),
+    Item("figure 5.8", draw=partial(_draw_speed, COST, 2)),
     Item("figure 5.9", _said_of_transposes, _draw_transposes),
     Item("figure 5.10", _said_of_transposes, _draw_transposes),
     Item("figure 5.11", _said_of_transposes, _draw_transposes),
