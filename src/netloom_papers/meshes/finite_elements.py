@@ -8,9 +8,10 @@ words as the two parts share nodes (Feldmann, Stricker & Warfel 1993, section 5.
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -240,6 +241,9 @@ def _gmsh_session() -> Iterator[Any]:
     if gmsh.isInitialized():  # to end here would drop the models of whoever opened it
         raise InputError("gmsh", "a session that is open", "gmsh.finalize() first")
     gmsh.initialize(readConfigFiles=False, interruptible=False)
+    with suppress(AttributeError, ValueError):  # on Windows, and in threads, there is nothing to do
+        # gmsh lets a pipe that somebody has closed end this process: back to an error
+        signal.signal(signal.SIGPIPE, signal.getsignal(signal.SIGPIPE))
     try:
         gmsh.option.setNumber("General.Terminal", 0)
         gmsh.option.setNumber("General.NumThreads", 1)

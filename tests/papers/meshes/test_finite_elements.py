@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -282,6 +284,17 @@ def test_a_session_of_gmsh_is_neither_left_open_nor_taken_over():
         assert gmsh.model.getCurrent() == "mine"
     finally:
         gmsh.finalize()
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python has it
+
+
+@with_gmsh
+def test_a_pipe_that_somebody_has_closed_does_not_end_this_process():
+    generate_mesh("plate")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with pytest.raises(BrokenPipeError):
+        os.write(writer, b"word")
+    os.close(writer)
 
 
 @pytest.mark.parametrize("paper", TABLE_4)
