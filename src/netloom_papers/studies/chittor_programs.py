@@ -160,13 +160,16 @@ def _draw_figure_4_7(made: Made) -> Drawn:
 
 
 def transposes(
-    side: int, size: int, policy: str, thinks: tuple[float, ...], loops: int
+    side: int, size: int, policy: str, runs: tuple[tuple[float, ...], int]
 ) -> pl.DataFrame:
-    """Return loops of the transpose: applied traffic, actual traffic, and times."""
-    return _pattern("transpose", side, (size,), thinks, loops, arbitration=policy).table()
+    """Return loops of the transpose: applied traffic, actual traffic, and times.
+
+    ``runs``: the mean computations of a loop, and how many loops each has.
+    """
+    return _pattern("transpose", side, (size,), *runs, arbitration=policy).table()
 
 
-def _of_machine(quick: bool) -> tuple[tuple[int, ...], int]:
+def _of_machine(quick: bool) -> tuple[tuple[float, ...], int]:
     """Return the computation times of a figure, and the loops of each."""
     return (QUICK_THINK_US, QUICK_LOOPS) if quick else (THINK_US, TRANSPOSE_LOOPS)
 
@@ -203,7 +206,7 @@ def _of_transposes(
         made.known["panels"].items(), ARBITRATIONS.items()
     ):
         curves = [
-            curve(f"{name}, {who}", *figures(transposes(*case, policy, *options), part))
+            curve(f"{name}, {who}", *figures(transposes(*case, policy, options), part))
             for (name, case), (part, who) in product(runs.items(), PARTS.items())
         ]
         yield plot(f"{title}: {words}", axes, curves)
@@ -270,7 +273,7 @@ def _draw_figure_4_11(made: Made) -> Drawn:
 
 def _figure_4_14(known: Known) -> Found:
     for policy, thinks in known["think_us"].items():
-        table = transposes(12, 4096, policy, tuple(thinks), known["loops"])
+        table = transposes(12, 4096, policy, (tuple(thinks), known["loops"]))
         yield f"worst node saturates, {policy} (%)", 100 * table["worst_node"].to_numpy().max()
     alone = _pattern("ab-1nn", 4, (1024, 8192)).table()
     for size, applied in zip(alone["message_bytes"], alone["applied"], strict=True):
@@ -431,7 +434,7 @@ def _draw_transposes(made: Made, measured: Sequence[pl.DataFrame] = ()) -> Drawn
 
 
 def _draw_figure_5_6(made: Made) -> Drawn:
-    symult = transposes(12, 4096, "timestamp", *_of_machine(made.quick))
+    symult = transposes(12, 4096, "timestamp", _of_machine(made.quick))
     measured = [
         curve(f"simulated Symult 2010, {words}", *_traffic(symult, part))
         for part, words in PARTS.items()

@@ -598,7 +598,7 @@ def _goal(_: Known) -> Found:
     W are the words of all phases' timetables, one after the other.
     """
     for mesh in MESHES:
-        _, timetable = compiled(mesh, as_published=False)
+        timetable = compiled(mesh, as_published=False)[1]
         words = float(timetable.makespan.sum()) / SPARSE.clocks_per_word
         yield f"{mesh}, at most", words / (2 * most_words(mesh))
 
@@ -623,7 +623,8 @@ def _first(quantity: str) -> str:
 
 def _of_pattern(number: int, made: Made) -> dict[tuple[int, str, str], Cell]:
     """Return the clocks of a table by words, series, and whether predicted or measured."""
-    known, found = published(PAPER)["items"], {}
+    known = published(PAPER)["items"]
+    found: dict[tuple[str, str], Cell] = {}
     for what in ("predicted", "measured"):
         printed = known[f"table {number}, {what}"]["values"]
         found |= {(what, quantity): Cell(value, None) for quantity, value in printed.items()}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from netloom.models import ConSetCosts
 from netloom.phases import first_violation
 from netloom_papers.ledger import Item, compare, items, published
 from netloom_papers.studies import feldmann
@@ -64,6 +65,10 @@ def test_all_24_predictions_but_four_misprints_are_exact(rows):
     assert [(row.printed, row.computed) for row in wrong] == [
         (16909, 16904), (197216, 197648), (19631, 19632), (2075448, 2079984),
     ]  # fmt: skip
+
+
+def test_the_text_has_eight_clocks_a_switch_more_than_the_tables():
+    assert ConSetCosts().switch_clocks - feldmann.FELDMANN_1993.switch_clocks == 8
 
 
 def test_what_is_at_most_may_be_less_and_not_more():

@@ -23,13 +23,6 @@ CHEAP = (
     "fig-5.8", "fig-5.9", "fig-5.10",
 )  # fmt: skip
 
-BOTH = (
-    "table-1.1", "table-2.1", "table-2.2", "table-2.3", "fig-2.2", "fig-2.3", "fig-3.2",
-    "fig-3.8", "fig-3.9", "fig-3.10", "table-3.1", "table-3.2", "fig-3.11", "fig-3.12",
-    "fig-4.4", "fig-4.6", "fig-4.11", "fig-5.8", "fig-5.9", "fig-5.10",
-)  # fmt: skip
-"""Where the thesis's numbers stand beside netloom's in the panels themselves."""
-
 
 @cache
 def found(name):
@@ -64,17 +57,6 @@ def test_panels_are_whole_and_nothing_falls_outside_without_a_reason(name):
             assert panel.table["y"].is_finite().all()
     assert not [row.quantity for row in shown.rows if not row.within and not row.reason]
     json.dumps(found(name).to_dict(), allow_nan=False)
-
-
-@pytest.mark.parametrize("name", BOTH)
-def test_printed_numbers_stand_beside_computed_ones(name):
-    table = found(name).table()
-    if "whose" in table.columns:
-        both = {PRINTED, COMPUTED} <= set(table["whose"])
-    if "printed" in table.columns:
-        cells = table["printed"].is_not_null() & table["computed"].is_not_null()
-        both = cells.any()
-    assert both
 
 
 def test_a_remark_says_what_a_quick_run_leaves_out():
