@@ -6,7 +6,7 @@ What sections 4.2 and 4.3 compute without simulation is here, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import product
 from math import isqrt, sqrt
@@ -478,33 +478,13 @@ def _uniform_capacity(known: Known) -> Found:
 # -- sections 3.5 to 4.3: careful mappings, and the transpose ------------------------------------
 
 
-def _trees(known: Known) -> Iterator[tuple[ProcessGraph, Cube, Any]]:
-    """Yield each tree in tiles, its mesh, and the layout, which is netloom's."""
-    for tasks in known["tasks"]:
-        graph, net = read(f"binary-tree:{tasks}"), _square(isqrt(tasks + 1))
-        yield graph, net, find_layout("tiles", graph, net)
-
-
 def _section_3_5_1(known: Known) -> Found:
     """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
-    for graph, net, layout in _trees(known):
-        loads = contention.measure_paths(layout.routes, net.num_channels).channel_load
+    for tasks in known["tasks"]:
+        graph, net = read(f"binary-tree:{tasks}"), _square(isqrt(tasks + 1))
+        routes = find_layout("tiles", graph, net).routes
+        loads = contention.measure_paths(routes, net.num_channels).channel_load
         yield f"χ_max of {graph.name} in tiles on {net.name}", loads.max()
-
-
-def _draw_figure_3_11(made: Made) -> Drawn:
-    cells = {}
-    trees = _trees(published("chittor")["items"]["section 3.5.1"])
-    for (graph, net, layout), row in zip(trees, made.rows, strict=True):
-        tasks, side = graph.num_tasks, net.sides[0]
-        label = f"{tasks} tasks, {side} x {side} nodes"
-        cells[label, "χ_max, own routes"] = row.cell
-        random = random_mapping(tasks, net.num_hosts, 1)
-        for name, node_of in (("dimension order", layout.node_of), ("random mapping", random)):
-            found = _routed(net, graph, node_of)
-            cells[label, f"χ_max, {name}"] = Cell(None, float(found.channel_load.max()))
-            cells[label, f"ν_avg, {name}"] = Cell(None, float(found.path_contention.mean()))
-    yield grid("Binary trees in tiles", cells)
 
 
 def _section_3_5_2(known: Known) -> Found:
@@ -590,7 +570,7 @@ ITEMS = (
     Item("corollary 5", _uniform),
     Item("equation 3.34", _uniform_capacity),
     Item("section 3.5.1", _section_3_5_1),
-    Item("figure 3.11", draw=_draw_figure_3_11),
+    Item("figure 3.11", draw=tabled("(.*) of (.*) in (.*) on (.*)", r"\2 on \4", r"\1 in \3")),
     Item("section 3.5.2", _section_3_5_2),
     Item("figure 3.12", draw=tabled("(.*) of (.*) by (.*) on (.*)", r"\2 on \4", r"\1, \3")),
     Item("section 3.5.3", _section_3_5_3),

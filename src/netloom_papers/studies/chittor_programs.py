@@ -206,8 +206,8 @@ def _of_transposes(
         made.known["panels"].items(), ARBITRATIONS.items()
     ):
         curves = [
-            curve(f"{name}, {who}", *figures(transposes(*case, policy, options), part))
-            for (name, case), (part, who) in product(runs.items(), PARTS.items())
+            curve(f"{name}, {who}", *figures(transposes(side, size, policy, options), part))
+            for (name, (side, size)), (part, who) in product(runs.items(), PARTS.items())
         ]
         yield plot(f"{title}: {words}", axes, curves)
 
