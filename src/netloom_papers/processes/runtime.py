@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -37,16 +37,9 @@ BATCH_WORDS = 4096
 """Most words that are sent at once."""
 
 
-class Network(NamedTuple):
-    """What every worker knows. A node is at the worker of its number modulo ``num_workers``."""
-
-    given: Connections
-    phase: Ints  # of each connection
-    num_workers: int
-
-    def describe(self, connection: int) -> str:
-        """Return ``connection 3 (0 -> 5)``."""
-        return f"connection {connection} ({self.given.describe(connection)})"
+def named(given: Connections, connection: int) -> str:
+    """Return ``connection 3 (0 -> 5)``."""
+    return f"connection {connection} ({given.describe(connection)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +66,9 @@ class Worker:
     Streams yield the key of what they wait for, and are sent what comes with it.
     """
 
-    def __init__(self, network: Network, programs: Sequence[NodeProgram]) -> None:
-        self.network = network
-        self.words = np.zeros(len(network.given), np.int64)  # that came, by connection
+    def __init__(self, plan: Plan, programs: Sequence[NodeProgram]) -> None:
+        self.plan, self.given = plan, plan.connections
+        self.words = np.zeros(len(self.given), np.int64)  # that came, by connection
         self.faults: list[str] = []
         self._ready: deque[tuple[Stream, Any]] = deque()
         self._waiting: dict[Key, deque[Stream]] = defaultdict(deque)
@@ -130,7 +123,7 @@ class Worker:
         source, target = self._ends(connection)
         came_in, came_first, element = yield "data", target, connection
         self._tell("taken", source, connection)
-        name = self.network.describe(connection)
+        name = named(self.given, connection)
         if came_in != phase:
             raise _Fault(f"{name}: words of phase {came_in} came in phase {phase}")
         if came_first != first:
@@ -179,24 +172,23 @@ class Worker:
 
     def _check(self, node: int, phase: int, action: Action) -> None:
         """Refuse what the connection is not for."""
-        known, connection = self.network, action.connection
-        if not 0 <= connection < len(known.given):
+        connection = action.connection
+        if not 0 <= connection < len(self.given):
             raise _Fault(f"{action.primitive} on connection {connection}, which is none")
         here = (node, action.node) if action.primitive == SEND else (action.node, node)
-        name = known.describe(connection)
+        name = named(self.given, connection)
         if here != self._ends(connection):
             raise _Fault(f"{action.primitive} from {here[0]} to {here[1]} on {name}")
-        words = known.given.words[connection]
+        words = self.given.words[connection]
         if action.words != words:
             wanted = f"which has {words}"
             raise _Fault(f"{action.primitive} of {action.words} words on {name}, {wanted}")
-        if phase != known.phase[connection]:
-            wanted = f"which is of phase {known.phase[connection]}"
+        if phase != self.plan.phase[connection]:
+            wanted = f"which is of phase {self.plan.phase[connection]}"
             raise _Fault(f"{action.primitive} on {name}, {wanted}")
 
     def _ends(self, connection: int) -> tuple[int, int]:
-        given = self.network.given
-        return int(given.source[connection]), int(given.target[connection])
+        return int(self.given.source[connection]), int(self.given.target[connection])
 
     # Streams that wait, and what they wait for.
 
@@ -212,8 +204,8 @@ class Worker:
         kind, _, number = key
         if kind == "arrived":
             self._arrived[number] += 1
-            if self._arrived[number] == self.network.given.num_nodes:
-                for node in range(self.network.given.num_nodes):
+            if self._arrived[number] == self.given.num_nodes:
+                for node in range(self.given.num_nodes):
                     self._tell("phase", node, number)
         elif self._waiting[key]:
             self._ready.append((self._waiting[key].popleft(), value))
@@ -223,7 +215,7 @@ class Worker:
     def _describe(self, kind: str, number: int) -> str:
         if kind == "phase":
             return f"for all nodes to come to phase {number}"
-        name = self.network.describe(number)
+        name = named(self.given, number)
         return (
             f"to receive from {name}" if kind == "data" else f"until words of {name} are received"
         )
@@ -295,16 +287,16 @@ def run_programs(
     num_workers = processors() if workers is None else workers
     if num_workers < 1:
         raise InputError("workers", f"{num_workers}", "at least 1")
-    network, parts = _parted(programs, plan, num_workers)
+    parts = _parted(programs, plan, num_workers)
     if len(parts) == 1:
-        worker = Worker(network, parts[0])
+        worker = Worker(plan, parts[0])
         worker.go_on([])
-        return _delivery([worker.report()], network)
+        return _delivery([worker.report()], plan, 1)
     try:
-        return _delivery(_run_in_processes(network, parts), network)
+        return _delivery(_run_in_processes(plan, parts), plan, len(parts))
     except (BrokenExecutor, OSError) as error:
         fault = f"a worker could not be started, or died: {error}"
-        return Delivery(np.zeros(len(network.given), np.int64), (fault,), network.num_workers)
+        return Delivery(np.zeros(len(plan.connections), np.int64), (fault,), len(parts))
 
 
 def run_programs_on_mpi(programs: Sequence[NodeProgram], plan: Plan) -> Delivery:
@@ -322,19 +314,19 @@ def run_programs_on_mpi(programs: Sequence[NodeProgram], plan: Plan) -> Delivery
         ranks: Any = import_module("mpi4py.MPI").COMM_WORLD
     except ImportError as error:
         raise InputError("mpi4py", f"{error}", "an installed mpi4py") from None
-    network, parts = _parted(programs, plan, ranks.Get_size())
+    parts = _parted(programs, plan, ranks.Get_size())
     rank = ranks.Get_rank()
-    worker = Worker(network, parts[rank] if rank < len(parts) else [])
+    worker = Worker(plan, parts[rank] if rank < len(parts) else [])
     sent: list[list[Message]] = ranks.allgather(worker.go_on([]))
     while any(sent):
-        sent = ranks.allgather(worker.go_on(_for_worker(rank, sent, network)))
-    return _delivery(ranks.allgather(worker.report()), network)
+        sent = ranks.allgather(worker.go_on(_for_worker(rank, sent, len(parts))))
+    return _delivery(ranks.allgather(worker.report()), plan, len(parts))
 
 
 def _parted(
     programs: Sequence[NodeProgram], plan: Plan, num_workers: int
-) -> tuple[Network, list[list[NodeProgram]]]:
-    """Return what every worker knows, and the programs of each."""
+) -> list[list[NodeProgram]]:
+    """Return the programs of each worker. A node is at that of its number modulo them."""
     given = plan.connections
     counts = Counter(program.node for program in programs)
     nodes = range(given.num_nodes)
@@ -342,23 +334,23 @@ def _parted(
     if strange:
         found = f"{counts[strange[0]]} for node {strange[0]}"
         raise InputError("programs", found, f"one for each of {given.num_nodes} nodes")
-    network = Network(given, plan.phase, min(num_workers, given.num_nodes))
-    parts: list[list[NodeProgram]] = [[] for _ in range(network.num_workers)]
+    parts: list[list[NodeProgram]] = [[] for _ in range(min(num_workers, given.num_nodes))]
     for program in programs:
-        parts[program.node % network.num_workers].append(program)
-    return network, parts
+        parts[program.node % len(parts)].append(program)
+    return parts
 
 
-def _for_worker(number: int, sent: Iterable[Iterable[Message]], network: Network) -> list[Message]:
+def _for_worker(number: int, sent: Iterable[Iterable[Message]], num_workers: int) -> list[Message]:
     """Return what workers have sent to one of them."""
     every = (message for some in sent for message in some)
-    return [(key, value) for key, value in every if key[1] % network.num_workers == number]
+    return [(key, value) for key, value in every if key[1] % num_workers == number]
 
 
-def _delivery(reports: Iterable[tuple[Ints, list[str]]], network: Network) -> Delivery:
+def _delivery(reports: Iterable[tuple[Ints, list[str]]], plan: Plan, num_workers: int) -> Delivery:
     """Put together what the workers saw."""
+    given = plan.connections
     counts, found = zip(*reports, strict=True)
-    words, wanted = np.sum(counts, axis=0), network.given.words
+    words, wanted = np.sum(counts, axis=0), given.words
     faults = [fault for some in found for fault in some]
     # who waits for the others only says that something is wrong
     faults = [fault for fault in faults if "to come to phase" not in fault] or faults
@@ -366,27 +358,27 @@ def _delivery(reports: Iterable[tuple[Ints, list[str]]], network: Network) -> De
     if wrong:
         came = f"{words[wrong[0]]} of {wanted[wrong[0]]} words came"
         others = f", and {len(wrong) - 1} more connections" if len(wrong) > 1 else ""
-        faults.append(f"{network.describe(wrong[0])}: {came}{others}")
-    return Delivery(words, tuple(faults), network.num_workers)
+        faults.append(f"{named(given, wrong[0])}: {came}{others}")
+    return Delivery(words, tuple(faults), num_workers)
 
 
 # Processes.
 
 
 def _run_in_processes(
-    network: Network, parts: Sequence[Sequence[NodeProgram]]
+    plan: Plan, parts: Sequence[Sequence[NodeProgram]]
 ) -> list[tuple[Ints, list[str]]]:
     """Run each part by a worker in a process of its own, and return what they report."""
     fresh = get_context("spawn")  # a copy of a process with threads may not work
     with ExitStack() as stack:
         crew = [
-            stack.enter_context(ProcessPoolExecutor(1, fresh, _begin, (network, part)))
+            stack.enter_context(ProcessPoolExecutor(1, fresh, _begin, (plan, part)))
             for part in parts
         ]
         sent: list[list[Message]] = [[]]
         while True:
             calls = [
-                process.submit(_go_on, _for_worker(number, sent, network))
+                process.submit(_go_on, _for_worker(number, sent, len(crew)))
                 for number, process in enumerate(crew)
             ]
             sent = [call.result() for call in calls]
@@ -394,9 +386,9 @@ def _run_in_processes(
                 return [process.submit(_report).result() for process in crew]
 
 
-def _begin(network: Network, programs: Sequence[NodeProgram]) -> None:
+def _begin(plan: Plan, programs: Sequence[NodeProgram]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    HERE.append(Worker(network, programs))
+    HERE.append(Worker(plan, programs))
 
 
 def _go_on(came: list[Message]) -> list[Message]:

@@ -482,8 +482,8 @@ def _section_3_5_1(known: Known) -> Found:
     """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
     for tasks in known["tasks"]:
         graph, net = read(f"binary-tree:{tasks}"), _square(isqrt(tasks + 1))
-        routes = find_layout("tiles", graph, net).routes
-        loads = contention.measure_paths(routes, net.num_channels).channel_load
+        layout: Any = find_layout("tiles", graph, net)
+        loads = contention.measure_paths(layout.routes, net.num_channels).channel_load
         yield f"χ_max of {graph.name} in tiles on {net.name}", loads.max()
 
 

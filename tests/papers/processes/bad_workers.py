@@ -4,9 +4,9 @@ import os
 import signal
 
 
-def dies_at_start(network, programs):
+def dies_at_start(plan, programs):
     """End before anything is said."""
-    del network, programs
+    del plan, programs
     os.kill(os.getpid(), signal.SIGKILL)
 
 
