@@ -4,10 +4,10 @@ Chapter 4 measures a machine, which is simulated here. It is what the thesis say
 alone: start-up, packets and the bandwidth of a channel. Everything else, such as what happens where
 messages meet, comes from the simulation.
 
-The figures of chapter 5 are drawn again by lockstep worms. Each ``figure_5`` function returns a
-table of one row per run. It has the configuration, and the actual traffic of the average and of the
-worst node, in percent of a channel. Averages are taken over mappings and seeds, and their intervals
-count.
+The figures of chapter 5 are drawn again by lockstep worms. ``run_loops`` returns a table of one row
+per run. It has the configuration, and the actual traffic of the average and of the worst node, in
+percent of a channel. Averages are taken over mappings and seeds, and their intervals count. What is
+compared in figures of the transpose stands in the data file.
 
 Applied traffic is L / (t + L), as in the thesis's section 5.5, which calls that a first
 approximation. By definition 24 it counts the whole loop that a task would make without contention,

@@ -30,22 +30,6 @@ def test_every_row_outside_says_why_and_no_other_does(rows):
     assert outside == {(row.item, row.quantity) for row in rows if row.reason}
 
 
-def test_the_data_file_has_all_cells_and_reasons_of_cells_only():
-    for table in (1, 2, 3):
-        predicted, measured = (
-            KNOWN[f"table {table}, {what}"]["values"] for what in ("predicted", "measured")
-        )
-        assert len([cell for cell in predicted if "computed" not in cell]) == 8
-        assert len(measured) == (7 if table == 1 else 8)  # one gives the overhead
-    assert KNOWN.keys() == items("feldmann").keys()
-    for item in COMPARED:
-        cells = KNOWN[item]["values"].keys()
-        named = [cell for part in KNOWN[item].get("outside", ()) for cell in part["rows"]]
-        assert set(named) <= cells
-        assert len(named) == len(set(named))
-        assert KNOWN[item].get("at most") is True or set(KNOWN[item].get("at most", ())) <= cells
-
-
 def test_tolerances_are_those_that_were_asked_for(rows):
     asked = {("table 1", "C"): 0.02, ("table 2", "C"): 0.02, ("table 3", "C"): 0.05}
     for row in rows:
@@ -133,23 +117,6 @@ def test_long_messages_of_own_plans_are_four_times_as_fast_as_the_machine(rows):
     found = {row.quantity: row.computed for row in rows if row.item == "long messages"}
     fewest, least_time, bound = found.values()
     assert bound == 128 < least_time < fewest < 160 < 600 / 3.7
-
-
-def test_misprints_are_the_paper_s_own_contradictions():
-    marked = [
-        (item, row)
-        for item, known in KNOWN.items()
-        for part in known.get("outside", ())
-        if part["cause"] == "misprint"
-        for row in part["rows"]
-    ]
-    assert marked == [
-        ("table 1, predicted", "ConSet, 2048 words"),
-        ("table 2, predicted", "ConSet, 16384 words"),
-        ("table 3, predicted", "ConSet, 32 words"),
-        ("table 3, predicted", "ConSet, 16384 words"),
-        ("table 5", "q20k, MB/s"),
-    ]
 
 
 def test_messages_stay_in_the_pool_of_the_datelines_they_have_crossed():
