@@ -11,10 +11,10 @@ from itertools import permutations
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Bools, Ints
 from netloom.mapping import layouts
-from netloom.routing import Paths
-from netloom.topology import Cube, Topology
+from netloom.routing import DimensionOrder, Paths, paths
+from netloom.topology import Cube, Topology, mesh
 from netloom.workload import ProcessGraph
 from netloom.workload.graphs import generators
 
@@ -30,9 +30,6 @@ of the first quarter is in its outer corner, those of the other three in the mid
 
 _SUBTREES = (0, 2, 1, 3)
 """The quarters of the four subtrees, left to right."""
-
-_TOP_EDGES = ((0, 1, True), (0, 2, False), (1, 3, True), (1, 4, False), (2, 5, True), (2, 6, False))
-"""Parent, child, and whether the path from the parent starts along its row: the new edges."""
 
 
 def tiles(app: ProcessGraph, topology: Topology) -> layouts.Layout:
@@ -66,19 +63,19 @@ def tiles(app: ProcessGraph, topology: Topology) -> layouts.Layout:
     """
     levels = _levels("tiles", app)
     size = (levels + 1) // 2
-    place, bend = np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64)
+    place, along_row = np.zeros((0, 2), np.int64), np.zeros(0, np.bool_)
     for level in range(size):
-        place, bend = _next_tile(place, bend, 2**level)
+        place, along_row = _next_tile(place, along_row, 2**level)
     rows = columns = 2**size
     if levels % 2:  # the left half, without the root and the right child
         left = np.arange(1, len(place) // 2 + 1)
         left += _first_of_level(left) - 1
-        place, bend, columns = place[left], bend[left], columns // 2
+        place, along_row, columns = place[left], along_row[left], columns // 2
     turned, grid = _fitted("tiles", app, topology, (rows, columns))
     if turned:
-        place, bend = place[:, ::-1], bend[:, ::-1]
+        place, along_row = place[:, ::-1], ~along_row
     node_of = layouts.nodes_at(grid.sides, place[: app.num_tasks].T)
-    routes = _routes(app, grid, place, bend)
+    routes = _routes(app, grid, node_of, along_row)
     promise = 2 if app.num_tasks > 3 else min(1, app.num_edges)
     return layouts.Layout("tiles", node_of, promise, routes, _OF_TREES)
 
@@ -150,36 +147,28 @@ def _fitted(
     raise layouts.refusal(name, found, f"at least {wanted[0]} x {wanted[1]} nodes")
 
 
-def _next_tile(place: Ints, bend: Ints, side: int) -> tuple[Ints, Ints]:
+def _next_tile(place: Ints, along_row: Bools, side: int) -> tuple[Ints, Bools]:
     """Make one tile of four.
 
     ``place``: int64[4^m − 1, 2], row and column of each task in heap order. The spare is at (0,
-    0). ``bend``: int64[4^m − 1, 2], where the path from the parent of each task turns. ``side``
-    is 2^m.
+    0). ``along_row``: bool[4^m − 1], whether the path from the parent of each task starts along the
+    parent's row. ``side`` is 2^m.
     """
-    quarters = []
-    for corner, turned in zip(_QUARTERS, _TURNED, strict=True):
+    whole = np.zeros((4 * len(place) + 3, 2), np.int64)
+    whole[:3] = (side - 1, side), (side, side - 1), (side, side)
+    whole_along = np.zeros(len(whole), np.bool_)
+    for position, quarter in enumerate(_SUBTREES):
+        corner, turned = _QUARTERS[quarter], _TURNED[quarter]
         # the spare cell of the first in its outer corner, of the others in the middle of the whole
         mirror = (False, False) if corner == (0, 0) else (not corner[0], not corner[1])
-        both = np.stack([place, bend])[:, :, ::-1] if turned else np.stack([place, bend])
-        both = np.where(mirror, side - 1 - both, both) + side * np.array(corner, np.int64)
-        quarters.append(both)
-    top = np.zeros((7, 2), np.int64)
-    top[:3] = (side - 1, side), (side, side - 1), (side, side)
-    if len(place):
-        top[3:] = [quarters[quarter][0][0] for quarter in _SUBTREES]
-    top_bend = np.zeros_like(top)
-    for parent, child, along_row in _TOP_EDGES:
-        row, column = (parent, child) if along_row else (child, parent)
-        top_bend[child] = top[row, 0], top[column, 1]
-    whole, whole_bend = (np.zeros((4 * len(place) + 3, 2), np.int64) for _ in range(2))
-    for position, quarter in enumerate(_SUBTREES):
+        cells = place[:, ::-1] if turned else place
         task = np.arange(1, len(place) + 1)  # its numbers in the tree of all four
         task += (3 + position) * _first_of_level(task) - 1
-        whole[task], whole_bend[task] = quarters[quarter]
-    known = min(7, len(whole))
-    whole[:known], whole_bend[:known] = top[:known], top_bend[:known]
-    return whole, whole_bend
+        whole[task] = np.where(mirror, side - 1 - cells, cells) + side * np.array(corner)
+        whole_along[task] = along_row != turned
+    top = np.arange(min(7, len(whole)))
+    whole_along[top] = top % 2 == 1  # paths to left children of the top
+    return whole, whole_along
 
 
 def _first_of_level(task: Ints) -> Ints:
@@ -187,24 +176,23 @@ def _first_of_level(task: Ints) -> Ints:
     return np.int64(1) << (np.frexp(task)[1].astype(np.int64) - 1)
 
 
-def _routes(app: ProcessGraph, grid: Cube, place: Ints, bend: Ints) -> Paths:
-    """Return the path of each edge: straight to the bend, and straight on from there."""
-    child = np.maximum(app.source, app.target)
-    corner = bend[child]
-    start, end = place[app.source], place[app.target]
-    legs = [np.abs(corner - start).sum(axis=1), np.abs(end - corner).sum(axis=1)]
-    offsets = np.append(0, np.cumsum(legs[0] + legs[1], dtype=np.int64))
-    path = np.repeat(np.arange(app.num_edges), legs[0] + legs[1])
-    hop = np.arange(offsets[-1]) - offsets[path]
-    strides = np.array(grid.strides)
-    ways = [np.sign(corner - start) @ strides, np.sign(end - corner) @ strides]
-    before = np.minimum(hop, legs[0][path])
-    leaves = (start @ strides)[path] + before * ways[0][path] + (hop - before) * ways[1][path]
-    enters = leaves + np.where(hop < legs[0][path], ways[0][path], ways[1][path])
-    keys = grid.channel_source.astype(np.int64) * grid.num_hosts + grid.channel_target
-    order = np.argsort(keys)
-    rows = np.searchsorted(keys[order], leaves * grid.num_hosts + enters)
-    return Paths(offsets, order[rows].astype(np.int32))
+def _routes(app: ProcessGraph, grid: Cube, node_of: Ints, along_row: Bools) -> Paths:
+    """Return the path of each edge, which bends once, takes the same links both ways, and no wrap.
+
+    So they are paths of dimension order in the mesh, in one order or the other.
+    """
+    row_first = along_row[np.maximum(app.source, app.target)] == (app.source < app.target)
+    flat, ends = mesh(*grid.sides), (node_of[app.source], node_of[app.target])
+    rows, columns = (paths(flat, DimensionOrder(order), *ends) for order in ((1, 0), (0, 1)))
+    by_row = np.repeat(row_first, rows.lengths)
+    taken = np.where(by_row, rows.channels, columns.channels)
+    known, wanted = (
+        net.channel_source.astype(np.int64) * net.num_hosts + net.channel_target
+        for net in (grid, flat)
+    )
+    order = np.argsort(known)
+    same = order[np.searchsorted(known[order], wanted[taken])]  # those of the torus, if it is one
+    return Paths(rows.offsets, same.astype(np.int32))
 
 
 def planes(app: ProcessGraph, topology: Topology) -> layouts.Layout:

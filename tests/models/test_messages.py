@@ -10,7 +10,7 @@ from netloom.models import (
     conset_clocks,
     pattern_message_passing_clocks,
 )
-from netloom_papers.studies.feldmann import message_passing_clocks, regular_conset_clocks
+from netloom_papers.studies.feldmann import message_passing_clocks
 
 
 def test_a_switch_is_a_synchronisation_and_a_setup():
@@ -19,15 +19,8 @@ def test_a_switch_is_a_synchronisation_and_a_setup():
     assert conset_clocks([], ConSetCosts()) == 0
 
 
-def test_one_way_takes_a_processor_twice_as_long():
-    both, one = ConSetCosts(), ConSetCosts(both_ways=False)
-    assert regular_conset_clocks(3, 5, 7, both) == 3 * 528 + 2 * 5 * 7
-    assert regular_conset_clocks(3, 5, 7, one) == 3 * 528 + 2 * 2 * 5 * 7
-
-
 def test_headers_count_in_every_message():
     costs = MessageCosts(send_clocks=10, receive_clocks=20, clocks_per_word=3, header_words=4)
-    assert message_passing_clocks(2, 6, costs) == 2 * (30 + 3 * 10)
     assert pattern_message_passing_clocks([0, 1], [1, 0], 6, costs) == 30 + 3 * 10
 
 
@@ -56,10 +49,7 @@ def test_a_regular_pattern_costs_the_same_both_ways_of_counting():
         (lambda: ConSetCosts(clocks_per_word=0), "clocks_per_word: found 0; expected above 0"),
         (lambda: ConSetCosts(phase_clocks=float("nan")), "phase_clocks: found nan"),
         (lambda: MessageCosts(header_words=-2), "header_words: found -2; expected at least 0"),
-        (lambda: regular_conset_clocks(0, 1, 1, ConSetCosts()), "phases: found 0"),
-        (lambda: regular_conset_clocks(1, -1, 1, ConSetCosts()), "sends: found -1"),
-        (lambda: message_passing_clocks(1, [3, -4], MessageCosts()), "words: found -4"),
-        (lambda: message_passing_clocks(-1, 3, MessageCosts()), "messages: found -1"),
+        (lambda: pattern_message_passing_clocks([0], [1], [-4], MessageCosts()), "words: found -4"),
     ],
 )
 def test_bad_costs_are_named(ask, message):

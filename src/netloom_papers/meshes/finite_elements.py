@@ -8,10 +8,12 @@ words as the two parts share nodes (Feldmann, Stricker & Warfel 1993, section 5.
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from io import StringIO
 from itertools import pairwise
@@ -239,6 +241,9 @@ def _gmsh_session() -> Iterator[Any]:
     if gmsh.isInitialized():  # to end here would drop the models of whoever opened it
         raise InputError("gmsh", "a session that is open", "gmsh.finalize() first")
     gmsh.initialize(readConfigFiles=False, interruptible=False)
+    with suppress(AttributeError, ValueError):  # on Windows, and in threads, there is nothing to do
+        # gmsh lets a pipe that somebody has closed end this process: back to an error
+        signal.signal(signal.SIGPIPE, signal.getsignal(signal.SIGPIPE))
     try:
         gmsh.option.setNumber("General.Terminal", 0)
         gmsh.option.setNumber("General.NumThreads", 1)
@@ -263,35 +268,31 @@ def _plate(gmsh: Any) -> list[Ints]:
     return [np.asarray(triangles, np.int64).reshape(-1, 3)]
 
 
-def _cracked_plate(*, finest: float, growth: float, refined: float) -> Callable[[Any], list[Ints]]:
-    """Return what meshes a unit square with a crack from its left side to its middle.
+def _cracked_plate(gmsh: Any, *, finest: float, growth: float, refined: float) -> list[Ints]:
+    """Mesh a unit square with a crack from its left side to its middle.
 
     Edges are ``finest`` long along the last ``refined`` of the crack before its tip, and longer
     by ``growth`` times the distance from there.
     """
-
-    def mesh(gmsh: Any) -> list[Ints]:
-        shape, sizes = gmsh.model.geo, gmsh.model.mesh.field
-        mouth = CRACK_OPENING / 2
-        corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
-        crack = [(0, CRACK_TIP + mouth), (CRACK_TIP, CRACK_TIP), (0, CRACK_TIP - mouth)]
-        points = [shape.addPoint(x, y, 0) for x, y in corners + crack]
-        ends = zip(points, points[1:] + points[:1], strict=True)
-        outline = [shape.addLine(start, end) for start, end in ends]
-        shape.addPlaneSurface([shape.addCurveLoop(outline)])
-        shape.synchronize()
-        beside = f"(Abs(x - {CRACK_TIP - refined / 2}) - {refined / 2})"
-        across = f"(({beside} + Abs({beside})) / 2)"  # no further than beside, and not negative
-        distance = f"Sqrt({across}^2 + (y - {CRACK_TIP})^2)"
-        size = sizes.add("MathEval")
-        sizes.setString(size, "F", f"{finest} + {growth} * {distance}")
-        sizes.setAsBackgroundMesh(size)
-        gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
-        gmsh.option.setNumber("Mesh.MeshSizeFromPoints", 0)
-        gmsh.model.mesh.generate(2)
-        return _elements(gmsh)
-
-    return mesh
+    shape, sizes = gmsh.model.geo, gmsh.model.mesh.field
+    mouth = CRACK_OPENING / 2
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    crack = [(0, CRACK_TIP + mouth), (CRACK_TIP, CRACK_TIP), (0, CRACK_TIP - mouth)]
+    points = [shape.addPoint(x, y, 0) for x, y in corners + crack]
+    ends = zip(points, points[1:] + points[:1], strict=True)
+    outline = [shape.addLine(start, end) for start, end in ends]
+    shape.addPlaneSurface([shape.addCurveLoop(outline)])
+    shape.synchronize()
+    beside = f"(Abs(x - {CRACK_TIP - refined / 2}) - {refined / 2})"
+    across = f"(({beside} + Abs({beside})) / 2)"  # no further than beside, and not negative
+    distance = f"Sqrt({across}^2 + (y - {CRACK_TIP})^2)"
+    size = sizes.add("MathEval")
+    sizes.setString(size, "F", f"{finest} + {growth} * {distance}")
+    sizes.setAsBackgroundMesh(size)
+    gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
+    gmsh.option.setNumber("Mesh.MeshSizeFromPoints", 0)
+    gmsh.model.mesh.generate(2)
+    return _elements(gmsh)
 
 
 def _valley(gmsh: Any) -> list[Ints]:
@@ -333,8 +334,11 @@ def _elements(gmsh: Any) -> list[Ints]:
 
 GENERATED: dict[str, tuple[int, Callable[[Any], list[Ints]]]] = {
     "plate": (2, _plate),
-    "cracked-plate": (2, _cracked_plate(finest=0.002, growth=0.0348, refined=0)),
-    "fine-cracked-plate": (2, _cracked_plate(finest=0.000175, growth=0.0655, refined=CRACK_TIP)),
+    "cracked-plate": (2, partial(_cracked_plate, finest=0.002, growth=0.0348, refined=0)),
+    "fine-cracked-plate": (
+        2,
+        partial(_cracked_plate, finest=0.000175, growth=0.0655, refined=CRACK_TIP),
+    ),
     "valley": (3, _valley),
 }
 """The dimension of each mesh, and what makes its elements in an open session of gmsh."""
@@ -485,18 +489,9 @@ def partition_structure(partition: MeshPartition) -> PartitionStructure:
     mesh, shared = partition.mesh, _shared_nodes(partition)
     elements = np.bincount(partition.part, minlength=partition.parts)
     words = np.asarray(shared.sum(axis=1)).ravel()
-    return PartitionStructure(
-        mesh=mesh.name,
-        dimension=mesh.dimension,
-        num_elements=mesh.num_elements,
-        num_nodes=mesh.num_nodes,
-        parts=partition.parts,
-        least_elements=int(elements.min()),
-        most_elements=int(elements.max()),
-        least_words=int(words.min()),
-        most_words=int(words.max()),
-        most_neighbours=int(np.diff(shared.indptr).max()),
-    )
+    size = mesh.name, mesh.dimension, mesh.num_elements, mesh.num_nodes, partition.parts
+    figures = elements.min(), elements.max(), words.min(), words.max(), np.diff(shared.indptr).max()
+    return PartitionStructure(*size, *map(int, figures))
 
 
 def mesh_interface(argument: str, spec: str) -> ProcessGraph:

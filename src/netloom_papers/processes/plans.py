@@ -83,10 +83,7 @@ def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
     elif not isinstance(held.programs, list):
         raise InputError(where, type(held.programs).__name__, "a list, one program a node")
     else:
-        try:
-            programs = [node_program(each) for each in held.programs]
-        except InputError as error:
-            raise InputError(where, error.found, error.wanted) from None
+        programs = [node_program(each, where) for each in held.programs]
     begin = perf_counter()
     with patience("Running the programs of all nodes"):
         delivery = run_programs(programs, held.plan, workers=workers)
@@ -102,8 +99,8 @@ def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
     )
 
 
-def node_program(data: dict[str, Any]) -> NodeProgram:
-    """Return the program that ``NodeProgram.to_dict`` wrote.
+def node_program(data: dict[str, Any], where: str = "node program") -> NodeProgram:
+    """Return the program that ``NodeProgram.to_dict`` wrote. ``where`` is named in errors.
 
     Raises
     ------
@@ -118,20 +115,19 @@ def node_program(data: dict[str, Any]) -> NodeProgram:
     True
     """
     try:
-        phases = tuple(
+        phases = (
             NodePhase(
-                int(each["phase"]),
-                tuple(tuple(_action(action) for action in stream) for stream in each["streams"]),
+                int(each["phase"]), tuple(tuple(map(_action, stream)) for stream in each["streams"])
             )
             for each in data["phases"]
         )
-        return NodeProgram(int(data["node"]), phases)
+        return NodeProgram(int(data["node"]), tuple(phases))
     except KeyError as error:
-        raise InputError("node program", f"no {error}", WANTED) from None
+        raise InputError(where, f"no {error}", WANTED) from None
     except ValueError as error:
-        raise InputError("node program", str(error), WANTED) from None
+        raise InputError(where, str(error), WANTED) from None
     except TypeError:
-        raise InputError("node program", "a field of another kind", WANTED) from None
+        raise InputError(where, "a field of another kind", WANTED) from None
 
 
 def _action(data: dict[str, Any]) -> Action:

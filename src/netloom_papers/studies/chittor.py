@@ -5,11 +5,12 @@ What sections 4.2 and 4.3 compute without simulation is here, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import product
 from math import isqrt, sqrt
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,7 @@ from netloom.mapping import find_layout, random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import (
     Cube,
+    Topology,
     average_distance,
     bisection_width,
     degree,
@@ -39,27 +41,17 @@ from netloom_papers.models import wiring
 if TYPE_CHECKING:
     import polars as pl
 
-    Estimated: TypeAlias = Mapping[str, tuple[str, Mapping[str, float]]]
-
 ROW_FIRST = DimensionOrder()
 
 DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 
-SIZES = (16, 64, 256, 1024, 4096)
-"""Nodes of figure 2.3. N is a square and a power of two."""
-
-LENGTHS = (1, 10, 100, 1000)
-"""Flits of figure 2.3's messages."""
-
-PLACEMENT = np.array([4, 11, 8, 5, 2, 15, 6, 13, 14, 3, 12, 7, 10, 0, 9])
-"""One of the placements of figure 3.1's tree that have the numbers of figure 3.2: about one random
-placement in 230 does. The thesis's own is lost with its drawing."""
-
-SINGLE_PATHS = (1, 2, 5, 10)
-"""ν of figure 3.4. The text names 5."""
-
 SLOWDOWNS = (2.0, 5.0, 10.0, np.inf)
 """θ of figure 3.4.B."""
+
+FIGURES = ("path_length", "logical_path_length", "channel_load", "path_contention")
+"""Of a mapping, as its contention has them: D, d, χ and ν."""
+
+PARTS = {"mean": "average", "max": "maximum"}
 
 ESTIMATES = {
     "channel_load_mean": "χ_avg = C/6",
@@ -68,6 +60,24 @@ ESTIMATES = {
     "path_contention_max": "ν_max = C",
 }
 """Table 3.1, by the fields of ``MeshEstimate``, and the figures of ``random_mappings``."""
+
+
+def placed(made: Made, pattern: str, label: str, column: str) -> dict[tuple[str, str], Cell]:
+    """Return the cells of rows, by label and column, which are made of parts of their quantities.
+
+    ``label`` and ``column`` name groups of the pattern, as ``re.Match.expand`` does.
+    """
+    matched = ((re.fullmatch(pattern, row.quantity), row.cell) for row in made.rows)
+    return {(match.expand(label), match.expand(column)): cell for match, cell in matched if match}
+
+
+def tabled(pattern: str, label: str, column: str) -> Callable[[Made], Drawn]:
+    """Return what draws the rows as one table, placed as ``placed`` does."""
+
+    def draw(made: Made) -> Drawn:
+        yield grid(made.known["shows"], placed(made, pattern, label, column))
+
+    return draw
 
 
 # -- chapters 1 and 2: networks without contention -----------------------------------------------
@@ -84,19 +94,11 @@ def _table_1_1(_: Known) -> Found:
     for dimension in (6, 8, 10):
         nodes, side = 2**dimension, 2 ** (dimension // 2)
         for net, values in (
-            (mesh(side, side), (4, 2 * (nodes - side), 2 * (side - 1), side)),
+            (_square(side), (4, 2 * (nodes - side), 2 * (side - 1), side)),
             (hypercube(dimension), (dimension, nodes * dimension // 2, dimension, nodes // 2)),
         ):
             for (name, measured), value in zip(measures.items(), values, strict=True):
                 yield f"{name} of {net.name}", Against(value, measured(net))
-
-
-def _draw_table_1_1(made: Made) -> Drawn:
-    cells = {}
-    for row in made.rows:
-        name, network = row.quantity.split(" of ")
-        cells[name, network] = row.cell
-    yield grid("Characteristics of mesh and hypercube", cells)
 
 
 def _draw_table_2_1(_: Made) -> Drawn:
@@ -123,36 +125,20 @@ def _draw_table_2_2(made: Made) -> Drawn:
         found = int(nodes) / np.log2(int(nodes))
         close = bool(abs(found / value - 1) <= made.known["tolerance"])
         cells[nodes, "N / lg N"] = Cell(value, float(found), close)
-    for row in made.rows:
-        delay, nodes = row.quantity.split(" delay, N = ")
-        cells[nodes, delay] = row.cell
+    cells |= placed(made, r"(.*) delay, N = (.*)", r"\2", r"\1")
     columns = ("N / lg N", "linear", "logarithmic", "constant")
     yield grid("Speed-up R_e by delay model", cells, columns, "N")
 
 
 def _draw_table_2_3(made: Made) -> Drawn:
-    """The bandwidths of commercial channels, and what theory says of their ratio."""
-    known = made.known
+    """The bandwidths of commercial channels."""
     systems: dict[tuple[str, str], Cell] = {}
-    for name, (network, width, rate, product_) in known["systems"].items():
+    for name, (network, width, rate, product_) in made.known["systems"].items():
         label = f"{name}, {network}"
         systems[label, "W"], systems[label, "R"] = Cell(width, None), Cell(rate, None)
         systems[label, "B"] = Cell(product_, width * rate, product_ == width * rate)
     title = "Width W (bits), rate R (Mbit/s a line) and bandwidth B = W × R (Mbit/s)"
     yield grid(title, systems, head="system")
-    ratios = known["ratios"]
-    one, other = (known["systems"][name] for name in ratios["systems"])
-    nodes = ratios["nodes"]
-    width = float(wiring.channel_width_ratio(nodes, form="chittor-1991"))
-    rate = float(wiring.channel_rate_ratio(nodes, "linear", form="chittor-1991"))
-    theory = {
-        ("channel width", "of the machines"): Cell(one[1] / other[1], None),
-        ("channel width", "by theory"): Cell(ratios["width"], width),
-        ("channel rate", "of the machines"): Cell(one[2] / other[2], None),
-        ("channel rate", "by theory"): Cell(ratios["rate"], rate),
-    }
-    both = f"{' over '.join(ratios['systems'])}: the machines' ratios, and theory's for N = {nodes}"
-    yield grid(both, theory, head="ratio")
 
 
 def _figure_2_1(_: Known) -> Found:
@@ -182,23 +168,19 @@ def _theorem_1(known: Known) -> Found:
         yield name, Against(2 * nodes // 3, width)
 
 
-def _theorem_2(known: Known) -> Found:
-    cubes = [(hypercube(each), 2 * 2**each // 3) for each in known["dimensions"]]
-    return _peaks(cubes, [hypercube(each).name for each in known["exact_dimensions"]])
-
-
-def _theorem_3(known: Known) -> Found:
-    meshes = [(mesh(each, each), each + 1) for each in known["sides"]]
-    return _peaks(meshes, [f"mesh:{each}x{each}" for each in known["exact_sides"]])
-
-
-def _peaks(nets: list[tuple[Cube, int]], exact: list[str]) -> Found:
+def _peaks(build: Callable[[int], Cube], formula: Callable[[int], int], known: Known) -> Found:
     """Return the peak width of the identity layout, and of some networks the least of all."""
-    for net, peak in nets:
-        yield f"peak width of {net.name}", Against(peak, wiring.peak_width(net))
-    for net, peak in nets:
-        if net.name in exact:
-            yield f"{net.name}, best of all layouts", Against(peak, wiring.minimum_peak_width(net))
+    for size in known["sizes"]:
+        net = build(size)
+        yield f"peak width of {net.name}", Against(formula(size), wiring.peak_width(net))
+    for size in known["exact sizes"]:
+        net = build(size)
+        least = wiring.minimum_peak_width(net)
+        yield f"{net.name}, best of all layouts", Against(formula(size), least)
+
+
+def _square(side: int) -> Cube:
+    return mesh(side, side)
 
 
 def _draw_figure_2_2(_: Made) -> Drawn:
@@ -207,7 +189,7 @@ def _draw_figure_2_2(_: Made) -> Drawn:
         position = np.arange(side * side)
         inner = (position + 1) % side != 0
         rising = np.minimum(np.minimum(position + 1, side), side * side - position - 1)
-        widths = wiring.cut_widths(mesh(side, side))
+        widths = wiring.cut_widths(_square(side))
         curves = (
             curve("equations 2.13 to 2.15", position, inner + rising, PRINTED),
             curve("counted", np.arange(len(widths)), widths),
@@ -231,22 +213,23 @@ def _counted(sizes: Iterable[int], distance: wiring.Distance) -> tuple[Floats, F
     measured: Any = average_distance if distance == "average" else diameter
     return (
         np.array([measured(hypercube(nodes.bit_length() - 1)) for nodes in sizes]),
-        np.array([measured(mesh(isqrt(nodes), isqrt(nodes))) for nodes in sizes]),
+        np.array([measured(_square(isqrt(nodes))) for nodes in sizes]),
     )
 
 
-def _draw_figure_2_3(_: Made) -> Drawn:
+def _draw_figure_2_3(made: Made) -> Drawn:
     """The speed-up of distant nodes' communication by size and message length."""
     panels: dict[wiring.Distance, str] = {"average": "A. Average case", "worst": "B. Worst case"}
+    sizes = made.known["nodes"]
+    bandwidths = wiring.channel_bandwidth_ratio(sizes, form="chittor-1991")
     for distance, title in panels.items():
-        cubes, meshes = _counted(SIZES, distance)
-        bandwidths = wiring.channel_bandwidth_ratio(SIZES, form="chittor-1991")
+        cubes, meshes = _counted(sizes, distance)
         curves = []
-        for length in LENGTHS:
-            printed = wiring.speedup(SIZES, length, distance=distance, form="chittor-1991")
+        for length in made.known["flits"]:
+            printed = wiring.speedup(sizes, length, distance=distance, form="chittor-1991")
             computed = bandwidths * (cubes + length) / (meshes + length)
             name = f"L' = {length}"
-            curves += [curve(name, SIZES, printed, PRINTED), curve(name, SIZES, computed)]
+            curves += [curve(name, sizes, printed, PRINTED), curve(name, sizes, computed)]
         yield plot(title, ("nodes N", "speed-up R_e"), curves, log_x=True)
 
 
@@ -255,40 +238,26 @@ def _draw_figure_2_3(_: Made) -> Drawn:
 
 def _draw_figure_3_2(made: Made) -> Drawn:
     known = made.known
-    placed = _tree(known, PLACEMENT)
-    random = np.array(
-        [
-            _tree(known, random_mapping(known["tasks"], known["side"] ** 2, seed))
-            for seed in track(range(1, 1001), "figure 3.2")
-        ]
-    )
-    columns, table = known["columns"], known["printed"]
-    cells = {
-        (name, column): Cell(value, float(found))
-        for (name, values), of_it in zip(table.items(), placed, strict=True)
-        for column, value, found in zip(columns, values, of_it, strict=True)
-    }
-    yield grid("Contention parameters of figure 3.1's mapping", cells)
-    names, printed = [name.split(" (")[0] for name in table], np.array(list(table.values()))
-    for number, column in enumerate(columns):
-        each = random[:, :, number]
-        low, high = np.quantile(each, (0.025, 0.975), axis=0)
-        curves = [
-            curve("figure 3.1", names, printed[:, number], PRINTED),
-            curve("random mappings", names, each.mean(axis=0), low=low, high=high),
-        ]
-        title = f"Among random mappings: {column}"
-        yield plot(title, ("", "hops or paths"), curves, form="points")
+    child, net = np.arange(1, known["tasks"]), _square(known["side"])
+    samples = []
+    for seed in track(range(1, known["mappings"] + 1), "figure 3.2"):
+        node_of = random_mapping(known["tasks"], net.num_hosts, seed)
+        ends = node_of[(child - 1) // 2], node_of[child]
+        samples.append(_figures(contention.measure(net, ROW_FIRST, *ends)))
+    cells = {}
+    for name, (words, printed) in zip(FIGURES, known["printed"].items(), strict=True):
+        for (part, column), value in zip(PARTS.items(), printed, strict=True):
+            found = [each[f"{name}_{part}"] for each in samples]
+            low, high = np.quantile(found, (0.025, 0.975))
+            cells[words, column] = Cell(value, float(np.mean(found)), bool(low <= value <= high))
+    yield grid("Contention parameters of random mappings", cells)
 
 
-def _tree(known: Known, node_of: Ints) -> Floats:
-    """Return mean and maximum (columns) of D, d, χ and ν of a placement."""
-    child = np.arange(1, known["tasks"])
-    net = mesh(known["side"], known["side"])
-    found = contention.measure(net, ROW_FIRST, node_of[(child - 1) // 2], node_of[child])
-    names = ("path_length", "logical_path_length", "channel_load", "path_contention")
-    values = [getattr(found, name) for name in names]
-    return np.array([(each.mean(), each.max()) for each in values], np.float64)
+def _figures(found: contention.Contention) -> dict[str, float]:
+    """Return means and maxima of D, d, χ and ν."""
+    values = {name: getattr(found, name) for name in FIGURES}
+    means = {f"{name}_mean": float(each.mean()) for name, each in values.items()}
+    return means | {f"{name}_max": float(each.max()) for name, each in values.items()}
 
 
 def _equation_3_11(known: Known) -> Found:
@@ -304,7 +273,7 @@ def _slowdown(name: str, traffic: Floats, level: int) -> pl.DataFrame:
 
 def _draw_figure_3_4(made: Made) -> Drawn:
     traffic = np.linspace(0, 0.5, 101)
-    curves = [_slowdown(f"ν = {level}", traffic, level) for level in SINGLE_PATHS]
+    curves = [_slowdown(f"ν = {level}", traffic, level) for level in made.known["levels"]]
     known = published("chittor")["items"]["equation 3.11"]
     name = f"example in the text, ν = {known['path_contention']}"
     (example,) = made.rows
@@ -380,112 +349,76 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> dict[str, Floats]:
     By figure, float64[mappings] each.
     """
     graph, side = process_graphs(nodes)[kind], isqrt(nodes)
-    net = mesh(side, side)
+    net = _square(side)
     found = []
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
         node_of = random_mapping(graph.num_tasks, nodes, seed)
         routed, limit = _mapped(net, graph, node_of)
-        loads, levels = routed.channel_load, routed.path_contention
-        found.append(
-            {
-                "path_length_mean": routed.path_length.mean(),
-                "path_length_max": routed.path_length.max(),
-                "logical_path_length_mean": routed.logical_path_length.mean(),
-                "channel_load_mean": loads.mean(),
-                "channel_load_max": loads.max(),
-                "path_contention_mean": levels.mean(),
-                "path_contention_max": levels.max(),
-                "average node": limit.lemma_3,
-                "worst node": limit.worst_node,
-            }
-        )
+        limits = {"average node": limit.lemma_3, "worst node": limit.worst_node}
+        found.append(_figures(routed) | limits)
     return {name: np.array([each[name] for each in found], np.float64) for name in found[0]}
 
 
+def _routed(net: Topology, graph: ProcessGraph, node_of: Ints) -> contention.Contention:
+    return contention.measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+
+
 def _mapped(
-    net: Any, graph: ProcessGraph, node_of: Ints
+    net: Topology, graph: ProcessGraph, node_of: Ints
 ) -> tuple[contention.Contention, contention.Saturation]:
-    ends, weights = (node_of[graph.source], node_of[graph.target]), np.ones(graph.num_edges)
-    found = contention.measure(net, ROW_FIRST, *ends, weights)
-    return found, contention.saturation(found, ends[0], weights, net.num_hosts)
+    found, weights = _routed(net, graph, node_of), np.ones(graph.num_edges)
+    return found, contention.saturation(found, node_of[graph.source], weights, net.num_hosts)
 
 
-PATH_SIDES = (4, 8, 16, 32)
-"""Of the meshes whose paths are counted."""
-
-
-def _longest_paths(_: Known) -> Found:
-    for net in map(mesh, PATH_SIDES, PATH_SIDES):
+def _longest_paths(known: Known) -> Found:
+    for net in map(_square, known["sides"]):
         yield f"D_max on {net.name}", Against(2 * (net.sides[0] - 1), diameter(net))
 
 
-def _mean_paths(_: Known) -> Found:
-    for net in map(mesh, PATH_SIDES, PATH_SIDES):
+def _mean_paths(known: Known) -> Found:
+    for net in map(_square, known["sides"]):
         yield f"D_avg on {net.name}", Against(2 * net.sides[0] / 3, average_distance(net))
 
 
-def _sizes(quick: bool) -> tuple[int, list[int]]:
-    """Return how many random mappings are averaged, and the sizes of networks."""
-    known = published("chittor")["items"]["table 3.1"]
-    return known["mappings"], (known["in a quick run"] if quick else known)["nodes"]
-
-
-def _actual(figure: str, title: str, quick: bool) -> list[pl.DataFrame]:
+def _actual(figure: str, title: str, known: Known) -> list[pl.DataFrame]:
     """Return a figure of random mappings by size, one curve per process graph."""
-    mappings, nodes = _sizes(quick)
-    curves = []
+    curves, nodes = [], known["nodes"]
     for kind in process_graphs(16):
-        found = [random_mappings(kind, size, mappings)[figure] for size in nodes]
-        values = np.array([each.mean() for each in found])
-        low, high = (np.array([part(each) for each in found]) for part in (np.min, np.max))
+        found = [random_mappings(kind, size, known["mappings"])[figure] for size in nodes]
+        values, low, high = (
+            np.array([part(each) for each in found]) for part in (np.mean, np.min, np.max)
+        )
         curves.append(curve(f"{title}, {kind}", nodes, values, low=low, high=high))
     return curves
 
 
 def _draw_figure_3_8(made: Made) -> Drawn:
-    _, nodes = _sizes(made.quick)
+    nodes = made.known["nodes"]
     roots = np.sqrt(nodes)
     average = curve("2 √N / 3, eq. 3.18", nodes, 2 * roots / 3, PRINTED)
     physical = [
         average,
         curve("2 (√N - 1), eq. 3.17", nodes, 2 * (roots - 1), PRINTED),
-        *_actual("path_length_mean", "average", made.quick),
-        *_actual("path_length_max", "maximum", made.quick),
+        *_actual("path_length_mean", "average", made.known),
+        *_actual("path_length_max", "maximum", made.known),
     ]
     yield plot("A. Physical path lengths", ("nodes N", "hops"), physical, log_x=True)
-    logical = [average, *_actual("logical_path_length_mean", "average", made.quick)]
+    logical = [average, *_actual("logical_path_length_mean", "average", made.known)]
     yield plot("B. Logical path lengths", ("nodes N", "channels"), logical, log_x=True)
 
 
-def _of_estimates(axis: str, panels: Estimated, made: Made) -> Drawn:
-    """One panel per title and figure of random mappings, beside estimates as shares of C."""
-    _, nodes = _sizes(made.quick)
-    for title, (figure, estimates) in panels.items():
+def _of_estimates(made: Made) -> Drawn:
+    """Draw figures of random mappings, beside estimates as shares of C."""
+    nodes = made.known["nodes"]
+    for title, panel in made.known["panels"].items():
         curves = []
-        for (name, share), kind in product(estimates.items(), process_graphs(16)):
+        for (name, (part, whole)), kind in product(panel["shares"].items(), process_graphs(16)):
             graphs = [process_graphs(size)[kind] for size in nodes]
             degrees = np.array([graph.num_edges / graph.num_tasks for graph in graphs])
-            values = share * degrees * np.sqrt(nodes)
+            values = part / whole * degrees * np.sqrt(nodes)
             curves.append(curve(f"{name}, {kind}", nodes, values, PRINTED))
-        curves += _actual(figure, "random mapping", made.quick)
-        yield plot(title, ("nodes N", axis), curves, log_x=True, log_y=True)
-
-
-CHANNEL_LOADS: Estimated = {
-    "A. Average channel load": ("channel_load_mean", {"C/6, eq. 3.19": 1 / 6}),
-    "B. Maximum channel load": (
-        "channel_load_max",
-        {"C/2, eq. 3.21": 1 / 2, "3C/8, eq. 3.22": 3 / 8},
-    ),
-}
-
-PATH_CONTENTION: Estimated = {
-    "A. Average path": (
-        "path_contention_mean",
-        {"2C/3, eq. 3.28": 2 / 3, "C/2, table 3.1": 1 / 2},
-    ),
-    "B. Worst path": ("path_contention_max", {"C, eq. 3.29": 1}),
-}
+        curves += _actual(panel["figure"], "random mapping", made.known)
+        yield plot(title, ("nodes N", made.known["axis"]), curves, log_x=True, log_y=True)
 
 
 def _table_3_1(known: Known) -> Found:
@@ -500,11 +433,8 @@ def _table_3_1(known: Known) -> Found:
 
 
 def _draw_table_3_1(made: Made) -> Drawn:
-    tables: dict[str, dict[tuple[str, str], Cell]] = {name: {} for name in ESTIMATES.values()}
-    for row in made.rows:
-        estimate, kind, size = row.quantity.split(", ")
-        tables[estimate][kind, size] = row.cell
-    for name, cells in tables.items():
+    for name in ESTIMATES.values():
+        cells = placed(made, rf"{re.escape(name)}, (.*), (.*)", r"\1", r"\2")
         yield grid(f"{name}, with C = δ_avg √N", cells)
 
 
@@ -517,12 +447,6 @@ def _lemmas_6_and_7(known: Known) -> Found:
         yield f"worst node 1/√N (lemma 7), {name}", Against(1 / root, worst)
 
 
-def _parts_of_table_3_2(quantity: str) -> tuple[str, str, str]:
-    """Return graph, nodes and whose saturation."""
-    kind, size, who = quantity.removesuffix(" (%)").split(", ")
-    return kind, size, who
-
-
 def _table_3_2(known: Known) -> Found:
     """One random mapping's values: reproduced when they lie among those of many random mappings.
 
@@ -530,7 +454,7 @@ def _table_3_2(known: Known) -> Found:
     the printed value's side, and half a per cent more, for the printed rounding.
     """
     for quantity, value in known["values"].items():
-        kind, size, who = _parts_of_table_3_2(quantity)
+        kind, size, who = quantity.removesuffix(" (%)").split(", ")
         nodes = int(size.removeprefix("N = "))
         percent = 100 * random_mappings(kind, nodes, known["mappings"][f"{nodes}"])[who]
         mean = float(percent.mean())
@@ -538,87 +462,47 @@ def _table_3_2(known: Known) -> Found:
         yield quantity, Against(value, mean, abs(float(end) - mean) + 0.5)
 
 
-def _draw_table_3_2(made: Made) -> Drawn:
-    cells = {}
-    for row in made.rows:
-        kind, size, who = _parts_of_table_3_2(row.quantity)
-        cells[size, f"{kind}, {who.removesuffix(' node')}"] = row.cell
-    yield grid("Saturation node traffic under random mapping (%)", cells)
-
-
 def _uniform(_: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
-    graph, net = read("all-to-all:256"), mesh(16, 16)
+    graph, net = read("all-to-all:256"), _square(16)
     limit = _mapped(net, graph, np.arange(256, dtype=np.int32))[1]
     yield f"saturation of uniform traffic on {net.name} (%)", 100 * limit.lemma_3
 
 
 def _uniform_capacity(known: Known) -> Found:
     ((name, percent),) = _uniform(known)
-    capacity = float(contention.capacity_fraction(percent, average_distance(mesh(16, 16))))
+    capacity = float(contention.capacity_fraction(percent, average_distance(_square(16))))
     yield name.replace("(%)", "(% of capacity)"), capacity
 
 
 # -- sections 3.5 to 4.3: careful mappings, and the transpose ------------------------------------
 
 
-def _trees(known: Known) -> Iterator[tuple[ProcessGraph, Cube, Any]]:
-    """Yield each tree in tiles, its mesh, and the layout, which is netloom's."""
-    for tasks in known["tasks"]:
-        graph, side = read(f"binary-tree:{tasks}"), isqrt(tasks + 1)
-        net = mesh(side, side)
-        yield graph, net, find_layout("tiles", graph, net)
-
-
 def _section_3_5_1(known: Known) -> Found:
     """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
-    for graph, net, layout in _trees(known):
+    for tasks in known["tasks"]:
+        graph, net = read(f"binary-tree:{tasks}"), _square(isqrt(tasks + 1))
+        layout: Any = find_layout("tiles", graph, net)
         loads = contention.measure_paths(layout.routes, net.num_channels).channel_load
         yield f"χ_max of {graph.name} in tiles on {net.name}", loads.max()
-
-
-def _draw_figure_3_11(made: Made) -> Drawn:
-    cells = {}
-    trees = _trees(published("chittor")["items"]["section 3.5.1"])
-    for (graph, net, layout), row in zip(trees, made.rows, strict=True):
-        tasks, side = graph.num_tasks, net.sides[0]
-        label = f"{tasks} tasks, {side} x {side} nodes"
-        cells[label, "χ_max, own routes"] = row.cell
-        random = random_mapping(tasks, net.num_hosts, 1)
-        for name, node_of in (("dimension order", layout.node_of), ("random mapping", random)):
-            found = contention.measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
-            cells[label, f"χ_max, {name}"] = Cell(None, float(found.channel_load.max()))
-            cells[label, f"ν_avg, {name}"] = Cell(None, float(found.path_contention.mean()))
-    yield grid("Binary trees in tiles", cells)
 
 
 def _section_3_5_2(known: Known) -> Found:
     """3D meshes by schemes A and B. Less will do: 4 planes lie two in a row, and have χ_max 4."""
     for side in known["sides"]:
         root = isqrt(side)
-        graph, net = read(f"mesh:{side}x{side}x{side}"), mesh(side * root, side * root)
+        graph, net = read(f"mesh:{side}x{side}x{side}"), _square(side * root)
         for scheme, layout, value in (("A", "planes", side + 1), ("B", "columns", root + 1)):
-            node_of = find_layout(layout, graph, net).node_of
-            found = contention.measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+            loads = _routed(net, graph, find_layout(layout, graph, net).node_of).channel_load
             name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
-            yield name, Against(value, found.channel_load.max())
-
-
-def _draw_figure_3_12(made: Made) -> Drawn:
-    formulas = {"A": "scheme A: ∛N_p + 1", "B": "scheme B: √(∛N_p) + 1"}
-    cells = {}
-    for row in made.rows:
-        program, rest = row.quantity.removeprefix("χ_max of ").split(" by scheme ")
-        scheme, net = rest.split(" on ")
-        cells[f"{program} on {net}", formulas[scheme]] = row.cell
-    yield grid("χ_max of 3D meshes on 2D meshes", cells)
+            yield name, Against(value, loads.max())
 
 
 def _section_3_5_3(known: Known) -> Found:
     for dimension in known["dimensions"]:
         side = 2 ** (dimension // 2)
-        graph, net = read(f"hypercube:{dimension}"), mesh(side, side)
-        found = contention.measure(net, ROW_FIRST, graph.source, graph.target)
+        graph, net = read(f"hypercube:{dimension}"), _square(side)
+        found = _routed(net, graph, np.arange(graph.num_tasks))
         name = f"χ_max of {graph.name} on {net.name}, identity"
         yield name, Against(2 * side // 3, found.channel_load.max())
 
@@ -633,8 +517,8 @@ def _section_3_6(known: Known) -> Found:
 
 def _section_4_2_3(known: Known) -> Found:
     for side in known["sides"]:
-        graph, net = read(f"transpose:{side}"), mesh(side, side)
-        found = contention.measure(net, ROW_FIRST, graph.source, graph.target)
+        graph, net = read(f"transpose:{side}"), _square(side)
+        found = _routed(net, graph, np.arange(graph.num_tasks))
         of = f"transpose:{side}"
         yield f"ν_max, {of}", Against(side - 2, found.path_contention.max())
         yield f"χ_max, {of}", Against(side - 1, found.channel_load.max())
@@ -653,21 +537,21 @@ def _section_4_3(known: Known) -> Found:
     side = known["side"]
     graph = read(f"transpose:{side}")
     node_of = np.arange(graph.num_tasks, dtype=np.int32)
-    _, limit = _mapped(mesh(side, side), graph, node_of)
+    _, limit = _mapped(_square(side), graph, node_of)
     yield "loop time (µs)", compute_us + 2 * message_us
     yield "λ_a (%)", 100 * offered
     yield f"worst node, transpose:{side} (%)", 100 * limit.worst_node
 
 
 ITEMS = (
-    Item("table 1.1", _table_1_1, _draw_table_1_1),
+    Item("table 1.1", _table_1_1, tabled("(.*) of (.*)", r"\1", r"\2")),
     Item("table 2.1", draw=_draw_table_2_1),
     Item("table 2.2", _table_2_2, _draw_table_2_2),
     Item("table 2.3", draw=_draw_table_2_3),
     Item("figure 2.1", _figure_2_1, _draw_figure_2_1),
     Item("theorem 1", _theorem_1),
-    Item("theorem 2", _theorem_2),
-    Item("theorem 3", _theorem_3),
+    Item("theorem 2", partial(_peaks, hypercube, lambda dimension: 2 * 2**dimension // 3)),
+    Item("theorem 3", partial(_peaks, _square, lambda side: side + 1)),
     Item("figure 2.2", draw=_draw_figure_2_2),
     Item("equation 2.20", _equation_2_20),
     Item("figure 2.3", draw=_draw_figure_2_3),
@@ -678,17 +562,17 @@ ITEMS = (
     Item("equation 3.17", _longest_paths),
     Item("equation 3.18", _mean_paths),
     Item("figure 3.8", draw=_draw_figure_3_8),
-    Item("figure 3.9", draw=partial(_of_estimates, "paths on a channel χ", CHANNEL_LOADS)),
-    Item("figure 3.10", draw=partial(_of_estimates, "path contention level ν", PATH_CONTENTION)),
+    Item("figure 3.9", draw=_of_estimates),
+    Item("figure 3.10", draw=_of_estimates),
     Item("table 3.1", _table_3_1, _draw_table_3_1),
     Item("lemma 6", _lemmas_6_and_7),
-    Item("table 3.2", _table_3_2, _draw_table_3_2),
+    Item("table 3.2", _table_3_2, tabled(r"(.*), (N.*), (\w+) node (.*)", r"\2", r"\1, \3 \4")),
     Item("corollary 5", _uniform),
     Item("equation 3.34", _uniform_capacity),
     Item("section 3.5.1", _section_3_5_1),
-    Item("figure 3.11", draw=_draw_figure_3_11),
+    Item("figure 3.11", draw=tabled("(.*) of (.*) in (.*) on (.*)", r"\2 on \4", r"\1 in \3")),
     Item("section 3.5.2", _section_3_5_2),
-    Item("figure 3.12", draw=_draw_figure_3_12),
+    Item("figure 3.12", draw=tabled("(.*) of (.*) by (.*) on (.*)", r"\2 on \4", r"\1, \3")),
     Item("section 3.5.3", _section_3_5_3),
     Item("section 3.6", _section_3_6),
     Item("section 4.2.3", _section_4_2_3),

@@ -4,10 +4,10 @@ Chapter 4 measures a machine, which is simulated here. It is what the thesis say
 alone: start-up, packets and the bandwidth of a channel. Everything else, such as what happens where
 messages meet, comes from the simulation.
 
-The figures of chapter 5 are drawn again by lockstep worms. Each ``figure_5`` function returns a
-table of one row per run. It has the configuration, and the actual traffic of the average and of the
-worst node, in percent of a channel. Averages are taken over mappings and seeds, and their intervals
-count.
+The figures of chapter 5 are drawn again by lockstep worms. ``run_loops`` returns a table of one row
+per run. It has the configuration, and the actual traffic of the average and of the worst node, in
+percent of a channel. Averages are taken over mappings and seeds, and their intervals count. What is
+compared in figures of the transpose stands in the data file.
 
 Applied traffic is L / (t + L), as in the thesis's section 5.5, which calls that a first
 approximation. By definition 24 it counts the whole loop that a task would make without contention,
@@ -16,7 +16,7 @@ paths and gaps between packets too, as eq. 4.3 does. ``offered``, in the same ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from math import isqrt
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.base.arrays import Floats
+from netloom.base.arrays import Floats, Ints
 from netloom.machines import machine
 from netloom.mapping import find_layout
 from netloom.questions.simulate.loop import simulate_loop
@@ -36,7 +36,7 @@ from netloom_papers.exhibits import PRINTED, Cell, averaged, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
 from netloom_papers.programs.neighbour_patterns import node_costs
 from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
-from netloom_papers.studies.chittor import process_graphs
+from netloom_papers.studies.chittor import placed, process_graphs
 from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
@@ -46,15 +46,9 @@ APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traff
 AXES = APPLIED_PERCENT, ACTUAL_PERCENT
 
 WHO = {"average_node": "average node", "worst_node": "worst node"}
+"""Columns of runs, and what their curves are called."""
 
 # -- chapter 4: the Symult 2010 ------------------------------------------------------------------
-
-SHORT = (1, 16, 64, 100, 128, 256)
-LONG = (512, 1024, 2048, 4096, 8192)
-"""Bytes: messages of a packet, and of whole packets, for which the lines are meant."""
-
-PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn")
-TABLE_4_1_BYTES = (1, 515, 1027, 4099, 8196)
 
 ARBITRATIONS = {"timestamp": "oldest message first", "fifo": "first come, first served"}
 """The machine's own is not known. The thesis says that it has no priority queues (section 4.2.3),
@@ -65,18 +59,16 @@ THINK_US, QUICK_THINK_US = (0, 100, 200, 400, 800, 1600, 3200), (0, 300, 1000)
 
 TRANSPOSE_LOOPS, QUICK_LOOPS = 100, 15
 
-MESSAGE_BYTES = (1024, 4096, 8192)
-"""Of figures 4.13 and 4.14. Section 5.4 names them."""
-
 LOOPS = 60
 """Loops of a run without computation: only its beginning leaves a trace in the others."""
 
 
+@cache
 def _pattern(
     name: str,
     side: int,
-    sizes: Sequence[int],
-    thinks: Sequence[float],
+    sizes: tuple[int, ...],
+    thinks: tuple[float, ...] = (0,),
     loops: int = LOOPS,
     **options: Any,
 ) -> PatternSimulation:
@@ -93,14 +85,9 @@ def _pattern(
     return found
 
 
-@cache
-def _neighbours(name: str, sizes: tuple[int, ...]) -> pl.DataFrame:
-    """Neighbours' loops without computation, by length."""
-    return _pattern(name, 4, sizes, [0]).table()
-
-
-def _figure_4_4(_: Known) -> Found:
-    table = _neighbours("ab-1nn", SHORT + LONG)
+def _figure_4_4(known: Known) -> Found:
+    sizes = tuple(size for panel in known["panels"].values() for size in panel["bytes"])
+    table = _pattern("ab-1nn", 4, sizes).table()
     times = zip(table["message_bytes"], table["communication_us_mean"], strict=True)
     for size, time in times:
         yield f"message of {size} bytes (µs)", time
@@ -108,10 +95,8 @@ def _figure_4_4(_: Known) -> Found:
 
 def _draw_figure_4_4(made: Made) -> Drawn:
     rows = {int(row.quantity.split()[2]): row for row in made.rows}
-    for title, sizes, line in (
-        ("A. Up to a packet", SHORT, "210.9 + 0.0577 L"),
-        ("B. Packets of 256 bytes", LONG, "210.2 + 0.1536 L"),
-    ):
+    for title, panel in made.known["panels"].items():
+        line, sizes = panel["line"], panel["bytes"]
         curves = [
             curve(line, sizes, [rows[size].printed for size in sizes], PRINTED),
             curve("simulated", sizes, [rows[size].computed for size in sizes]),
@@ -128,53 +113,35 @@ def _by_node(found: PatternSimulation) -> pl.DataFrame:
 
 def _draw_figure_4_5(_: Made) -> Drawn:
     """Loop times of the nodes on the diagonal: 4 KB messages, 450 µs of computation."""
-    table = _by_node(_pattern("diagonal", 12, [4096], [450])).sort("row")
-    hops = 2 * np.abs(2 * table["row"].to_numpy() - 11)
-    times = table["loop_us"].to_numpy()
-    for title, x, at in (
-        ("B. By node", "node (i, i)", table["row"]),
-        ("By path length", "path length, hops", hops),
-    ):
-        yield plot(title, (x, "loop time, µs"), [curve("simulated", at, times)], form="points")
+    table = _by_node(_pattern("diagonal", 12, (4096,), (450,))).sort("row")
+    curves = [curve("simulated", table["row"], table["loop_us"])]
+    yield plot("B. By node", ("node (i, i)", "loop time, µs"), curves, form="points")
 
 
-@cache
-def figure_4_6(message_bytes: tuple[int, ...], loops: int = LOOPS) -> pl.DataFrame:
-    """The mean time of a message, µs, against the length of its path: pairs on the diagonal."""
-    import polars as pl
-
-    found = _pattern("diagonal", 12, message_bytes, [0], loops)
+def figure_4_6(sizes: Sequence[int], loops: int = LOOPS) -> Iterator[tuple[int, Ints, Floats]]:
+    """Yield bytes, hops of paths, and the mean time of a message, µs: pairs on the diagonal."""
+    found = _pattern("diagonal", 12, tuple(sizes), loops=loops)
     half = found.nodes[: len(found.nodes) // 2]
     hops = 2 * (11 - 2 * (half // 12))
-    return pl.concat(
-        pl.DataFrame(
-            {
-                "message_bytes": point.message_bytes,
-                "hops": hops,
-                "message_us": point.communication_us[: len(half)] / 2,
-            }
-        )
-        for point in found.points
-    )
+    for point in found.points:
+        yield point.message_bytes, hops, point.communication_us[: len(half)] / 2
 
 
 def _section_4_2_2(known: Known) -> Found:
-    for row in figure_4_6(tuple(known["bytes"])).iter_rows(named=True):
-        if row["hops"] in known["hops"]:
-            path = f"path of {row['hops']} hops, {row['message_bytes']} bytes (µs)"
-            yield path, row["message_us"]
+    for size, hops, times in figure_4_6(known["bytes"]):
+        for each, time in zip(hops, times, strict=True):
+            if each in known["hops"]:
+                yield f"path of {each} hops, {size} bytes (µs)", time
 
 
 def _draw_figure_4_6(made: Made) -> Drawn:
     sizes = published("chittor")["items"]["section 4.2.2"]["bytes"]
-    table = figure_4_6(tuple(sizes)).sort("hops")
     curves = []
-    for size in sizes:
+    for size, hops, times in figure_4_6(sizes):
         ends = [row for row in made.rows if f" {size} bytes" in row.quantity]
         at = [int(row.quantity.split()[2]) for row in ends]
-        part = table.filter(message_bytes=size)
         curves.append(curve(f"{size} bytes", at, [row.printed for row in ends], PRINTED))
-        curves.append(curve(f"{size} bytes", part["hops"], part["message_us"]))
+        curves.append(curve(f"{size} bytes", hops[::-1], times[::-1]))
     axes = "path length, hops", "time of a message, µs"
     yield plot("Time by path length", axes, curves, form="points")
 
@@ -183,7 +150,7 @@ def _draw_figure_4_7(made: Made) -> Drawn:
     """Loop times of the nodes of the transpose: 4 KB messages, 150 µs of computation."""
     loops = QUICK_LOOPS if made.quick else TRANSPOSE_LOOPS
     for policy, words in ARBITRATIONS.items():
-        run = _pattern("transpose", 12, [4096], [150], loops, arbitration=policy)
+        run = _pattern("transpose", 12, (4096,), (150,), loops, arbitration=policy)
         cells = {
             (f"row {node['row']}", f"column {node['column']}"): Cell(None, node["loop_us"])
             for node in _by_node(run).sort("row", "column").iter_rows(named=True)
@@ -192,19 +159,19 @@ def _draw_figure_4_7(made: Made) -> Drawn:
         yield grid(f"B. Loop times (µs), {words}", cells, columns)
 
 
-@cache
 def transposes(
-    side: int, size: int, policy: str, thinks: tuple[float, ...], loops: int
+    side: int, size: int, policy: str, runs: tuple[tuple[float, ...], int]
 ) -> pl.DataFrame:
-    """Return loops of the transpose: applied traffic, actual traffic, and times."""
-    return _pattern("transpose", side, [size], thinks, loops, arbitration=policy).table()
+    """Return loops of the transpose: applied traffic, actual traffic, and times.
+
+    ``runs``: the mean computations of a loop, and how many loops each has.
+    """
+    return _pattern("transpose", side, (size,), *runs, arbitration=policy).table()
 
 
-BY_SIZE = {f"{side * side} nodes": (side, 4096) for side in (4, 8, 12)}
-"""4 KB messages, by system size: side and bytes."""
-
-BY_LENGTH = {f"{size} bytes": (12, size) for size in MESSAGE_BYTES}
-"""144 nodes, by message length."""
+def _of_machine(quick: bool) -> tuple[tuple[float, ...], int]:
+    """Return the computation times of a figure, and the loops of each."""
+    return (QUICK_THINK_US, QUICK_LOOPS) if quick else (THINK_US, TRANSPOSE_LOOPS)
 
 
 def _longer(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
@@ -220,23 +187,27 @@ def _slower(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
 
 def _traffic(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
     """Return applied and actual traffic (%)."""
-    who = "average_node" if part == "mean" else "worst_node"
-    return 100 * table["applied"].to_numpy(), 100 * table[who].to_numpy()
+    actual = table["average_node" if part == "mean" else "worst_node"]
+    return 100 * table["applied"].to_numpy(), 100 * actual.to_numpy()
+
+
+PARTS = {"mean": "average node", "max": "worst node"}
+"""What tables of the machine call the nodes."""
 
 
 def _of_transposes(
     axes: tuple[str, str],
     figures: Callable[[pl.DataFrame, str], tuple[Any, Any]],
-    parts: Mapping[str, Mapping[str, tuple[int, int]]],
     made: Made,
 ) -> Drawn:
-    """Average and worst nodes of the runs of each part of a figure, for each arbitration."""
-    options = (QUICK_THINK_US, QUICK_LOOPS) if made.quick else (THINK_US, TRANSPOSE_LOOPS)
-    nodes = {"mean": "average node", "max": "worst node"}
-    for (title, runs), (policy, words) in product(parts.items(), ARBITRATIONS.items()):
+    """Average and worst nodes of each panel's runs (side, bytes), for each arbitration."""
+    options = _of_machine(made.quick)
+    for (title, runs), (policy, words) in product(
+        made.known["panels"].items(), ARBITRATIONS.items()
+    ):
         curves = [
-            curve(f"{name}, {who}", *figures(transposes(*case, policy, *options), part))
-            for (name, case), (part, who) in product(runs.items(), nodes.items())
+            curve(f"{name}, {who}", *figures(transposes(side, size, policy, options), part))
+            for (name, (side, size)), (part, who) in product(runs.items(), PARTS.items())
         ]
         yield plot(f"{title}: {words}", axes, curves)
 
@@ -245,40 +216,35 @@ THETA = APPLIED_PERCENT, "normalised communication time of a message θ"
 ADDED = "mean computation of a loop, µs", "increase in communication time of a loop, µs"
 
 
-def _table_4_1(_: Known) -> Found:
-    """Neighbours whose messages meet at the channel to the router, over a message alone."""
-    loops = _loops_of_neighbours()
-    for size, name in product(TABLE_4_1_BYTES, PATTERNS[1:]):
-        yield f"{name}, {size} bytes, over τ_m", 2 * loops[name, size] / loops["ab-1nn", size]
-
-
-def _loops_of_neighbours() -> dict[tuple[str, int], float]:
+def _loops_of_neighbours(known: Known) -> dict[tuple[str, int], float]:
     """Return loop times of table 4.1, µs, by pattern and bytes."""
-    return {
-        (name, size): time
-        for name in PATTERNS
-        for size, time in zip(
-            TABLE_4_1_BYTES, _neighbours(name, TABLE_4_1_BYTES)["loop_us_mean"], strict=True
-        )
-    }
+    found: dict[tuple[str, int], float] = {}
+    for name in known["loops_ms"]:
+        times = _pattern(name, 4, tuple(known["bytes"])).table()["loop_us_mean"]
+        found |= {(name, size): each for size, each in zip(known["bytes"], times, strict=True)}
+    return found
+
+
+def _table_4_1(known: Known) -> Found:
+    """Neighbours whose messages meet at the channel to the router, over a message alone."""
+    loops = _loops_of_neighbours(known)
+    for (name, size), time in loops.items():
+        if name != "ab-1nn":
+            yield f"{name}, {size} bytes, over τ_m", 2 * time / loops["ab-1nn", size]
 
 
 def _draw_table_4_1(made: Made) -> Drawn:
-    compared = {row.quantity: row.cell for row in made.rows}
-    loops = _loops_of_neighbours()
-    cells = {}
-    for (number, size), name in product(enumerate(TABLE_4_1_BYTES), PATTERNS):
-        label, title = f"{size} bytes", name.upper()
-        printed = made.known["loops_ms"][name][number]
-        cells[label, f"{title}, ms"] = Cell(printed, loops[name, size] / 1000)
-        ratio = compared.get(f"{name}, {size} bytes, over τ_m", Cell(2.0, 2.0))
-        cells[label, f"{title} / τ_m"] = ratio
+    cells, sizes = {}, made.known["bytes"]
+    for (name, size), time in _loops_of_neighbours(made.known).items():
+        printed = made.known["loops_ms"][name][sizes.index(size)]
+        cells[f"{size} bytes", f"{name}, ms"] = Cell(printed, time / 1000)
+    cells |= placed(made, r"(.*), (.* bytes), over τ_m", r"\2", r"\1 / τ_m")
     yield grid("Communication time of a loop of neighbours", cells, head="message")
 
 
 def _figure_4_11(known: Known) -> Found:
     """The worked example's loop computes for 1 ms on average. The pairs are as many samples."""
-    point = _pattern("ab-1nn", 4, [4096], [1000], known["loops"]).points[0]
+    point = _pattern("ab-1nn", 4, (4096,), (1000,), known["loops"]).points[0]
     loop_us = point.loop_us[::2]  # of a pair, both nodes have the same
     yield "loop (µs)", loop_us
     yield "λ_a (%)", 100 * point.channel_us / loop_us
@@ -307,9 +273,9 @@ def _draw_figure_4_11(made: Made) -> Drawn:
 
 def _figure_4_14(known: Known) -> Found:
     for policy, thinks in known["think_us"].items():
-        table = transposes(12, 4096, policy, tuple(thinks), known["loops"])
+        table = transposes(12, 4096, policy, (tuple(thinks), known["loops"]))
         yield f"worst node saturates, {policy} (%)", 100 * table["worst_node"].to_numpy().max()
-    alone = _neighbours("ab-1nn", (1024, 8192))
+    alone = _pattern("ab-1nn", 4, (1024, 8192)).table()
     for size, applied in zip(alone["message_bytes"], alone["applied"], strict=True):
         yield f"most that can be applied, {size} bytes (%)", 100 * applied
 
@@ -321,17 +287,22 @@ APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
 QUICK_APPLIED = (0.05, 0.1, 0.2, 0.4)
 
-SEEDS, MAPPINGS, QUICK_RUNS = 4, 6, 3
-"""Seeds, or random mappings, of a curve's points. Either of a quick run, of its rows too."""
+SEEDS, MAPPINGS, CAREFUL, QUICK_RUNS = 4, 6, 2, 3
+"""Seeds, random mappings, or seeds of careful mappings, of a curve's points. Most of any in a quick
+run, of its rows too."""
 
 TRANSPOSE = {"on": "mesh:12x12", "app": "transpose:12"}
 
+FORTY, TRAFFICS = (0.25, 0.4), (0.12, 0.18, 0.25, 0.4)
+"""Applied traffic of what is said of arbitration."""
+
 POLICIES = {
-    "timestamp": "Oldest message first",
-    "fifo": "First come, first served",
-    "biased": "Biased priority",
-    "source": "Message-source priority",
+    "timestamp": ("Oldest message first", TRAFFICS),
+    "fifo": ("First come, first served", TRAFFICS),
+    "biased": ("Biased priority", FORTY),
+    "source": ("Message-source priority", FORTY),
 }
+"""What they are called, and the traffic of their rows."""
 
 GRAPHS = ("binary tree", "2D mesh", "3D mesh", "hypercube")
 BY_GRAPH = {graph: {"graph": graph} for graph in GRAPHS}
@@ -339,23 +310,22 @@ BY_GRAPH = {graph: {"graph": graph} for graph in GRAPHS}
 LAYOUTS = {"binary tree": "tiles", "3D mesh": "columns"}
 """Layouts of section 3.5: Youn's tiles as netloom has them, and scheme B."""
 
-FORTY, TRAFFICS = (0.25, 0.4), (0.12, 0.18, 0.25, 0.4)
-"""Applied traffic of what is said of arbitration."""
-
 
 def run_loops(
-    places: Iterable[Mapping[str, Any]], what: str, **varied: Iterable[Any]
+    what: str, places: Iterable[Mapping[str, Any]], runs: int, applied: Sequence[float] = APPLIED
 ) -> pl.DataFrame:
     """Return one row per closed loop on lockstep worms: its options, and the traffic, per cent.
 
     Parameters
     ----------
-    places
-        Options of ``simulate_loop``. ``graph`` and ``asked`` are labels of their own.
     what
         Shown while it lasts.
-    varied
-        Values of other options: each place is run with all of them.
+    places
+        Options of ``simulate_loop``. ``graph`` is a label.
+    runs
+        Seeds, from 1 on, that each place is run with.
+    applied
+        Applied traffics that each place is run with, ``asked`` in the table.
     """
     import polars as pl
 
@@ -369,39 +339,35 @@ def run_loops(
         limits = (limit.average_node, limit.worst_node) if limit else (None, None)
         average, worst = (None if share is None else 100 * share for share in limits)
         return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
-            "app": simulated.program,
-            "mapping": simulated.mapping,
             "offered": 100 * flits / (thinking + (point.unhindered_latency or 0.0)),
             "average_node": 100 * times.average_node,
             "worst_node": 100 * times.worst_node,
-            "accepted": 100 * times.accepted,
             "theory_average": average,
             "theory_worst": worst,
         }
 
     cases = [
-        {**place, **dict(zip(varied, values, strict=True))}
-        for place, values in product(places, product(*varied.values()))
+        {**place, "asked": traffic, "applied": _by_definition(place, traffic), "seed": seed}
+        for place, traffic, seed in product(places, applied, range(1, runs + 1))
     ]
     found = run_side_by_side([partial(run, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
 
 
-def _transposed(
-    what: str,
-    option: str,
-    values: Sequence[Any],
-    seeds: int,
-    applied: Sequence[float] = APPLIED,
-    **more: Any,
-) -> pl.DataFrame:
-    """Run the transpose with each value of an option."""
-    places = [{**TRANSPOSE, option: value, **more} for value in values]
-    return run_loops(places, what, applied=applied, seed=_from_one(seeds))
+def _by_definition(place: Mapping[str, Any], traffic: float) -> float:
+    """Return L / (t + L), which is the traffic itself if paths and gaps are not to count.
 
-
-def _from_one(number: int) -> Iterable[int]:
-    return range(1, number + 1)
+    If messages are cut, they do. The gaps and the paths that packets cross one after the other are
+    part of the loop, so that tasks compute for less of it. By L / (t + L) they would offer up to
+    8 % less, and be compared with more.
+    """
+    if "packet_flits" not in place:
+        return traffic
+    flits, packet = place["message_flits"], place["packet_flits"]
+    packets = flits // packet
+    hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
+    alone = packets * (packet + hops + 1) + (packets - 1) * place["gap_cycles"]
+    return float(flits / (flits / traffic - alone + flits))
 
 
 def _column(table: pl.DataFrame, name: str, **where: Any) -> Floats:
@@ -413,18 +379,17 @@ def _column(table: pl.DataFrame, name: str, **where: Any) -> Floats:
 
 def _runs(quick: bool, full: int = SEEDS) -> tuple[int, tuple[float, ...]]:
     """Return how many seeds or mappings a point has, and the applied traffics."""
-    return (QUICK_RUNS, QUICK_APPLIED) if quick else (full, APPLIED)
+    return (min(full, QUICK_RUNS), QUICK_APPLIED) if quick else (full, APPLIED)
 
 
 def _curves(
     table: pl.DataFrame,
     cases: Mapping[str, Mapping[str, Any]],
     who: Mapping[str, str] = WHO,
-    x: str = "applied",
 ) -> list[pl.DataFrame]:
     """Return actual against applied traffic, one curve per case and kind of node."""
     return [
-        averaged(f"{name}, {words}".removeprefix(", "), table.filter(**where), column, x=x)
+        averaged(f"{name}, {words}".removeprefix(", "), table.filter(**where), column, x="asked")
         for (name, where), (column, words) in product(cases.items(), who.items())
     ]
 
@@ -436,189 +401,82 @@ def _theory() -> list[pl.DataFrame]:
     return [curve(f"theory, {who}", ends, values[f"{who} (%)"], PRINTED) for who in WHO.values()]
 
 
-def _of_transpose(
-    title: str,
-    runs: Callable[[int, Sequence[float]], pl.DataFrame],
-    cases: Mapping[str, Mapping[str, Any]],
-    made: Made,
-    *,
-    x: str = "applied",
-) -> Drawn:
-    yield plot(title, AXES, [*_curves(runs(*_runs(made.quick)), cases, x=x), *_theory()])
+COMPARED: dict[str, Callable[..., Any]] = {
+    "itself": np.asarray,
+    "ratio": np.divide,
+    "share of runs that are lower": lambda here, there: np.mean(here < there),
+}
+"""What is computed of the traffic of one or two cases."""
 
 
-figure_5_6 = partial(_transposed, "figure 5.6", "release_cycles", (0, 1), loops=400)
-"""The transpose of 144 nodes, with both readings of when a channel is free again."""
+def transposed(known: Known, seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
+    """Run the transpose on 144 nodes with the options of each of a figure's ``cases``."""
+    places = [TRANSPOSE | case for case in known["cases"].values()]
+    return run_loops(known["shows"], places, seeds, applied)
 
 
-def _figure_5_6(known: Known) -> Found:
-    table = figure_5_6(known["seeds"], [0.9])
-    for who, (release, held) in product(("average", "worst"), ((0, "L"), (1, "L + 1"))):
-        percent = _column(table, f"{who}_node", release_cycles=release)
-        yield f"{who} node, channels held {held} cycles (%)", percent
-        if not release:
-            yield f"{who} node (%)", percent
+def _said_of_transposes(known: Known) -> Found:
+    """Compare what is ``said`` of the average and of the worst node's traffic in some cases."""
+    said = known["said"]
+    table = transposed(known, known["seeds"], sorted({each["asked"] for each in said.values()}))
+    for who, (words, each) in product(("average", "worst"), said.items()):
+        columns = (
+            _column(table, f"{who}_node", asked=each["asked"], **known["cases"][case])
+            for case in each["cases"]
+        )
+        yield f"{who} node{words}", COMPARED[each["compared"]](*columns)
+
+
+def _draw_transposes(made: Made, measured: Sequence[pl.DataFrame] = ()) -> Drawn:
+    known = made.known
+    curves = _curves(transposed(known, *_runs(made.quick)), known["cases"])
+    yield plot(known["title"], AXES, [*curves, *measured, *_theory()])
 
 
 def _draw_figure_5_6(made: Made) -> Drawn:
-    loops, thinks = (15, (300, 1000)) if made.quick else (60, (0, 150, 300, 600, 1000, 2000))
-    symult = transposes(12, 4096, "timestamp", thinks, loops)
-    applied = 100 * symult["applied"].to_numpy()
-    held = {"": {"release_cycles": 0}, "channels held a cycle more": {"release_cycles": 1}}
-    curves = [
-        *_curves(figure_5_6(*_runs(made.quick)), held),
-        *(
-            curve(f"simulated Symult 2010, {words}", applied, 100 * symult[column].to_numpy())
-            for column, words in WHO.items()
-        ),
-        *_theory(),
+    symult = transposes(12, 4096, "timestamp", _of_machine(made.quick))
+    measured = [
+        curve(f"simulated Symult 2010, {words}", *_traffic(symult, part))
+        for part, words in PARTS.items()
     ]
-    yield plot("Transpose, 144 nodes", AXES, curves)
+    return _draw_transposes(made, measured)
 
 
 @cache
-def _speeds(quick: bool) -> pl.DataFrame:
-    """Measure netloom's simulator, one row per pattern, size and applied traffic."""
-    import polars as pl
-
+def _speeds(quick: bool) -> dict[str, Floats]:
+    """Measure netloom's simulator: applied traffic, cycles a second, and µs a message and cycle."""
     sizes, traffics = ((64, 256), (0.1, 0.4)) if quick else ((64, 256, 1024), (0.05, 0.1, 0.2, 0.4))
-    found = []
-    _timed("2D mesh", 64, 0.1)  # compiles the kernels
-    for pattern, nodes, traffic in product(("2D mesh", UNIFORM), sizes, traffics):
-        seconds, cycles, actual = _timed(pattern, nodes, traffic)
-        found.append(
-            {
-                "series": f"{'neighbours' if pattern != UNIFORM else pattern}, {nodes} nodes",
-                "applied": traffic,
-                "cycles_per_second": cycles / seconds,
-                "us": 1e6 * seconds / (cycles * nodes * actual),
-            }
-        )
-    return pl.DataFrame(found)
+    found = {}
+    simulate_loop("mesh:8x8", app="mesh:8x8", applied=0.1, engine="worm")  # compiles the kernels
+    for (name, pattern), nodes in product(
+        {"neighbours": "2D mesh", UNIFORM: UNIFORM}.items(), sizes
+    ):
+        place, measured = _on_mesh(pattern, nodes), []
+        for traffic in traffics:
+            begin = process_time()
+            point = simulate_loop(
+                place["on"], app=place["app"], applied=traffic, engine="worm"
+            ).point
+            seconds = process_time() - begin
+            assert point.times is not None
+            moved = point.cycles * nodes * point.average_node
+            measured.append((traffic, point.cycles / seconds, 1e6 * seconds / moved))
+        found[f"{name}, {nodes} nodes"] = np.array(measured).T
+    return found
 
 
-def _timed(pattern: str, nodes: int, traffic: float, **options: Any) -> tuple[float, int, float]:
-    """Return processor seconds, cycles and actual traffic of a closed loop."""
-    app: Any = UNIFORM if pattern == UNIFORM else process_graphs(nodes)[pattern]
-    side = round(nodes**0.5)
-    begin = process_time()
-    found = simulate_loop(
-        f"mesh:{side}x{side}", app=app, applied=traffic, engine="worm", **options
-    ).point
-    assert found.times is not None
-    return process_time() - begin, found.cycles, found.times.average_node
-
-
-def _speed_curves(quick: bool, column: str) -> list[pl.DataFrame]:
-    return [
-        curve(str(series), 100 * part["applied"].to_numpy(), part[column])
-        for (series,), part in _speeds(quick).group_by("series", maintain_order=True)
-    ]
-
-
-def _draw_figure_5_7(made: Made) -> Drawn:
-    axes = APPLIED_PERCENT, "cycles per second of processor time"
-    yield plot("Speed of the simulator", axes, _speed_curves(made.quick, "cycles_per_second"))
-
-
-def _draw_figure_5_8(made: Made) -> Drawn:
-    printed, example = made.known["us_per_message_and_cycle"], made.known["example"]
+def _draw_speed(axis: str, column: int, made: Made) -> Drawn:
     curves = [
-        *_speed_curves(made.quick, "us"),
-        *(curve(f"the thesis's, {each} µs", [5, 40], each, PRINTED) for each in printed),
+        curve(series, 100 * measured[0], measured[column])
+        for series, measured in _speeds(made.quick).items()
     ]
-    axes = APPLIED_PERCENT, "processor time of a message that moves, µs a cycle"
-    yield plot("Cost of a message and cycle", axes, curves, log_y=True)
-    nodes, traffic, flits = (example[name] for name in ("nodes", "traffic", "message_flits"))
-    cells = {
-        (label, "s"): Cell(
-            example["seconds"],
-            estimated_seconds(printed[1], nodes, traffic, loop, example["loops"]),
-        )
-        for label, loop in (
-            ("the thesis's formula, t = 270", example["think_cycles"]),
-            ("the thesis's formula as printed, with 300", example["think_cycles"] + flits),
-        )
-    }
-    options = {"message_flits": flits, "loops": example["loops"], "skip": 0}
-    seconds, _, _ = _timed(UNIFORM, nodes, traffic, **options)
-    cells["netloom, measured", "s"] = Cell(None, seconds)
-    yield grid("Processor time of the example in section 5.5", cells)
+    printed = made.known.get("us_per_message_and_cycle", ())
+    curves += [curve(f"the thesis's, {each} µs", [5, 40], each, PRINTED) for each in printed]
+    yield plot(made.known["shows"], (APPLIED_PERCENT, axis), curves, log_y=bool(printed))
 
 
-def estimated_seconds(
-    cost_us: float, nodes: int, traffic: float, think: float, loops: int
-) -> float:
-    """Return x N λ (t + t λ / (1 - λ)) m, section 5.5, in seconds."""
-    return float(
-        1e-6 * cost_us * nodes * traffic * (think + think * traffic / (1 - traffic)) * loops
-    )
-
-
-figure_5_9 = partial(_transposed, "figure 5.9", "message_flits", (5, 50, 250))
-"""The effect of message length, on the transpose."""
-
-
-def _figure_5_9(known: Known) -> Found:
-    table = figure_5_9(known["seeds"], [0.9])
-    for who in ("average", "worst"):
-        five, fifty, most = (
-            _column(table, f"{who}_node", message_flits=flits) for flits in (5, 50, 250)
-        )
-        yield f"{who} node, 250 flits over 50 flits", most / fifty
-        yield f"{who} node, 50 flits (%)", fifty
-        yield f"{who} node, 5 flits saturate lower (share of runs)", np.mean(five < fifty)
-
-
-figure_5_10 = partial(_transposed, "figure 5.10", "think", ("fixed", "uniform"))
-"""The effect of the distribution of computation times, on the transpose."""
-
-
-def _figure_5_10(known: Known) -> Found:
-    table = figure_5_10(known["seeds"], [0.1, 0.9])
-    for who, traffic in product(("average", "worst"), (0.1, 0.9)):
-        fixed, uniform = (
-            _column(table, f"{who}_node", think=think, applied=traffic)
-            for think in ("fixed", "uniform")
-        )
-        if traffic == 0.9:
-            yield f"{who} node, fixed over uniform, saturated", fixed / uniform
-        else:
-            better = f"{who} node, fixed better at 10 % applied (share of runs)"
-            yield better, np.mean(fixed > uniform)
-
-
-def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
-    """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles.
-
-    Both offer the same traffic by definition 24, ``asked``. The gaps and the ten paths that packets
-    cross one after the other are part of the loop. So tasks that cut their messages compute for
-    less of it. By L / (t + L) they would offer up to 8 % less, and be compared with more.
-    """
-    whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
-    hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
-    alone = (250 + hops + 1), 10 * (25 + hops + 1) + 9 * 10
-    places = [
-        {
-            **TRANSPOSE,
-            "message_flits": 250,
-            **packets,
-            "asked": traffic,
-            "applied": 250 / (250 / traffic - cycles + 250),
-        }
-        for (packets, cycles), traffic in product(zip((whole, cut), alone, strict=True), offered)
-    ]
-    return run_loops(places, "figure 5.11", seed=_from_one(seeds))
-
-
-def _figure_5_11(known: Known) -> Found:
-    table = figure_5_11(known["seeds"], [0.1, 0.5])
-    where = {0.1: "at 10 % applied", 0.5: "saturated"}
-    for who, (traffic, at) in product(("average", "worst"), where.items()):
-        cut, whole = (
-            _column(table, f"{who}_node", packet_flits=flits, asked=traffic) for flits in (25, 250)
-        )
-        yield f"{who} node, packets over whole messages, {at}", cut / whole
+CYCLES = "cycles per second of processor time"
+COST = "processor time of a message that moves, µs a cycle"
 
 
 def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
@@ -639,7 +497,7 @@ def figure_5_12(
         _on_mesh(graph, nodes) | ({} if graph == UNIFORM else {"mapping": "random"})
         for nodes, graph in product(sizes, (*GRAPHS, UNIFORM))
     ]
-    return run_loops(places, "figure 5.12", applied=applied, seed=_from_one(mappings))
+    return run_loops("figure 5.12", places, mappings, applied)
 
 
 def _figure_5_12(known: Known) -> Found:
@@ -658,25 +516,18 @@ def _figure_5_12(known: Known) -> Found:
             yield f"{name}, average over worst node", average / worst
 
 
-def _draw_figure_5_12(made: Made) -> Drawn:
-    mappings, applied = _runs(made.quick, MAPPINGS)
-    cases = {graph: {"graph": graph} for graph in (*GRAPHS, UNIFORM)}
+def _of_sizes(
+    runs: Callable[[int, Sequence[float], Sequence[int]], pl.DataFrame],
+    full: int,
+    cases: Mapping[str, Mapping[str, Any]],
+    who: Mapping[str, str],
+    made: Made,
+) -> Drawn:
+    """Draw process graphs on networks of either size."""
+    times, applied = _runs(made.quick, full)
     for letter, nodes in (("A", 64), ("B", 256)):
-        table = figure_5_12(mappings, applied, [nodes])
-        yield plot(f"{letter}. {nodes} nodes", AXES, _curves(table, cases))
-        # what gets through at the highest applied traffic, and saturation by static analysis
-        top = table.filter(table["theory_average"].is_not_null(), applied=max(applied))
-        bars = []
-        for part in ("average", "worst"):
-            for name, column in (("simulated", f"{part}_node"), ("theory", f"theory_{part}")):
-                means = [top.filter(graph=graph)[column].to_numpy().mean() for graph in GRAPHS]
-                bars.append(curve(f"{part} node, {name}", list(GRAPHS), means))
-        yield plot(f"{nodes} nodes, saturation", ("", ACTUAL_PERCENT), bars, form="bars")
-    yield (
-        "Theory, in parentheses in the thesis's legends, is netloom's static analysis of the same "
-        "mappings; the thesis's values and its mapping are lost with the drawing."
-    )
-    yield f"Points are means of {mappings} random mappings, the thesis's of one."
+        curves = _curves(runs(times, applied, [nodes]), cases, who)
+        yield plot(f"{letter}. {nodes} nodes", AXES, curves)
 
 
 def _carefully(graph: str, nodes: int) -> dict[str, Any]:
@@ -700,7 +551,7 @@ def figure_5_13(
     places = [
         {**_carefully(graph, nodes), "loops": 1000} for nodes, graph in product(sizes, GRAPHS)
     ]
-    return run_loops(places, "figure 5.13", applied=applied, seed=_from_one(seeds))
+    return run_loops("figure 5.13", places, seeds, applied)
 
 
 def _figure_5_13(known: Known) -> Found:
@@ -714,63 +565,44 @@ def _figure_5_13(known: Known) -> Found:
             yield f"{graph}, N = {tasks}, {who} node over applied", actual / offered
 
 
-def _draw_figure_5_13(made: Made) -> Drawn:
-    _, applied = _runs(made.quick)
-    for letter, nodes in (("A", 64), ("B", 256)):
-        table = figure_5_13(2, applied, [nodes])
-        curves = _curves(table, BY_GRAPH, {"worst_node": "worst node"})
-        yield plot(f"{letter}. {nodes} nodes", AXES, curves)
-
-
 @cache
 def arbitrated(
-    mappings: int,
-    applied: tuple[float, ...],
-    *policies: str,
-    graphs: tuple[str, ...] = GRAPHS,
+    mappings: int, applied: tuple[float, ...], policy: str, graphs: tuple[str, ...] = GRAPHS
 ) -> pl.DataFrame:
-    """The effect of arbitration: randomly mapped graphs on 256 nodes, policy by policy.
+    """The effect of arbitration: randomly mapped graphs on 256 nodes.
 
     Fewer loops than elsewhere: with first come first served the slowest task takes up to some
     100 000 cycles for each.
     """
-    options = {"mapping": "random", "loops": 30, "skip": 5}
-    places = [
-        {**_on_mesh(graph, 256), **options, "arbitration": policy}
-        for graph, policy in product(graphs, policies)
-    ]
-    what = f"arbitration, {', '.join(policies)}"
-    return run_loops(places, what, applied=applied, seed=_from_one(mappings))
+    options = {"mapping": "random", "loops": 30, "skip": 5, "arbitration": policy}
+    places = [_on_mesh(graph, 256) | options for graph in graphs]
+    return run_loops(f"arbitration, {policy}", places, mappings, applied)
 
 
 def _first_come(known: Known) -> Found:
     """Figure 5.14: first come, first served declines, however ties are broken. Stamps do not."""
-    table = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
-    fair = arbitrated(known["mappings"], (0.25,), "fifo-lru")
+    mappings = known["mappings"]
+    stamps, first = (arbitrated(mappings, TRAFFICS, each) for each in ("timestamp", "fifo"))
+    fair = arbitrated(mappings, (0.25,), "fifo-lru")
+    at_25 = TRAFFICS.index(0.25)
     for graph in GRAPHS:
         stamped, fifo = (
-            {
-                traffic: _column(
-                    table, "average_node", graph=graph, arbitration=policy, applied=traffic
-                )
-                for traffic in TRAFFICS
-            }
-            for policy in ("timestamp", "fifo")
+            [_column(table, "average_node", graph=graph, applied=each) for each in TRAFFICS]
+            for table in (stamps, first)
         )
-        highest, best = (np.max(list(each.values()), axis=0) for each in (fifo, stamped))
-        declines, below = np.mean(fifo[0.4] < 0.95 * highest), np.mean(fifo[0.25] < stamped[0.25])
+        declines = np.mean(fifo[-1] < 0.95 * np.max(fifo, axis=0))
         least_recent = _column(fair, "average_node", graph=graph)
         yield f"{graph}, FIFO below its highest at 40 % (share of mappings)", declines
-        yield f"{graph}, time stamp at 40 % over its highest", stamped[0.4] / best
+        yield f"{graph}, time stamp at 40 % over its highest", stamped[-1] / np.max(stamped, axis=0)
+        below = np.mean(fifo[at_25] < stamped[at_25])
         yield f"{graph}, FIFO below time stamp at 25 % (share of mappings)", below
-        yield f"{graph}, ties by least recent request over FIFO", least_recent / fifo[0.25]
+        yield f"{graph}, ties by least recent request over FIFO", least_recent / fifo[at_25]
 
 
 def _comparable(policy: str, known: Known) -> Found:
     """Figures 5.15 and 5.16: a policy is as good as time stamps."""
     table = arbitrated(known["mappings"], FORTY, policy)
-    stamped = arbitrated(known["mappings"], TRAFFICS, "timestamp", "fifo")
-    stamped = stamped.filter(arbitration="timestamp")
+    stamped = arbitrated(known["mappings"], TRAFFICS, "timestamp")
     for graph, who, traffic in product(GRAPHS, ("average", "worst"), FORTY):
         here, there = (
             _column(each, f"{who}_node", graph=graph, applied=traffic) for each in (table, stamped)
@@ -780,24 +612,13 @@ def _comparable(policy: str, known: Known) -> Found:
 
 def _of_policy(policy: str, made: Made) -> Drawn:
     """The policy, and time stamps to compare with. A quick run has the runs of the rows."""
-    mappings = made.known["mappings"]
     for each in (policy, "timestamp"):
-        if not made.quick:
-            table = arbitrated(mappings, APPLIED, each)
-        elif each in ("timestamp", "fifo"):
-            table = arbitrated(mappings, TRAFFICS, "timestamp", "fifo").filter(arbitration=each)
-        else:
-            table = arbitrated(mappings, FORTY, each)
-        title = POLICIES[each] + ("" if each == policy else ", to compare with")
+        name, traffics = POLICIES[each]
+        applied = traffics if made.quick else APPLIED
+        table = arbitrated(made.known["mappings"], applied, each)
+        title = name + ("" if each == policy else ", to compare with")
         yield plot(title, AXES, _curves(table, BY_GRAPH))
 
-
-FLITS = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
-THINKING = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
-PACKETS = {
-    "250 flits at once": {"packet_flits": 250},
-    "10 packets of 25 flits": {"packet_flits": 25},
-}
 
 ITEMS = (
     Item("figure 4.4", _figure_4_4, _draw_figure_4_4),
@@ -805,37 +626,28 @@ ITEMS = (
     Item("figure 4.5", draw=_draw_figure_4_5),
     Item("figure 4.6", draw=_draw_figure_4_6),
     Item("figure 4.7", draw=_draw_figure_4_7),
-    Item(
-        "figure 4.8",
-        draw=partial(
-            _of_transposes, ADDED, _longer, {"A. 4 KB messages": BY_SIZE, "B. 144 nodes": BY_LENGTH}
-        ),
-    ),
+    Item("figure 4.8", draw=partial(_of_transposes, ADDED, _longer)),
     Item("table 4.1", _table_4_1, _draw_table_4_1),
     Item("figure 4.11", _figure_4_11, _draw_figure_4_11),
-    Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower, {"4 KB messages": BY_SIZE})),
-    Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower, {"144 nodes": BY_LENGTH})),
+    Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower)),
+    Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower)),
+    Item("figure 4.14", _figure_4_14, partial(_of_transposes, AXES, _traffic)),
+    Item("figure 5.6", _said_of_transposes, _draw_figure_5_6),
+    Item("figure 5.7", draw=partial(_draw_speed, CYCLES, 1)),
+    Item("figure 5.8", draw=partial(_draw_speed, COST, 2)),
+    Item("figure 5.9", _said_of_transposes, _draw_transposes),
+    Item("figure 5.10", _said_of_transposes, _draw_transposes),
+    Item("figure 5.11", _said_of_transposes, _draw_transposes),
     Item(
-        "figure 4.14",
-        _figure_4_14,
-        partial(_of_transposes, AXES, _traffic, {"144 nodes": BY_LENGTH}),
-    ),
-    Item("figure 5.6", _figure_5_6, _draw_figure_5_6),
-    Item("figure 5.7", draw=_draw_figure_5_7),
-    Item("figure 5.8", draw=_draw_figure_5_8),
-    Item("figure 5.9", _figure_5_9, partial(_of_transpose, "By message length", figure_5_9, FLITS)),
-    Item(
-        "figure 5.10",
-        _figure_5_10,
-        partial(_of_transpose, "By distribution of computation times", figure_5_10, THINKING),
+        "figure 5.12",
+        _figure_5_12,
+        partial(_of_sizes, figure_5_12, MAPPINGS, BY_GRAPH | {UNIFORM: {"graph": UNIFORM}}, WHO),
     ),
     Item(
-        "figure 5.11",
-        _figure_5_11,
-        partial(_of_transpose, "By packets", figure_5_11, PACKETS, x="asked"),
+        "figure 5.13",
+        _figure_5_13,
+        partial(_of_sizes, figure_5_13, CAREFUL, BY_GRAPH, {"worst_node": "worst node"}),
     ),
-    Item("figure 5.12", _figure_5_12, _draw_figure_5_12),
-    Item("figure 5.13", _figure_5_13, _draw_figure_5_13),
     Item("figure 5.14", _first_come, partial(_of_policy, "fifo")),
     Item("figure 5.15", partial(_comparable, "biased"), partial(_of_policy, "biased")),
     Item("figure 5.16", partial(_comparable, "source"), partial(_of_policy, "source")),

@@ -33,19 +33,17 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import as_file, files
 from itertools import product
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
 from netloom.mapping import gray
 from netloom.models.messages import (
     ConSetCosts,
     MessageCosts,
     conset_clocks as predicted_clocks,
-    word_counts,
 )
 from netloom.phases import (
     Capacity,
@@ -72,7 +70,8 @@ from netloom.workload.traffic.stream import LONGEST
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
 
-Objective: TypeAlias = Literal["phases", "time"]
+if TYPE_CHECKING:
+    import polars as pl
 
 PAPER = "feldmann"
 
@@ -81,10 +80,17 @@ PATTERNS = {1: "torus", 2: "butterfly", 3: "all-to-all"}
 
 WORDS = (32, 256, 2048, 16384)
 SERIES = ("ConSet", "message passing")
+
+OF_ELEMENTS = {
+    "table 6, ConSet predicted": "ConSet, predicted",
+    "table 6, measured": "ConSet, measured",
+    "table 6, message passing predicted": "message passing, predicted",
+}
+NOT_COMPUTED = "message passing, measured"
+"""Columns of table 6, and series of figure 6."""
+
 MESSAGES = "simulating messages"
 BANDWIDTH = "aggregate bandwidth, MB/s"
-
-OWN_PLAN, OUR_MESHES = "ConSet, netloom's plan", "ConSet, our meshes"
 
 CELLS, CLOCK_MHZ, WORD_BYTES = 64, 20.0, 4
 """Of the machine that was measured."""
@@ -113,17 +119,6 @@ ROUTER = router("single-cycle", vcs=3)
 DATA = files("netloom_papers.studies").joinpath("data", "feldmann")
 
 MESHES = ("m11k", "c10k", "c100k", "q20k")
-
-STRUCTURE = {
-    "elements": "num_elements",
-    "nodes": "num_nodes",
-    "least elements of a processor": "least_elements",
-    "most elements of a processor": "most_elements",
-    "least words of a processor": "least_words",
-    "most words of a processor": "most_words",
-    "in/out-degree": "most_neighbours",
-}
-"""Rows of Table 4, and what they are in ``meshes.json``."""
 
 
 def words_of(quantity: str) -> int:
@@ -156,7 +151,7 @@ FELDMANN_1993 = ConSetCosts(sync_clocks=344.0)
 section 4.2.1 has 352 + 176 = 528 and Table 6 agrees with the text."""
 
 
-def regular_conset_clocks(phases: int, sends: int, words: ArrayLike, costs: ConSetCosts) -> Floats:
+def regular_conset_clocks(phases: int, sends: int, words: int, costs: ConSetCosts) -> float:
     """Return the clocks of a pattern in which all processors do the same: T = P t_switch + b n k.
 
     Tables 1-3, with (P, n) = (1, 4) for the torus, (2, 6) for the butterfly and (30, 63) for
@@ -168,33 +163,23 @@ def regular_conset_clocks(phases: int, sends: int, words: ArrayLike, costs: ConS
     Parameters
     ----------
     phases
-        P, at least 1.
+        P.
     sends
-        n, connections of a processor, over all phases. As many come in, for which a processor
-        that does not send and receive at once takes as long again.
+        n, connections of a processor, over all phases. As many come in.
     words
-        k, words of a connection, at least 0, scalar or array. Clocks are float64 of its shape.
+        k, words of a connection.
     costs
         Of the machine.
 
-    Raises
-    ------
-    InputError
-        If there is no phase, or words or sends are negative.
-
     Examples
     --------
-    >>> regular_conset_clocks(2, 6, [32, 256], FELDMANN_1993)
-    array([1424., 4112.])
+    >>> regular_conset_clocks(2, 6, 256, FELDMANN_1993)
+    4112.0
     """
-    _at_least("phases", phases, 1)
-    _at_least("sends", sends, 0)
-    both = 1 if costs.both_ways else 2
-    clocks_per_word = costs.clocks_per_word * sends * both
-    return phases * costs.switch_clocks + clocks_per_word * word_counts(words)
+    return phases * costs.switch_clocks + costs.clocks_per_word * sends * words
 
 
-def message_passing_clocks(messages: int, words: ArrayLike, costs: MessageCosts) -> Floats:
+def message_passing_clocks(messages: int, words: int, costs: MessageCosts) -> float:
     """Return the clocks in which all processors send and receive messages of the same length.
 
     T = m (c_s + c_r + a k): while a processor sends one message it receives another, so that
@@ -204,19 +189,17 @@ def message_passing_clocks(messages: int, words: ArrayLike, costs: MessageCosts)
     Parameters
     ----------
     messages
-        m, that each processor sends, and receives. At least 0.
+        m, that each processor sends, and receives.
     words, costs
-        As for ``regular_conset_clocks``, errors too.
+        As for ``regular_conset_clocks``.
 
     Examples
     --------
-    >>> message_passing_clocks(4, [32, 16384], MessageCosts())
-    array([  3456., 134272.])
+    >>> message_passing_clocks(4, 16384, MessageCosts())
+    134272.0
     """
-    _at_least("messages", messages, 0)
     overhead = costs.send_clocks + costs.receive_clocks
-    moved = costs.clocks_per_word * (word_counts(words) + costs.header_words)
-    return messages * (overhead + moved)
+    return messages * (overhead + costs.clocks_per_word * words)
 
 
 def fitted_finite_element_clocks(degree: int, most_words: int) -> float:
@@ -239,11 +222,6 @@ def fitted_finite_element_clocks(degree: int, most_words: int) -> float:
     8390.0
     """
     return 816.0 * degree + 14.0 * most_words
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise InputError(name, f"{value}", f"at least {least}")
 
 
 def _predicted(known: Known) -> Found:
@@ -363,7 +341,7 @@ def paper_plan(name: str, words: int, seed: int = 1) -> Plan:
 
 
 @cache
-def own_plan(objective: Objective, words: int) -> Plan:
+def own_plan(objective: Literal["phases", "time"], words: int) -> Plan:
     """Return netloom's own plan of all-to-all: of fewest phases, or of least time."""
     plan = partition(pattern("all-to-all", words), IWARP, TWELVE, objective=objective)
     verify(plan)
@@ -428,16 +406,6 @@ def message_clocks(name: str, words: int, replications: int = 1, network: str = 
     return iwarp_clocks(given, net, WITH_HEADER, shuffled=shuffled, seeds=seeds)
 
 
-@cache
-def own_transfer_clocks(objective: Objective, words: int) -> tuple[int, float]:
-    """Return the phases of netloom's own plan of all-to-all, and the clocks of its transfers.
-
-    All connections of a phase are interleaved.
-    """
-    plan = own_plan(objective, words)
-    return plan.num_phases, execute(plan, TRANSFERS).clocks
-
-
 def _measured(known: Known) -> Found:
     """Return the clocks of a table. With ``longest``, of no more words."""
     for quantity in known["values"]:
@@ -466,9 +434,12 @@ def _backloops(known: Known) -> Found:
 def _long(known: Known) -> Found:
     words = known["words"]
     least = least_clocks(pattern("all-to-all", words), IWARP, TRANSFERS)
-    each = {name: own_transfer_clocks(name, words)[1] / words for name in ("phases", "time")}
-    yield "all-to-all, fewest phases, clocks a word, at most", each["phases"]
-    yield "all-to-all, least time, clocks a word, at most", each["time"]
+    fewest, least_time = (
+        execute(own_plan(objective, words), TRANSFERS).clocks / words
+        for objective in ("phases", "time")
+    )
+    yield "all-to-all, fewest phases, clocks a word, at most", fewest
+    yield "all-to-all, least time, clocks a word, at most", least_time
     yield "all-to-all, least clocks a word of any plan", least / words
 
 
@@ -577,18 +548,6 @@ def _table(
 # Finite elements.
 
 
-class Compiled(NamedTuple):
-    """A mesh's connections in phases, and their timetable."""
-
-    plan: Plan
-    timetable: Timetable
-
-    @property
-    def words(self) -> float:
-        """W: words of all phases' timetables, one after the other."""
-        return float(self.timetable.makespan.sum()) / SPARSE.clocks_per_word
-
-
 @cache
 def interface(mesh: str) -> Connections:
     """Return what the parts of a mesh tell each other, part i on node i of the torus."""
@@ -609,26 +568,19 @@ def most_words(mesh: str) -> int:
 
 
 @cache
-def compiled(mesh: str, *, as_published: bool) -> Compiled:
+def compiled(mesh: str, *, as_published: bool) -> tuple[Plan, Timetable]:
     """Return netloom's own plan and timetable, or those of the algorithms as published."""
     method: Literal["sequential", "auto"] = "sequential" if as_published else "auto"
     plan = partition(interface(mesh), IWARP, TWELVE, costs=SPARSE, method=method)
     timetable = schedule(plan, SPARSE, tries=0 if as_published else None)
     verify(plan, timetable, SPARSE)
-    return Compiled(plan, timetable)
+    return plan, timetable
 
 
-def simulated_clocks(mesh: str) -> float:
-    """Return what the plan of the algorithms as published takes, simulated flit by flit."""
-    made = compiled(mesh, as_published=True)
-    run = execute(made.plan, SPARSE, timetable=made.timetable)
-    return run.clocks + made.plan.num_phases * (overhead_of() - SPARSE.switch_clocks)
-
-
-def _structure(_: Known) -> Found:
+def _structure(known: Known) -> Found:
     ours = json.loads(DATA.joinpath("meshes.json").read_text())["meshes"]
     for mesh in MESHES:
-        for quantity, name in STRUCTURE.items():
+        for quantity, name in known["structure"].items():
             yield f"{mesh}, {quantity}", ours[mesh][name]
 
 
@@ -636,18 +588,19 @@ def _mesh_phases(known: Known) -> Found:
     """Return the phases of each mesh's plans, without netloom's own in a quick run."""
     for quantity in known["values"]:
         if known["own"] or "APR" in quantity:
-            made = compiled(_first(quantity), as_published="APR" in quantity)
-            yield quantity, made.plan.num_phases
+            plan, _ = compiled(_first(quantity), as_published="APR" in quantity)
+            yield quantity, plan.num_phases
 
 
 def _goal(_: Known) -> Found:
+    """How far a mesh's timetables are above their least: W over 2 c_max.
+
+    W are the words of all phases' timetables, one after the other.
+    """
     for mesh in MESHES:
-        yield f"{mesh}, at most", above_least(mesh, as_published=False)
-
-
-def above_least(mesh: str, *, as_published: bool) -> float:
-    """Return how far a mesh's timetables are above their least: W over 2 c_max."""
-    return compiled(mesh, as_published=as_published).words / (2 * most_words(mesh))
+        timetable = compiled(mesh, as_published=False)[1]
+        words = float(timetable.makespan.sum()) / SPARSE.clocks_per_word
+        yield f"{mesh}, at most", words / (2 * most_words(mesh))
 
 
 def _meshes_measured(_: Known) -> Found:
@@ -668,56 +621,52 @@ def _first(quantity: str) -> str:
     return quantity.partition(",")[0]
 
 
-def _printed_clocks(number: int) -> dict[str, dict[str, float]]:
-    """Return the clocks of a table, predicted and measured. Of table 1 with its first row."""
+def _of_pattern(number: int, made: Made) -> dict[tuple[int, str, str], Cell]:
+    """Return the clocks of a table by words, series, and whether predicted or measured."""
     known = published(PAPER)["items"]
-    predicted, measured = (known[f"table {number}, {each}"] for each in ("predicted", "measured"))
-    first = known["section 4.2.1"]
-    kept = {f"ConSet, {first['words']} words": first["clocks"]} if number == 1 else {}
-    return {"predicted": predicted["values"], "measured": {**kept, **measured["values"]}}
+    found: dict[tuple[str, str], Cell] = {}
+    for what in ("predicted", "measured"):
+        printed = known[f"table {number}, {what}"]["values"]
+        found |= {(what, quantity): Cell(value, None) for quantity, value in printed.items()}
+    if number == 1:  # the first row is kept with what follows from it
+        first = known["section 4.2.1"]
+        found["measured", f"ConSet, {first['words']} words"] = Cell(first["clocks"], None)
+    found |= {(row.item.partition(", ")[2], row.quantity): row.cell for row in made.rows}
+    return {
+        (words, series, what): found[what, f"{series}, {words} words"]
+        for words, series, what in product(WORDS, SERIES, ("predicted", "measured"))
+    }
 
 
 def _draw_table(number: int, made: Made) -> Drawn:
-    computed = {(row.item.partition(", ")[2], row.quantity): row.cell for row in made.rows}
-    shown = _printed_clocks(number)
-    cells = {}
-    for words, series, what in product(WORDS, SERIES, shown):
-        quantity = f"{series}, {words} words"
-        alone = Cell(shown[what][quantity], None)
-        cells[f"{words}", f"{what} {series}"] = computed.get((what, quantity), alone)
+    found = _of_pattern(number, made).items()
+    cells = {(f"{words}", f"{what} {series}"): cell for (words, series, what), cell in found}
     yield grid(f"Table {number}: {PATTERNS[number]} pattern, clocks", cells, head="words")
 
 
 def _draw_pattern(number: int, made: Made) -> Drawn:
-    known, printed = published(PAPER)["items"], _printed_clocks(number)
-    sends, what = known[f"table {number}, predicted"]["sends"], PATTERNS[number]
+    sends = published(PAPER)["items"][f"table {number}, predicted"]["sends"]
     points = []
-
-    def point(series: str, words: int, clocks: float, whose: str = COMPUTED) -> None:
-        points.append(curve(series, [words], bandwidth(CELLS * sends * words, clocks), whose))
-
-    for quantity, what_of in product(printed["measured"], printed):
-        series = f"{_first(quantity)}, {what_of}"
-        point(series, words_of(quantity), printed[what_of][quantity], PRINTED)
-    found = [(row.quantity, row.item.partition(", ")[2], row.computed) for row in made.rows]
-    if number == 1:
-        words = known["section 4.2.1"]["words"]
-        at = sum(what_of == "predicted" for _, what_of, _ in found)
-        found.insert(at, (f"ConSet, {words} words", "measured", conset_clocks("torus", words)))
-    for quantity, what_of, clocks in found:
-        if words_of(quantity) in WORDS:
-            point(f"{_first(quantity)}, {what_of}", words_of(quantity), clocks)
-    if number == 3 and not made.quick:
-        for words in sorted({words_of(each) for each in known["table 3, measured"]["values"]}):
-            phases, clocks = own_transfer_clocks("phases", words)
-            point(OWN_PLAN, words, clocks + phases * overhead_of())
-    title = f"Figure {number + 1}: aggregate bandwidth of the {what} pattern"
+    for (words, series, what), cell in _of_pattern(number, made).items():
+        points += _points(f"{series}, {what}", words, CELLS * sends * words, cell)
+    title = f"Figure {number + 1}: aggregate bandwidth of the {PATTERNS[number]} pattern"
     yield plot(title, ("words of a connection", BANDWIDTH), points, log_x=True)
+
+
+def _points(series: str, at: str | int, words: int, cell: Cell) -> list[pl.DataFrame]:
+    """Return the printed and the computed clocks of so many words as bandwidths."""
+    both = (cell.printed, PRINTED), (cell.computed, COMPUTED)
+    return [
+        curve(series, [at], bandwidth(words, clocks), whose)
+        for clocks, whose in both
+        if clocks is not None
+    ]
 
 
 def _draw_table_4(made: Made) -> Drawn:
     computed = {row.quantity: row.cell for row in made.rows}
-    cells = {(name, mesh): computed[f"{mesh}, {name}"] for name in STRUCTURE for mesh in MESHES}
+    names = published(PAPER)["items"]["table 4, structure"]["structure"]
+    cells = {(name, mesh): computed[f"{mesh}, {name}"] for name in names for mesh in MESHES}
     routers = {", sequential APR": "phases, the paper's router", "": "phases, netloom's own"}
     for (router_, name), mesh in product(routers.items(), MESHES):
         if f"{mesh}{router_}, at most" in computed:
@@ -738,65 +687,33 @@ def _draw_figure_5(_: Made) -> Drawn:
 
 def _draw_table_5(made: Made) -> Drawn:
     cells = {}
-    for at, mesh in enumerate(MESHES):
-        for name, value in zip(
-            ("comp. cycles", "comp. MFLOPS"), made.known["computation"][mesh], strict=True
-        ):
-            cells[mesh, name] = Cell(value, None)
-        cells[mesh, "comm. clocks"] = made.rows[len(MESHES) + at].cell
-        cells[mesh, "comm. MB/s"] = made.rows[at].cell
+    for mesh, (cycles, rate) in made.known["computation"].items():
+        cells[mesh, "comp. cycles"] = Cell(cycles, None)
+        cells[mesh, "comp. MFLOPS"] = Cell(rate, None)
+    for row in reversed(made.rows):
+        column = "comm. MB/s" if row.item == "table 5" else "comm. clocks"
+        cells[_first(row.quantity), column] = row.cell
     title = "Table 5: computation and communication of an iteration, ConSet"
     yield grid(title, cells, head="mesh")
 
 
-def _draw_table_6(made: Made) -> Drawn:
-    """Draw the table, and what phases come to for meshes of netloom's: nothing of it is printed."""
+def _of_elements(made: Made) -> dict[tuple[str, str], Cell]:
+    """Return the clocks of table 6 by mesh and series."""
     unmatched = published(PAPER)["items"]["figure 6"]["measured"]
-    columns = ("predicted ConSet", "measured ConSet", "predicted messages")
-    named = product(columns, MESHES)
-    cells = {(mesh, name): row.cell for (name, mesh), row in zip(named, made.rows, strict=True)}
-    cells |= {(mesh, "measured messages"): Cell(unmatched[mesh], None) for mesh in MESHES}
-    yield grid("Table 6: finite elements, clocks", cells, head="mesh")
-    if made.quick:
-        return
-    cells = {}
-    for mesh in MESHES:
-        above = [above_least(mesh, as_published=each) for each in (True, False)]
-        implied = made.known["implied"][mesh]
-        cells[mesh, "W over 2 c_max, as published"] = Cell(implied, above[0])
-        cells[mesh, "W over 2 c_max, netloom's plan"] = Cell(None, above[1])
-        cells[mesh, "simulated clocks"] = Cell(None, simulated_clocks(mesh))
-    title = "Words W of our meshes' timetables over their least (the paper's: implied), and clocks"
-    yield grid(title, cells, head="mesh")
+    cells = {(_first(row.quantity), OF_ELEMENTS[row.item]): row.cell for row in made.rows}
+    return cells | {(mesh, NOT_COMPUTED): Cell(unmatched[mesh], None) for mesh in MESHES}
+
+
+def _draw_table_6(made: Made) -> Drawn:
+    yield grid("Table 6: finite elements, clocks", _of_elements(made), head="mesh")
 
 
 def _draw_figure_6(made: Made) -> Drawn:
-    """Draw the bandwidth, which counts the busiest processor's words for all, as in table 5.
-
-    Also that of the algorithms as published for meshes of netloom's.
-    """
-    known = published(PAPER)["items"]
-    conset, passing = (known[f"table 6, {series} predicted"] for series in SERIES)
-    words = {mesh: CELLS * passing["meshes"][mesh]["most_words"] for mesh in MESHES}
-    columns = {
-        "ConSet, predicted": {_first(name): clocks for name, clocks in conset["values"].items()},
-        "ConSet, measured": known["table 6, measured"]["values"],
-        "message passing, predicted": passing["values"],
-        "message passing, measured": made.known["measured"],
-    }
-    points = [
-        curve(series, [mesh], bandwidth(words[mesh], columns[series][mesh]), PRINTED)
-        for mesh, series in product(MESHES, columns)
-    ]
-    for mesh in () if made.quick else MESHES:
-        our_words, of = CELLS * most_words(mesh), compiled(mesh, as_published=True)
-        switches = of.plan.num_phases * SPARSE.switch_clocks
-        clocks = switches + SPARSE.clocks_per_word * of.words
-        for what, each in (("predicted", clocks), ("simulated", simulated_clocks(mesh))):
-            points.append(curve(f"{OUR_MESHES}, {what}", [mesh], bandwidth(our_words, each)))
-    shown = ("ConSet, predicted", "message passing, predicted", "ConSet, measured")
-    for (series, mesh), row in zip(product(shown, MESHES), made.rows, strict=True):
-        points.append(curve(series, [mesh], bandwidth(words[mesh], row.computed)))
+    """Draw the bandwidth, which counts the busiest processor's words for all, as in table 5."""
+    known = published(PAPER)["items"]["table 6, message passing predicted"]["meshes"]
+    points = []
+    for (mesh, series), cell in _of_elements(made).items():
+        points += _points(series, mesh, CELLS * known[mesh]["most_words"], cell)
     title = "Figure 6: aggregate bandwidth of finite elements"
     yield plot(title, ("mesh", BANDWIDTH), points, form="bars")
 

@@ -1,34 +1,16 @@
-"""Stand-ins for workers that come to a bad end; they import nothing, to be quickly started."""
+"""Stand-ins for workers that come to a bad end."""
 
 import os
 import signal
 
 
-def dies_at_start(pipe):
+def dies_at_start(plan, programs):
     """End before anything is said."""
-    del pipe
+    del plan, programs
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def dies_later(pipe):
-    """Start, take the programs, and end as if all were well."""
-    from netloom_papers.processes import runtime as runtime_processes
-
-    runtime_processes.Worker = lambda *_: os._exit(0)
-    runtime_processes._work(pipe)
-
-
-def fails(pipe):
-    """Run out of memory."""
-    from netloom_papers.processes import runtime as runtime_processes
-
-    def broken(*_):
-        raise MemoryError("no\nmore")
-
-    runtime_processes.Worker = broken
-    runtime_processes._work(pipe)
-
-
-def never_starts(pipe):
-    """Wait for what does not come."""
-    pipe.recv_bytes()
+def dies_later(came):
+    """End once there is something to do."""
+    del came
+    os._exit(0)
