@@ -107,7 +107,7 @@ def test_all_hosts_send_alike(name):
         ("hotspot({{64},{1}})", FLAT, 64, "host 64; expected 0 to 63"),
         ("hotspot(-1)", FLAT, 64, "at random"),
         ("hotspot()", FLAT, 64, "at random"),
-        ("hotspot({{0},{x}})", FLAT, 64, "'x'"),
+        ("hotspot({{0},{x}})", FLAT, 64, "hosts by number"),
         ("hotspot(node0 weight 9 all 1)", FLAT, 64, "'all 1'"),
         ("hotspot(node0 weight 0)", FLAT, 64, "no host that is hot"),
         ("asymmetric", FLAT, 1, "1 host; expected at least 2"),
