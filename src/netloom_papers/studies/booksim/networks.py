@@ -1,10 +1,10 @@
-"""The networks of BookSim 2 whose hosts are not routers, its traffic on them, and its routings.
+"""The networks of BookSim 2, its traffic on them, and its routings.
 
-Wiring, numbers and latencies are its own. Channels are numbered by the router that they leave, then
-by its output port there, hosts' ports left out. So are output ports, which lets routing functions
-name a channel as that simulator does. Traffic is on the hosts' numbers alone, the source itself
-included, and every host sends at the same rate. Read in its source (commit 28f43299), in our own
-words.
+Meshes and tori are netloom's, with the routings that match. On other networks wiring, numbers and
+latencies are that simulator's. Channels are numbered by the router that they leave, then by its
+output port there, hosts' ports left out. So are output ports, which lets routing functions name a
+channel as it does. Traffic is on the hosts' numbers alone, the source itself included, and every
+host sends at the same rate. Read in its source (commit 28f43299), in our own words.
 
 Where a network or a way is one of netloom's by other numbers, it is made from that. Routing
 functions are data of ``routing.by_hop``: ways, states and their VCs. Nothing is checked for circles
@@ -18,17 +18,16 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import zip_longest
-from math import isqrt
 from pathlib import PureWindowsPath
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
+from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop import tables
 from netloom.routing.by_hop.hosted import detour_lists
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
@@ -37,9 +36,10 @@ from netloom.topology import Topology, topology
 from netloom.topology.core import TreeShape, attach_hosts
 from netloom.topology.families import check_sizes
 from netloom.topology.subnets.files import read_fabric
-from netloom.workload import ProcessGraph, Traffic, traffic
-from netloom.workload.graphs import generators
+from netloom.workload import Traffic, parse_traffic
 from netloom.workload.traffic.patterns import merged, weighted
+
+CUBES = ("mesh", "torus")
 
 LOCAL_CYCLES, GLOBAL_CYCLES = 10, 100
 """Latency of a dragonfly's links within and between groups. They are compiled in."""
@@ -83,6 +83,7 @@ class Shape(NamedTuple):
         on_floor = f"{sides} c={self.c}" + ("" if self.by_length else ", all channels of 1 cycle")
         said = {"anynet": f" {PureWindowsPath(self.file).name}", "tree4": "", "qtree": ""}
         said |= {"dragonflynew": f" p={self.k}", "flatfly": on_floor, "cmesh": on_floor}
+        said |= dict.fromkeys(CUBES, ":" + "x".join([f"{self.k}"] * min(self.n, 32)))
         return self.kind + said.get(self.kind, sides)
 
 
@@ -126,10 +127,8 @@ def _made(
     """
     cycles = np.broadcast_to(more.pop("channel_cycles", 1), len(source))
     order = np.lexsort((target, np.broadcast_to(part, len(source)), source))
-    ends = (column[order].astype(np.int32) for column in (source, target))
-    routers = Topology(
-        shape.name, num_routers, *ends, channel_cycles=cycles[order].astype(np.int32)
-    )
+    ends = np.stack([source, target, cycles])[:, order].astype(np.int32)
+    routers = Topology(shape.name, num_routers, ends[0], ends[1], channel_cycles=ends[2])
     return attach_hosts(routers, hosts, name=shape.name, **more)
 
 
@@ -200,7 +199,7 @@ def _flatfly(shape: Shape) -> Topology:
 def _digit(shape: Shape, net: Topology) -> Ints:
     """Return the base-k digit, the lowest 0, that each channel of a flattened butterfly changes."""
     change = np.abs(net.channel_source - net.channel_target)
-    return np.sum([change >= shape.k**axis for axis in range(1, shape.n)], axis=0, dtype=np.int32)
+    return np.sum(change >= shape.k ** np.arange(1, shape.n)[:, None], axis=0, dtype=np.int32)
 
 
 def _on_floor(shape: Shape, routers: int) -> Ints:
@@ -262,6 +261,7 @@ def _anynet(shape: Shape) -> Topology:
 
 
 KINDS: dict[str, Callable[[Shape], Topology]] = {
+    **dict.fromkeys(CUBES, lambda shape: topology(shape.name)),
     "fattree": _tree,
     "flatfly": _flatfly,
     "cmesh": _cmesh,
@@ -279,19 +279,17 @@ KINDS: dict[str, Callable[[Shape], Topology]] = {
 _SPOT = re.compile(r"node(\d{1,9}) weight (\d{1,9})")
 
 
-def pattern(name: str, shape: Shape, num_hosts: int) -> Traffic:
+def pattern(name: str, shape: Shape, network: Topology) -> Traffic:
     """Return the traffic that a configuration's ``traffic`` names.
 
     Parameters
     ----------
     name
-        A name of ``PATTERNS``, ``uniform``, or ``hotspot(...)``: with that simulator's own lists
+        A name of ``TRAFFICS`` or ``PATTERNS``, or ``hotspot(...)``: with that simulator's lists
         (``hotspot({{0,1},{9,1}})``; weights that are missing are as the last), or in words
         (``hotspot(node0 weight 9 others 1)``).
-    shape
-        The network, whose k, n and xr ``tornado``, ``neighbor`` and ``bad_dragon`` work with.
-    num_hosts
-        Hosts of the network.
+    shape, network
+        The network, and its k, n and xr, which ``tornado``, ``neighbor`` and ``bad_dragon`` take.
 
     Raises
     ------
@@ -300,21 +298,26 @@ def pattern(name: str, shape: Shape, num_hosts: int) -> Traffic:
 
     Examples
     --------
-    >>> pattern("tornado", Shape("flatfly", 4, 2, 4, 4, 2), 64).matrix(0, 1).target
+    >>> shape = Shape("flatfly", 4, 2, 4, 4, 2)
+    >>> pattern("tornado", shape, network(shape)).matrix(0, 1).target
     array([27], dtype=int32)
-    >>> hot = pattern("hotspot(node0 weight 9 others 1)", Shape("fly", 8, 2), 64)
+    >>> hot = pattern("hotspot(node0 weight 9 others 1)", shape, network(shape))
     >>> (64 * hot.matrix(5, 6).weight[:2]).round(4)
     array([0.125 , 0.0139])
     """
+    num_hosts = network.num_hosts
     if name.partition("(")[0] == "hotspot":
         return _hot_spot(name, num_hosts)
-    if name == "uniform":
-        return traffic.uniform(num_hosts, to_self=True)
+    if name in TRAFFICS:
+        try:
+            return parse_traffic(f"{TRAFFICS[name]}-self", network)
+        except InputError as error:
+            raise InputError("traffic", f"'{name}' ({error.found})") from None
     if name not in PATTERNS:
-        known = ", ".join(["uniform", *PATTERNS, "hotspot(...)"])
+        known = ", ".join([*TRAFFICS, *PATTERNS, "hotspot(...)"])
         raise InputError("traffic", f"'{name}'", f"one of {known}")
     targets = np.asarray(PATTERNS[name](np.arange(num_hosts), shape))
-    if targets.min() < 0 or targets.max() >= num_hosts:
+    if targets.max() >= num_hosts:
         wanted = f"hosts from 0 to {num_hosts - 1}: it fails on this network there, too"
         raise InputError(f"traffic '{name}'", f"host {targets.max()} as a target", wanted)
     return _spread(name, targets.reshape(num_hosts, -1))
@@ -330,31 +333,11 @@ def _spread(name: str, targets: Ints, weights: Any = 1.0) -> Traffic:
     return Traffic(name, hosts, np.ones(hosts), weighted(hosts, found))
 
 
-def _permuted(host: Ints, graph: ProcessGraph) -> Ints:
-    """Return where a permutation of workload sends each host, itself where it has no edge."""
-    targets = np.arange(graph.num_tasks)
-    targets[graph.source] = graph.target
-    return targets[host % len(targets)]
-
-
-def _of_bits(
-    make: Callable[[int], ProcessGraph], *, even: bool = False
-) -> Callable[[Ints, Shape], Ints]:
-    """Return the permutation of the bits of hosts' numbers. With ``even``, of as many rows."""
-
-    def targets(host: Ints, _: Shape) -> Ints:
-        hosts = len(host)
-        if hosts.bit_count() != 1 or (even and hosts.bit_length() % 2 == 0):
-            wanted = "an even power of two of them" if even else "a power of two of them"
-            raise InputError("traffic", f"{hosts} hosts", wanted)
-        return _permuted(host, make(isqrt(hosts) if even else hosts))
-
-    return targets
-
-
-def _of_digits(make: Callable[..., ProcessGraph]) -> Callable[[Ints, Shape], Ints]:
-    """Return the permutation of the n digits of hosts' numbers, of base xr · k."""
-    return lambda host, shape: _permuted(host, make(*[shape.xr * shape.k] * shape.n))
+def _shifted(host: Ints, shape: Shape, by: int) -> Ints:
+    """Return what each of the n digits of hosts' numbers, of base xr · k, grows by."""
+    base = shape.xr * shape.k
+    digits = [(host // base**place + by) % base * base**place for place in range(shape.n)]
+    return np.asarray(np.sum(digits, axis=0))
 
 
 def _asymmetric(host: Ints, _: Shape) -> Ints:
@@ -369,36 +352,25 @@ def _bad_dragon(host: Ints, shape: Shape) -> Ints:
     return ((host[:, None] // group + 1) * group + np.arange(group)) % len(host)
 
 
-def _bad_yarc(host: Ints, shape: Shape) -> Ints:
-    row = shape.xr * shape.k
-    return np.arange(row) * row + host[:, None] // row
-
-
 def _diagonal(host: Ints, _: Shape) -> Ints:
     return np.stack([host, host, (host + 1) % len(host)], axis=1)
 
 
-def _taper(host: Ints, _: Shape) -> Ints:
-    if len(host) != 64:
-        raise InputError("traffic 'taper64'", f"{len(host)} hosts", "64 of them")
-    near = (8 * np.arange(-1, 2)[:, None] + np.arange(-1, 2)).ravel()
-    around = (host[:, None] + near) % 64
-    anywhere = np.broadcast_to(host, (64, 64))
-    return np.concatenate([np.tile(around, 64), np.tile(anywhere, 9)], axis=1)
-
+TRAFFICS = {
+    "uniform": "uniform",
+    "transpose": "transpose",
+    "bitcomp": "bit-complement",
+    "bitrev": "bit-reverse",
+    "shuffle": "shuffle",
+}
+"""The patterns that netloom has as well. All of them include the source itself."""
 
 PATTERNS: dict[str, Callable[[Ints, Shape], Ints]] = {
-    "bitcomp": _of_bits(generators.bit_complement),
-    "bitrev": _of_bits(generators.bit_reverse),
-    "shuffle": _of_bits(generators.shuffle),
-    "transpose": _of_bits(generators.transpose, even=True),
-    "tornado": _of_digits(generators.tornado),
-    "neighbor": _of_digits(generators.neighbour),
+    "tornado": lambda host, shape: _shifted(host, shape, (shape.xr * shape.k - 1) // 2),
+    "neighbor": lambda host, shape: _shifted(host, shape, 1),
     "asymmetric": _asymmetric,
     "bad_dragon": _bad_dragon,
-    "badperm_yarc": _bad_yarc,
     "diagonal": _diagonal,
-    "taper64": _taper,
 }
 """The targets of each host, int64[hosts] or [hosts, several that are drawn alike], by name."""
 
@@ -456,6 +428,15 @@ ORDER_IN_VC = (
 Scheme: TypeAlias = tuple[list[tables.NextPorts], tables.Automaton, dict[str, Any]]
 """The ways of a routing function, the states of packets, and further fields of ``HopTables``."""
 
+NEVER_SET = (
+    "the reference's Valiant routing on a torus reads the dateline class of a packet that goes "
+    "straight on from a variable that was never set, so that it is not defined."
+)
+NETLOOM_PARTS = (
+    "with an odd number of VCs the reference's two classes of VCs overlap, where netloom's do not."
+)
+TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
+
 Making: TypeAlias = Callable[[Shape, Topology, int], Scheme]
 """What makes a scheme for a network and so many VCs."""
 
@@ -491,8 +472,14 @@ def routing_of(
     if function not in ROUTINGS[shape.kind]:
         known = ", ".join(ROUTINGS[shape.kind])
         raise InputError("routing", f"'{function}'", f"one of {known}")
+    making = ROUTINGS[shape.kind][function]
+    if isinstance(making, str):
+        differs = NETLOOM_PARTS if function in TWO_CLASSES and num_vcs % 2 else ""
+        if (shape.kind, function) == ("torus", "valiant"):
+            differs = NEVER_SET
+        return virtual_channel_routing(network, making, num_vcs=num_vcs), differs
     tables.check_starts(network, network.num_routers**2)
-    ways, states, more = ROUTINGS[shape.kind][function](shape, network, num_vcs)
+    ways, states, more = making(shape, network, num_vcs)
     found = tables.hop_tables(network, num_vcs, ways, states, **more)
     routing = VirtualChannelRouting(
         function, network, found, minimal=not states.to_aux.any(),
@@ -563,10 +550,8 @@ def _by_latency(_: Shape, network: Topology) -> tables.NextPorts:
     for channel in np.lexsort((-np.arange(len(source)), -routers.channel_cycles)).tolist():
         ends = source[channel], target[channel]
         step[ends], port[ends] = routers.channel_cycles[channel], out_port[channel]
-    joined = np.isfinite(step)
-    latency = dijkstra(csr_array((step[joined], np.nonzero(joined)), (count, count)))
     ports = np.full((count, count), -1)
-    for start, away in enumerate(latency):
+    for start, away in enumerate(dijkstra(step)):
         settled = np.lexsort((np.arange(count), away))
         for goal in settled[1 : np.count_nonzero(np.isfinite(away))].tolist():
             via = settled[np.argmax(away[settled] + step[settled, goal] == away[goal])]
@@ -626,11 +611,11 @@ def _deciding(
     See ``by_hop.tables.HopTables`` for ``keep``, ``leave``, ``turn`` and ``none``.
     """
     state = np.arange(len(plain.vcs))
-    after = {"keep": keep, "leave": leave, "turn": turn, "none": none}
+    after: dict[str, Any] = {"keep": keep, "leave": leave, "turn": turn, "none": none}
     return plain._replace(
         decides=(state == 0).astype(np.int8),
         to_aux=(state == away).astype(np.int8),
-        **{name: np.full(len(state), value, np.int16) for name, value in after.items()},
+        **{name: np.full(len(state), after[name], np.int16) for name in after},
     )
 
 
@@ -746,7 +731,21 @@ _falling = partial(_by_digits, falling=True)
 _y_first = partial(_on_grid, y_first=True)
 _any_express = partial(_on_grid, express=2)
 
-ROUTINGS: dict[str, dict[str, Making]] = {
+ROUTINGS: dict[str, dict[str, str | Making]] = {
+    "mesh": {
+        "dor": "dimension-order",
+        "dim_order": "dimension-order",
+        "xy_yx": "o1turn",
+        "adaptive_xy_yx": "o1turn-adaptive",
+        "romm": "romm",
+        "valiant": "valiant",
+        "min_adapt": "adaptive-sticky-escape",
+    },
+    "torus": {
+        "dim_order": "dimension-order-static-dateline",
+        "valiant": "valiant",
+        "min_adapt": "adaptive-sticky-escape",
+    },
     "fattree": {"nca": _any_vc(_shortest), "anca": _any_vc(_shortest, choice=tables.TWO)},
     "flatfly": {
         "ran_min": _any_vc(_by_digits),
@@ -767,4 +766,4 @@ ROUTINGS: dict[str, dict[str, Making]] = {
     "qtree": {"nca": _any_vc(_shortest)},
     "anynet": {"min": _any_vc(_by_latency)},
 }
-"""What makes each routing function, by network and name there."""
+"""netloom's name of each routing function, or what makes it, by network and name there."""

@@ -8,7 +8,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import topology
-from netloom_papers.studies.booksim.networks import KINDS, Shape, network
+from netloom_papers.studies.booksim.networks import CUBES, KINDS, Shape, network
 
 DATA = Path(__file__).parent / "data"
 
@@ -181,7 +181,7 @@ def test_anynet_has_the_latency_of_the_direction_written():
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        (Shape("mesh", 4, 2), "topology: found 'mesh'; expected one of"),
+        (Shape("ring", 4, 2), "topology: found 'ring'; expected one of"),
         (Shape("fattree", 4, 0), "a number below 1"),
         (Shape("flatfly", 4, 2, 4, 4, 1), "c = 4 with xr = 1"),
         (Shape("flatfly", 3, 2, 4, 8, 2), "9 routers in rows of x = 8"),
@@ -202,4 +202,4 @@ def test_what_would_fail_there_is_refused(shape, message):
 
 
 def test_every_kind_is_tested():
-    assert {shape.kind for shape in SHAPES} == set(KINDS)
+    assert {shape.kind for shape in SHAPES} == {*KINDS} - {*CUBES}
