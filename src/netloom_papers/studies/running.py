@@ -214,30 +214,84 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
     return run(quick=quick, kept=path)
 
 
-def simulated_study(
-    name: str,
-    cases: Sequence[Case],
-    simulate: Simulate,
-    compare: Callable[[Sequence[Case], Seen], pl.DataFrame],
-    goals: Callable[[pl.DataFrame], Iterable[Goal]],
-    sections: Callable[[pl.DataFrame], Iterable[Section]],
-    *,
-    quick: bool,
-    kept: Path,
-) -> StudyResult:
-    """Simulate what is not in the file yet, and compare: a study of one table of errors."""
-    found = simulate_all(cases, simulate, kept, name.replace("-", " "))
-    table = compare(cases, found)
+Tables: TypeAlias = (
+    "Mapping[str, tuple[Callable[[Sequence[Case], Seen], pl.DataFrame], "
+    "Callable[[pl.DataFrame], Iterable[Goal]], Callable[[pl.DataFrame], Iterable[Section]]]]"
+)
+
+
+class Part(NamedTuple):
+    """What is simulated in a study in one go, and what is said of it.
+
+    Attributes
+    ----------
+    what
+        Said of the progress.
+    cases, simulate
+        As ``simulate_all`` takes them.
+    tables
+        By name, what makes a table of errors, and its goals and sections if it has rows.
+    """
+
+    what: str
+    cases: Sequence[Case]
+    simulate: Simulate
+    tables: Tables
+
+
+def simulated_study(name: str, parts: Iterable[Part], *, quick: bool, kept: Path) -> StudyResult:
+    """Simulate what is not in the file yet, and compare."""
+    found: list[dict[str, Any] | None] = []
+    goals, sections = list[Goal](), list[Section]()
+    tables = dict[str, Any]()
+    for part in parts:
+        seen: Seen = [None] * len(part.cases)
+        if None not in found:  # else Ctrl-C has said to stop
+            seen = simulate_all(part.cases, part.simulate, kept, part.what)
+        found += seen
+        for title, (compare, goals_of, sections_of) in part.tables.items():
+            tables[title] = compare(part.cases, seen)
+            if len(tables[title]):
+                goals += goals_of(tables[title])
+                sections += sections_of(tables[title])
     return StudyResult(
         name=name,
         quick=quick,
-        goals=tuple(goals(table)) if len(table) else (),
-        sections=tuple(sections(table)) if len(table) else (),
-        tables={name.partition("-")[0]: table},
+        goals=tuple(goals),
+        sections=tuple(sections),
+        tables=tables,
         asked=len(found),
         simulated=sum(each is not None for each in found),
         kept=kept,
     )
+
+
+def rows_by(
+    table: pl.DataFrame, *by: str, cells: Callable[[pl.DataFrame], Iterable[str]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of a section: a group of a table each, by its name, with its cells.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"vcs": [2, 4, 2], "cycles": [10, 20, 30]})
+    >>> rows_by(table, "vcs", cells=lambda of: [f"{of['cycles'].sum()}"])
+    (('2', '40'), ('4', '20'))
+    """
+
+    def said(part: object) -> str:
+        return f"{part:g}" if isinstance(part, float) else f"{part}"
+
+    groups = table.group_by(*by, maintain_order=True)
+    return tuple((*map(said, name), *cells(of)) for name, of in groups)
+
+
+def worst(table: pl.DataFrame, most: int, column: str = "error") -> list[dict[str, Any]]:
+    """Return the rows of the largest errors of either sign. Those without any come last."""
+    import polars as pl
+
+    size = pl.col(column).abs()
+    return table.sort(size, descending=True, nulls_last=True).head(most).to_dicts()
 
 
 def with_errors(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

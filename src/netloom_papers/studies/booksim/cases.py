@@ -471,8 +471,8 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
             low = load, run.latency
     share = (1 / low[1] - 1 / beyond) / (1 / low[1] - 1 / high[1])
     found = low[0] + share * (high[0] - low[0])
-    past = PAST_PATIENCE if case.gives_up else PAST_SATURATION
-    past = tuple(min(1.0, times * found) for times in past)
+    beyond_it = PAST_PATIENCE if case.gives_up else PAST_SATURATION
+    past = [min(1.0, times * found) for times in beyond_it]
     if not case.gives_up:
         ends = [through_window(case.run(load, seed), window)[1] for load in past]
         return found, max(*ends, *(run.accepted for _, run in tried))

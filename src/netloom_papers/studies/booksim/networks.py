@@ -190,16 +190,15 @@ def _flatfly(shape: Shape) -> Topology:
     length = xr * (np.abs(source % x - target % x) + np.abs(source // x - target // x))
     hosts = _on_floor(shape, net.num_routers)
     cycles = (length, _host_cycles(shape, len(hosts))) if shape.by_length else (1, 1)
-    return _made(
-        shape, net.num_routers, source, target, _digit(shape, net), hosts,
-        channel_cycles=cycles[0], cycles=cycles[1],
-    )  # fmt: skip
+    ends, own = (source, target), {"channel_cycles": cycles[0], "cycles": cycles[1]}
+    return _made(shape, net.num_routers, *ends, _digit(shape, net), hosts, **own)
 
 
 def _digit(shape: Shape, net: Topology) -> Ints:
     """Return the base-k digit, the lowest 0, that each channel of a flattened butterfly changes."""
     change = np.abs(net.channel_source - net.channel_target)
-    return np.sum(change >= shape.k ** np.arange(1, shape.n)[:, None], axis=0, dtype=np.int32)
+    weights = shape.k ** np.arange(1, shape.n)
+    return np.asarray((change >= weights[:, None]).sum(axis=0), np.int32)
 
 
 def _on_floor(shape: Shape, routers: int) -> Ints:
@@ -481,10 +480,10 @@ def routing_of(
     tables.check_starts(network, network.num_routers**2)
     ways, states, more = making(shape, network, num_vcs)
     found = tables.hop_tables(network, num_vcs, ways, states, **more)
+    weighs = found.choice == tables.TWO or found.detour == tables.LOCAL
     routing = VirtualChannelRouting(
-        function, network, found, minimal=not states.to_aux.any(),
-        uses_credits=found.choice == tables.TWO or found.detour == tables.LOCAL,
-    )  # fmt: skip
+        function, network, found, uses_credits=weighs, minimal=not states.to_aux.any()
+    )
     return routing, ORDER_IN_VC if len(ways) > 1 and num_vcs % 2 else ""
 
 
@@ -611,12 +610,11 @@ def _deciding(
     See ``by_hop.tables.HopTables`` for ``keep``, ``leave``, ``turn`` and ``none``.
     """
     state = np.arange(len(plain.vcs))
-    after: dict[str, Any] = {"keep": keep, "leave": leave, "turn": turn, "none": none}
+    alike = np.ones(len(plain.vcs), np.int16)
     return plain._replace(
-        decides=(state == 0).astype(np.int8),
-        to_aux=(state == away).astype(np.int8),
-        **{name: np.full(len(state), after[name], np.int16) for name in after},
-    )
+        decides=(state == 0).astype(np.int8), to_aux=(state == away).astype(np.int8),
+        keep=keep * alike, leave=leave * alike, turn=turn * alike, none=none * alike,
+    )  # fmt: skip
 
 
 def _needs(network: Topology, num_vcs: int, least: int, most: int = 64) -> None:
