@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from math import isqrt
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +23,7 @@ from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows, trust
 from netloom.simulation.network.routers import Router
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.topology import Cube, Topology, topology
+from netloom.topology import Cube, Topology, topology, torus
 from netloom.workload.programs.messages import Given, Messages, messages
 from netloom_papers.studies import running
 
@@ -81,6 +80,11 @@ Sent: TypeAlias = tuple[Any, Any, Any]
 """Sources, targets and flits of messages, all at cycle 0, in the order of rows."""
 
 
+def _cube(net: Topology) -> Cube:
+    """Return the sides of a network. The hosts of one that has none are a ring."""
+    return net if isinstance(net, Cube) else torus(net.num_hosts)
+
+
 def _permuted(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
     return np.arange(net.num_hosts), rng.permutation(net.num_hosts), flits
 
@@ -96,8 +100,7 @@ def _transposed(net: Topology, _: np.random.Generator, flits: int) -> Sent:
 
 
 def _tornado(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    hosts = np.arange(net.num_hosts)
-    ring = net.sides[-1] if isinstance(net, Cube) else net.num_hosts
+    hosts, ring = np.arange(net.num_hosts), _cube(net).sides[-1]
     place = hosts % ring
     return hosts, hosts - place + (place + (ring + 1) // 2 - 1) % ring, flits
 
@@ -116,13 +119,10 @@ def _victims(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
 
 
 def _halo(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    cube = isinstance(net, Cube)
-    sides, wraps = (net.sides, net.wraps) if cube else ((net.num_hosts,), (True,))
-    hosts = np.arange(net.num_hosts)
-    ends = []
-    for axis, way in product(reversed(range(len(sides))), (1, -1)):
-        to = np.roll(hosts.reshape(sides), -way, axis).ravel()
-        ends.append(np.stack([hosts, to])[:, wraps[axis] | ((to - hosts) * way > 0)])
+    cube, hosts, ends = _cube(net), np.arange(net.num_hosts), []
+    for axis, way in product(reversed(range(len(cube.sides))), (1, -1)):
+        to = np.roll(hosts.reshape(cube.sides), -way, axis).ravel()
+        ends.append(np.stack([hosts, to])[:, cube.wraps[axis] | ((to - hosts) * way > 0)])
     return *np.concatenate(ends, axis=1), flits // 4
 
 
@@ -210,7 +210,7 @@ def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | 
     arrived = engine.rows["arrived"].astype(np.float64)
     head = (network.zero_load_latencies(engine.rows) - table.flits).astype(np.float64)
     links = flow_network(net, latency=0.0)
-    found: dict[str, Any] = {"end": float(arrived.max()), "messages": len(table)}
+    found: dict[str, Any] = {"end": float(arrived.max())}
     for sharing, law in SHARINGS.items():
         run = run_flows(links, parse_routing(name, net), table, law)
         found[sharing] = _compared(run.arrived + head, arrived)
@@ -228,11 +228,10 @@ def _compared(said: Floats, true: Floats) -> dict[str, Any]:
     return {"end": float(said.max()), "each": each, "alike": alike}
 
 
-def run(*, quick: bool, kept: Path) -> running.StudyResult:
-    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
+def parts(*, quick: bool) -> list[running.Part]:
+    """Return what is simulated and compared. See ``running.run_study``."""
     tables = {"flows": (compare, _goals, _sections)}
-    parts = [running.Part("flows and flits", cases(quick=quick), simulated, tables)]
-    return running.simulated_study("flows-and-flits", parts, quick=quick, kept=kept)
+    return [running.Part("flows and flits", cases(quick=quick), simulated, tables)]
 
 
 def compare(asked: Sequence[Any], found: running.Seen) -> pl.DataFrame:

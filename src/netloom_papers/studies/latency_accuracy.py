@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from itertools import pairwise, product
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,8 +109,8 @@ ELSEWHERE = ("virtual-cut-through", "large", "faults", "oldest first")
 """What lies beside the main draw: how little is known there is said of each."""
 
 
-def run(*, quick: bool, kept: Path) -> running.StudyResult:
-    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
+def parts(*, quick: bool) -> list[running.Part]:
+    """Return what is simulated and compared. See ``running.run_study``."""
     cases = [
         case
         for name, (seed, count) in DRAWS.items()
@@ -120,8 +119,7 @@ def run(*, quick: bool, kept: Path) -> running.StudyResult:
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
     tables = {"latency": (compare, _goals, _sections)}
-    parts = [running.Part("latency accuracy", cases, simulated, tables)]
-    return running.simulated_study("latency-accuracy", parts, quick=quick, kept=kept)
+    return [running.Part("latency accuracy", cases, simulated, tables)]
 
 
 def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
@@ -332,8 +330,9 @@ def draw_elsewhere(seed: int, count: int) -> list[dict[str, Any]]:
 
 def tuned_box() -> list[dict[str, Any]]:
     """Return the 80 configurations on which the closures of ``channel_queueing`` were chosen."""
+    matrices: list[dict[str, Any]]
     matrices = [{"kind": "matrix", "name": "lammps_melt_64", "mapping": seed} for seed in (None, 5)]
-    kinds = [{"kind": kind} for kind in ("uniform", "transpose", "tornado")]
+    kinds: list[dict[str, Any]] = [{"kind": kind} for kind in ("uniform", "transpose", "tornado")]
     programs = [
         *product(("mesh:8x8", "torus:8x8"), kinds),
         *product(("mesh:8x8", "torus:4x4x4"), matrices),

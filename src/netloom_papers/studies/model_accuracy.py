@@ -70,7 +70,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil, isnan, nan
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -436,19 +435,18 @@ WORST = 3
 """Configurations that are named where a goal is not met."""
 
 
-def run(*, quick: bool, kept: Path) -> running.StudyResult:
-    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
+def parts(*, quick: bool) -> list[running.Part]:
+    """Return what is simulated and compared. See ``running.run_study``."""
     tori: running.Tables = {"torus-broadcast": (compare_torus, _torus_goals, _torus_sections)}
     locality: running.Tables = {
         "locality": (compare_locality, _locality_goals, _locality_section),
         "locality by size": (compare_sizes, lambda _: (), _sizes_section),
     }
     cases = torus_cases(quick=quick), locality_cases(quick=quick)
-    parts = [
+    return [
         running.Part("broadcasts on tori", cases[0], _simulate_torus, tori),
         running.Part("transactions on tori", cases[1], _simulate_locality, locality),
     ]
-    return running.simulated_study("model-accuracy", parts, quick=quick, kept=kept)
 
 
 def _torus_goals(torus: pl.DataFrame) -> Iterator[Goal]:

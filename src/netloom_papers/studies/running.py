@@ -37,7 +37,7 @@ Seen: TypeAlias = Sequence[dict[str, Any] | None]
 
 
 class Study(NamedTuple):
-    """A study: what it asks, in one line, and the module of this package whose ``run`` answers.
+    """A study: what it asks, in one line, and the module of this package that has its ``parts``.
 
     ``figures`` of it are drawn, if there are any.
     """
@@ -188,32 +188,6 @@ class StudyResult:
         return "\n".join([*lines, self.sentence])
 
 
-def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None) -> StudyResult:
-    """Run a study. Ctrl-C ends it, and what was simulated by then is the answer.
-
-    Parameters
-    ----------
-    name
-        A name of ``STUDIES``.
-    quick
-        Only as much as takes less than a minute.
-    kept
-        The file of what has been simulated, which is added to, and from which a study that was
-        stopped goes on: ``out/NAME.jsonl`` by default.
-
-    Raises
-    ------
-    InputError
-        If there is no such study, or the file cannot be used.
-    """
-    if name not in STUDIES:
-        raise InputError("study", f"'{name}'", f"one of {', '.join(STUDIES)}")
-    path = Path("out") / f"{name}.jsonl" if kept is None else Path(kept)
-    run: Callable[..., StudyResult]
-    run = import_module(f"netloom_papers.studies.{STUDIES[name].module}").run
-    return run(quick=quick, kept=path)
-
-
 Tables: TypeAlias = (
     "Mapping[str, tuple[Callable[[Sequence[Case], Seen], pl.DataFrame], "
     "Callable[[pl.DataFrame], Iterable[Goal]], Callable[[pl.DataFrame], Iterable[Section]]]]"
@@ -239,15 +213,37 @@ class Part(NamedTuple):
     tables: Tables
 
 
-def simulated_study(name: str, parts: Iterable[Part], *, quick: bool, kept: Path) -> StudyResult:
-    """Simulate what is not in the file yet, and compare."""
+def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None) -> StudyResult:
+    """Run a study. Ctrl-C ends it, and what was simulated by then is the answer.
+
+    Parameters
+    ----------
+    name
+        A name of ``STUDIES``.
+    quick
+        Only as much as takes less than a minute.
+    kept
+        The file of what has been simulated, which is added to, and from which a study that was
+        stopped goes on: ``out/NAME.jsonl`` by default.
+
+    Raises
+    ------
+    InputError
+        If there is no such study, or the file cannot be used.
+    """
+    if name not in STUDIES:
+        raise InputError("study", f"'{name}'", f"one of {', '.join(STUDIES)}")
+    path = Path("out") / f"{name}.jsonl" if kept is None else Path(kept)
+    parts: Iterable[Part] = import_module(f"netloom_papers.studies.{STUDIES[name].module}").parts(
+        quick=quick
+    )
     found: list[dict[str, Any] | None] = []
     goals, sections = list[Goal](), list[Section]()
     tables = dict[str, Any]()
     for part in parts:
         seen: Seen = [None] * len(part.cases)
         if None not in found:  # else Ctrl-C has said to stop
-            seen = simulate_all(part.cases, part.simulate, kept, part.what)
+            seen = simulate_all(part.cases, part.simulate, path, part.what)
         found += seen
         for title, (compare, goals_of, sections_of) in part.tables.items():
             tables[title] = compare(part.cases, seen)
@@ -262,7 +258,7 @@ def simulated_study(name: str, parts: Iterable[Part], *, quick: bool, kept: Path
         tables=tables,
         asked=len(found),
         simulated=sum(each is not None for each in found),
-        kept=kept,
+        kept=path,
     )
 
 

@@ -189,8 +189,8 @@ def _flatfly(shape: Shape) -> Topology:
     source, target = net.channel_source, net.channel_target
     length = xr * (np.abs(source % x - target % x) + np.abs(source // x - target // x))
     hosts = _on_floor(shape, net.num_routers)
-    cycles = (length, _host_cycles(shape, len(hosts))) if shape.by_length else (1, 1)
-    ends, own = (source, target), {"channel_cycles": cycles[0], "cycles": cycles[1]}
+    cycles: Any = (length, _host_cycles(shape, len(hosts))) if shape.by_length else (1, 1)
+    ends, own = (source, target), dict(zip(("channel_cycles", "cycles"), cycles, strict=True))
     return _made(shape, net.num_routers, *ends, _digit(shape, net), hosts, **own)
 
 
