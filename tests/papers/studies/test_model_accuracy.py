@@ -21,14 +21,6 @@ TORUS = {
     "loads": [0.2, 0.5, 0.8], "saturation_messages": 200, "latency_messages": [200, 800, 3200],
     "precision": 0.05, "resolution": 1 / 16, "seed": 1,
 }  # fmt: skip
-SEEN = {
-    "saturation_rate": 0.04,
-    "uncertainty": 0.001,
-    "points": [
-        {"load": load, "rate": load * 0.04, "latency": latency, "ci95": 0.1}
-        for load, latency in ((0.2, 22.0), (0.5, 28.0), (0.8, 40.0))
-    ],
-}
 
 
 def locality_case(mapping, contexts=1, side=4, **changes):
@@ -62,13 +54,8 @@ def test_a_line_that_was_cut_off_is_simulated_again(tmp_path):
     simulate_all(cases, lambda case, _: asked.append(case) or {"found": 5}, file, "numbers")
     assert len(asked) == 1
     assert len([json.loads(line) for line in file.read_text().splitlines()]) == 2
-
-
-def test_another_version_simulates_anew(tmp_path):
-    file, case = tmp_path / "kept.jsonl", {"number": 1}
-    simulate_all([case], lambda *_: {"found": 1}, file, "numbers")
-    file.write_text(file.read_text().replace(__version__, "0.0.1"))
-    assert simulate_all([case], lambda *_: {"found": 2}, file, "numbers") == [{"found": 2}]
+    file.write_text(file.read_text().replace(__version__, "0.0.1"))  # of another version
+    assert simulate_all(cases[:1], lambda *_: {"found": 9}, file, "numbers") == [{"found": 9}]
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):
@@ -99,15 +86,6 @@ def test_full_rate_uses_every_cycle_of_the_channels():
         **ROUTER,
     ).point  # fmt: skip
     assert run.class_utilisation.sum() == pytest.approx(0.2, rel=0.03)
-
-
-def test_errors_are_the_models_over_the_simulated():
-    table = model_accuracy.compare_torus([TORUS, TORUS], [SEEN, None])
-    assert len(table) == 3 * 4
-    for row in table.iter_rows(named=True):
-        if row["predicted"] is not None:
-            assert row["error"] == pytest.approx(row["predicted"] / row["simulated"] - 1)
-    assert set(table["figure"]) == {"latency", "saturation"}
 
 
 def errors(*values):
