@@ -44,11 +44,7 @@ Stopped: TypeAlias = Callable[[], bool]
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""
 
-FAMILIES = {
-    "fast": "three-stage",
-    "default": "canonical-4-stage",
-    "spec": "speculative-2-stage",
-}
+FAMILIES: dict[str, str] = networks.NAMES["families"]
 """The router preset of each of the reference's router families."""
 
 # Columns of every table, of tables of configurations, and of tables of runs. Meshes and tori have

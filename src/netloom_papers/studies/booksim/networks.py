@@ -38,6 +38,10 @@ from netloom.topology.families import check_sizes
 from netloom.topology.subnets.files import read_fabric
 from netloom.workload import Traffic, parse_traffic
 from netloom.workload.traffic.patterns import merged, weighted
+from netloom_papers.ledger import published
+
+NAMES = published("router")["names"]
+"""What netloom calls the reference's router families, traffic patterns and routing functions."""
 
 CUBES = ("mesh", "torus")
 
@@ -355,13 +359,7 @@ def _diagonal(host: Ints, _: Shape) -> Ints:
     return np.stack([host, host, (host + 1) % len(host)], axis=1)
 
 
-TRAFFICS = {
-    "uniform": "uniform",
-    "transpose": "transpose",
-    "bitcomp": "bit-complement",
-    "bitrev": "bit-reverse",
-    "shuffle": "shuffle",
-}
+TRAFFICS: dict[str, str] = NAMES["traffics"]
 """The patterns that netloom has as well. All of them include the source itself."""
 
 PATTERNS: dict[str, Callable[[Ints, Shape], Ints]] = {
@@ -730,20 +728,7 @@ _y_first = partial(_on_grid, y_first=True)
 _any_express = partial(_on_grid, express=2)
 
 ROUTINGS: dict[str, dict[str, str | Making]] = {
-    "mesh": {
-        "dor": "dimension-order",
-        "dim_order": "dimension-order",
-        "xy_yx": "o1turn",
-        "adaptive_xy_yx": "o1turn-adaptive",
-        "romm": "romm",
-        "valiant": "valiant",
-        "min_adapt": "adaptive-sticky-escape",
-    },
-    "torus": {
-        "dim_order": "dimension-order-static-dateline",
-        "valiant": "valiant",
-        "min_adapt": "adaptive-sticky-escape",
-    },
+    **NAMES["routings"],
     "fattree": {"nca": _any_vc(_shortest), "anca": _any_vc(_shortest, choice=tables.TWO)},
     "flatfly": {
         "ran_min": _any_vc(_by_digits),
