@@ -67,7 +67,8 @@ Where it fails, and why:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from math import ceil, isnan, nan
 from typing import Any, TypeAlias
@@ -75,12 +76,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
 from netloom_papers.exhibits import MODELLED, PRINTED, Plot, curve, plot
-from netloom_papers.models.locality import Locality, predict_locality
-from netloom_papers.models.torus_broadcasts import VARIANTS, Variant, torus_broadcast
+from netloom_papers.models.locality import predict_locality
+from netloom_papers.models.torus_broadcasts import (
+    VARIANTS,
+    TorusBroadcast,
+    Variant,
+    torus_broadcast,
+)
 from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions import simulate_transactions
@@ -197,13 +203,11 @@ def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.Data
         if seen is None:
             continue
         name = {key: case[key] for key in NAME}
+        model = _model(*name.values())
         name["fitted"] = tuple(name.values()) in FITTED
         points, rate = seen["points"], seen["saturation_rate"]
         for variant in VARIANTS:
-            said = torus_broadcast(
-                case["radix"], message_flits=case["flits"], vcs=case["vcs"],
-                broadcast=case["broadcast"], rate=[at["rate"] for at in points], variant=variant,
-            )  # fmt: skip
+            said = model(rate=[at["rate"] for at in points], variant=variant)
             figures = [
                 (variant, "latency", at["load"], at["rate"], at["latency"], at["ci95"], latency)
                 for at, latency in zip(points, said.latency.tolist(), strict=True)
@@ -212,6 +216,11 @@ def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.Data
             figures.append((variant, "saturation", None, rate, rate, seen["uncertainty"], limit))
             rows += [name | dict(zip(columns, each, strict=True)) for each in figures]
     return running.with_errors(rows)
+
+
+def _model(radix: int, flits: int, vcs: int, broadcast: float) -> Callable[..., TorusBroadcast]:
+    """Return what a variant predicts for a configuration, at one rate or several."""
+    return partial(torus_broadcast, radix, message_flits=flits, vcs=vcs, broadcast=broadcast)
 
 
 def mean_errors(table: pl.DataFrame) -> pl.DataFrame:
@@ -230,20 +239,6 @@ def mean_errors(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def torus_curve(
-    radix: int, flits: int, vcs: int, broadcast: float, variant: Variant, points: int = 40
-) -> tuple[Floats, Floats]:
-    """Return rates, and the latencies that a variant predicts."""
-
-    def said(rate: Any) -> Any:
-        return torus_broadcast(
-            radix, message_flits=flits, vcs=vcs, broadcast=broadcast, variant=variant, rate=rate
-        )
-
-    rates = np.linspace(0, said(0.0).saturation_rate, points + 1)[:-1]
-    return rates, said(rates).latency
-
-
 # -- locality ------------------------------------------------------------------------------------
 
 SIDE = 8
@@ -253,7 +248,10 @@ LINEAR = (
 """Rows of matrices: task (x, y) runs on the node that it is mapped to, modulo 8."""
 
 SIDES = (4, 8, 16, 32)
-"""Of the tori from which no parameter is taken."""
+SIZED = ("identity", "random")
+"""Sides of the tori from which no parameter is taken, and mappings there."""
+
+MESSAGES = ("message_rate", "message_latency")
 
 CHANNEL_LOADS = ("own", "mean")
 """Whether the model is given each mapping's channel loads, or takes all channels for alike."""
@@ -274,7 +272,7 @@ def locality_cases(*, quick: bool = False) -> list[dict[str, Any]]:
     distances = johnson.QUICK_DISTANCES if quick else johnson.NINE_DISTANCES
     mappings = [f"distance:{each:g}" for each in distances]
     mappings += [f"linear:{each}" for each in LINEAR] if not quick else []
-    sizes = product(SIDES if not quick else (), ("identity", "random"), johnson.PROTOCOLS[:1])
+    sizes = product(SIDES if not quick else (), SIZED, johnson.PROTOCOLS[:1])
     return [
         {**MACHINE, "side": side, "mapping": mapping, "protocol": protocol, "contexts": contexts}
         for side, mapping, protocol in (*product((SIDE,), mappings, johnson.PROTOCOLS), *sizes)
@@ -322,24 +320,32 @@ def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.D
     ``channel_load`` one of ``CHANNEL_LOADS``. Errors are the model's less the simulation's:
     ``rate_error`` and ``latency_error`` relative, ``latency_error_cycles`` not. Latencies are
     without the ends.
-    Groups of which not all cases are there are left out.
+    Mappings on tori of other sizes are predicted by what is regressed on the nine on 8 x 8, as in
+    figures 6 to 8. Groups of which not all cases are there are left out.
     """
     rows: list[dict[str, Any]] = []
-    for (_, kind, protocol, contexts), group in _groups(cases, found).items():
-        seen = [each for each in group.values() if each is not None]
-        if kind not in ("distance", "linear") or len(seen) < len(group):
+    groups = _groups(cases, found)
+    for (side, kind, protocol, contexts), group in groups.items():
+        nine = groups.get((SIDE, "distance", protocol, contexts), {})
+        fitted = _seen(nine if kind in SIZED else group)
+        seen = _seen(group)
+        if not (seen and fitted):
             continue
-        machines = {"regressed": _regressed(protocol, contexts, seen)}
+        rates, latencies = ([each[name] for each in fitted] for name in MESSAGES)
+        machines = {"regressed": johnson.regressed(protocol, contexts, rates, latencies)}
         if protocol != "coherence":  # c = g = 2
             fixed = johnson.FIXED_CYCLES + 2.0 * ENDS_CYCLES
             machines["known"] = johnson.multithreaded(protocol, contexts, 2.0, fixed)
+        distances = [each["distance"] for each in seen]
+        loads = {"own": np.array([each["channel_flits"] for each in seen]), "mean": 1}
         for (estimate, machine), channel_load in product(machines.items(), CHANNEL_LOADS):
-            said = _predict(machine, seen, channel_load)
+            said = predict_locality(*machine, distances, loads[channel_load])
             predicted = zip(said.message_rate.tolist(), said.message_latency.tolist(), strict=True)
             for mapping, each, (rate, latency) in zip(group, seen, predicted, strict=True):
                 load = np.array(each["channel_flits"])
                 rows.append(
                     {
+                        "nodes": side * side,
                         "protocol": protocol,
                         "contexts": contexts,
                         "kind": kind,
@@ -363,55 +369,24 @@ def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.D
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> johnson.Machine:
-    rates = [each["message_rate"] for each in seen]
-    return johnson.regressed(protocol, contexts, rates, [each["message_latency"] for each in seen])
-
-
-def _predict(machine: johnson.Machine, seen: Sequence[dict[str, Any]], load: str) -> Locality:
-    channels = np.array([each["channel_flits"] for each in seen])
-    distance = [each["distance"] for each in seen]
-    return predict_locality(*machine, distance, channels if load == "own" else 1)
-
-
-def compare_sizes(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
-    """Return one row per torus, mapping, number of contexts and source, as in figures 6 to 8.
-
-    ``source`` is ``simulated`` or ``model``, with s and offset of the nine mappings on 8 x 8 and
-    each mapping's channel loads.
-    """
-    groups = _groups(cases, found)
-    rows: list[dict[str, Any]] = []
-    for (side, kind, protocol, contexts), group in groups.items():
-        fitted = list(groups.get((SIDE, "distance", protocol, contexts), {}).values())
-        nine = [each for each in fitted if each is not None]
-        each = group.get(kind)
-        if each is None or len(nine) < len(fitted):
-            continue
-        said = _predict(_regressed(protocol, contexts, nine), [each], "own")
-        for source, rate, latency in (
-            ("simulated", each["message_rate"], each["message_latency"]),
-            ("model", float(said.message_rate[0]), float(said.message_latency[0])),
-        ):
-            row = {"nodes": side * side, "mapping": kind, "contexts": contexts, "source": source}
-            row |= {"distance": each["distance"], "message_rate": rate, "message_latency": latency}
-            rows.append(row)
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-Kind: TypeAlias = tuple[int, str, str, int]
+Group: TypeAlias = "dict[str, dict[str, Any] | None]"
 
 
 def _groups(
     cases: Sequence[running.Case], found: running.Seen
-) -> dict[Kind, dict[str, dict[str, Any] | None]]:
+) -> dict[tuple[int, str, str, int], Group]:
     """Return what is found by mapping, of each kind of mappings: side, kind, protocol, contexts."""
-    groups: dict[Kind, dict[str, dict[str, Any] | None]] = {}
+    groups: dict[tuple[int, str, str, int], Group] = {}
     for case, each in zip(cases, found, strict=True):
         kind = case["mapping"].partition(":")[0]
         key = (case["side"], kind, case["protocol"], case["contexts"])
         groups.setdefault(key, {})[case["mapping"]] = each
     return groups
+
+
+def _seen(group: Group) -> list[dict[str, Any]]:
+    """Return what is found of a group, nothing if not all of it is."""
+    return [] if None in group.values() else [each for each in group.values() if each is not None]
 
 
 # -- goals and tables ----------------------------------------------------------------------------
@@ -438,10 +413,8 @@ WORST = 3
 def parts(*, quick: bool) -> list[running.Part]:
     """Return what is simulated and compared. See ``running.run_study``."""
     tori: running.Tables = {"torus-broadcast": (compare_torus, _torus_goals, _torus_sections)}
-    locality: running.Tables = {
-        "locality": (compare_locality, _locality_goals, _locality_section),
-        "locality by size": (compare_sizes, lambda _: (), _sizes_section),
-    }
+    locality: running.Tables
+    locality = {"locality": (compare_locality, _locality_goals, _locality_sections)}
     cases = torus_cases(quick=quick), locality_cases(quick=quick)
     return [
         running.Part("broadcasts on tori", cases[0], _simulate_torus, tori),
@@ -538,7 +511,7 @@ def _locality_goals(locality: pl.DataFrame) -> Iterator[Goal]:
             )  # fmt: skip
 
 
-def _locality_section(locality: pl.DataFrame) -> Iterator[Section]:
+def _locality_sections(locality: pl.DataFrame) -> Iterator[Section]:
     errors = ((100, "rate_error"), (1, "latency_error_cycles"), (100, "latency_error"))
 
     def largest(of: pl.DataFrame) -> Iterator[str]:
@@ -546,25 +519,27 @@ def _locality_section(locality: pl.DataFrame) -> Iterator[Section]:
         for load, (times, column) in product(CHANNEL_LOADS, errors):
             yield f"{times * max(of.filter(channel_load=load)[column].abs()):.1f}"
 
+    on_64 = locality.filter(~pl.col("kind").is_in(SIZED))
     by = ("protocol", "kind", "estimate", "contexts")
     heads = (part for load in CHANNEL_LOADS for part in (f"{load}: rate %", "latency", "%"))
     yield Section(
         "Locality on torus:8x8: largest error of message rate and latency (cycles)",
         ("protocol", "mappings", "s, offset", "p", "busiest", *heads),
-        tuple(sorted(running.rows_by(locality, *by, cells=largest))),
+        tuple(sorted(running.rows_by(on_64, *by, cells=largest))),
         (
             "own, mean: with each mapping's own channel loads, and with the mean alone, as in the "
             "paper; busiest: flits/cycle on the busiest channel of all mappings",
             "mappings: nine of distances 1 to 6.1, and linear ones, which load channels alike",
         ),
     )
+    sizes = locality.filter(pl.col("kind").is_in(SIZED), channel_load="own")
+    if not len(sizes):
+        return
 
-
-def _sizes_section(sizes: pl.DataFrame) -> Iterator[Section]:
     def beside(of: pl.DataFrame) -> Iterator[str]:
-        for column in ("message_rate", "message_latency"):
-            seen, said = of[column]
-            yield from (f"{seen:.4g}", f"{said:.4g}", _percent(said / seen - 1))
+        for figure in ("rate", "latency"):
+            seen, said = of[f"simulated_{figure}"][0], of[f"predicted_{figure}"][0]
+            yield from (f"{seen:.4g}", f"{said:.4g}", _percent(of[f"{figure}_error"][0]))
 
     yield Section(
         "Locality on tori that no parameter was taken from (64 nodes apart), coherence",
@@ -603,10 +578,12 @@ def figures(result: running.StudyResult) -> Iterator[Figure]:
         for (vcs, broadcast), of in seen.filter(radix=radix).group_by(*by, maintain_order=True):
             curves, most = [], 1.5 * of["simulated"].to_numpy().max()
             for (flits,), points in of.group_by("flits", maintain_order=True):
-                name = f"M = {flits}"
+                name, model = f"M = {flits}", _model(radix, flits, vcs, broadcast)
                 curves.append(curve(name, points["rate"], points["simulated"]))
                 for variant, whose in DRAWN.items():
-                    rates, latency = torus_curve(radix, flits, vcs, broadcast, variant)
+                    limit = model(rate=0.0, variant=variant).saturation_rate
+                    rates = np.linspace(0, limit, 41)[:-1]
+                    latency = model(rate=rates, variant=variant).latency
                     shown = latency <= most
                     curves.append(curve(name, rates[shown], latency[shown], whose))
             axes = "messages/node/cycle", "cycles"

@@ -218,7 +218,7 @@ def test_the_whole_study(small):
     assert len(one) == 2
     assert all(goal.met for goal in one)
     assert len(json.dumps(small.to_dict())) > 1000
-    assert small.table()["table"].unique().len() == 3
+    assert small.table()["table"].unique().len() == 2
     assert small.table().schema["load"] == pl.Float64
     assert small.sentence in repr(small)
     assert small.to_dict()["verdict"]["sentence"] == small.sentence
