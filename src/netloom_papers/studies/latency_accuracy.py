@@ -57,12 +57,6 @@ GOALS = {"saturation": 8.0, 0.3: 2.0, 0.6: 4.0, 0.85: 10.0}
 
 WORST_UNFLAGGED = 20.0
 
-OF_THE_NETWORK = (
-    "on", "vcs", "packet_flits", "buffer_flits", "channel_cycles", "router", "switching",
-    "oldest_first", "failed_channels", "seed",
-)  # fmt: skip
-"""Fields of a configuration that are also those of a question."""
-
 FIELDS = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
 """Those that a table of errors shows."""
 
@@ -202,9 +196,9 @@ def _covered(errors: pl.Series, within: float) -> str:
 
 def asked(case: running.Case) -> dict[str, Any]:
     """Return the fields of a configuration as those of a question about it."""
-    return {name: case[name] for name in OF_THE_NETWORK if name in case} | {
-        "traffic": traffic_of(case)
-    }
+    own = ("part", "loads", *EFFORT)
+    fields = {name: value for name, value in case.items() if name not in own}
+    return fields | {"traffic": traffic_of(case)}
 
 
 def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | None:

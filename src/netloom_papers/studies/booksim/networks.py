@@ -34,7 +34,7 @@ from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.ways import shortest_ways
 from netloom.topology import Topology, topology
 from netloom.topology.core import TreeShape, attach_hosts
-from netloom.topology.families import check_sizes
+from netloom.topology.families import check_sizes, linked
 from netloom.topology.subnets.files import read_fabric
 from netloom.workload import Traffic, parse_traffic
 from netloom.workload.traffic.patterns import merged, weighted
@@ -121,19 +121,23 @@ def network(shape: Shape) -> Topology:
 
 
 def _made(
-    shape: Shape, num_routers: int, source: Ints, target: Ints, part: Any, hosts: Ints, **more: Any
+    shape: Shape, net: Topology, part: Any = None, *, hosts: Ints | None = None, **more: Any
 ) -> Topology:
-    """Return the network of channels between routers, numbered as there.
+    """Return a network with its channels numbered as there.
 
-    The channels that leave a router are in the order of ``part``, then of the routers they enter.
-    ``hosts`` is the router of each host. ``more``: ``channel_cycles`` and ``cycles``, 1 by default,
-    of channels between routers and of hosts, and other arguments of ``attach_hosts``.
+    Those that leave a router are in the order of ``part``, then of the routers they enter: to
+    routers of higher numbers first, if no parts are given. ``hosts`` is the router of each host,
+    that of ``net`` if not given. ``more``: ``channel_cycles`` and ``cycles``, 1 by default, of
+    channels between routers and of hosts.
     """
+    source, target = net.channel_source, net.channel_target
     cycles = np.broadcast_to(more.pop("channel_cycles", 1), len(source))
-    order = np.lexsort((target, np.broadcast_to(part, len(source)), source))
+    order = np.lexsort((target, target < source if part is None else part, source))
     ends = np.stack([source, target, cycles])[:, order].astype(np.int32)
-    routers = Topology(shape.name, num_routers, ends[0], ends[1], channel_cycles=ends[2])
-    return attach_hosts(routers, hosts, name=shape.name, **more)
+    routers = Topology(shape.name, net.num_routers, ends[0], ends[1], channel_cycles=ends[2])
+    out_of = net.ejection_router if hosts is None else hosts
+    into = net.injection_router if hosts is None else hosts
+    return attach_hosts(routers, into, name=shape.name, ejection=out_of, **more)
 
 
 def _tree(shape: Shape) -> Topology:
@@ -143,9 +147,8 @@ def _tree(shape: Shape) -> Topology:
     assert isinstance(net.family, TreeShape)
     ends = np.cumsum([net.family.width(level + 1) for level in range(shape.n)])
     own = np.argsort(np.concatenate(np.split(np.arange(net.num_routers), ends)[::-1]))
-    source, target = own[net.channel_source], own[net.channel_target]
-    hosts = own[net.injection_router]
-    return _made(shape, net.num_routers, source, target, target < source, hosts)
+    turned = Topology("", net.num_routers, own[net.channel_source], own[net.channel_target])
+    return _made(shape, turned, hosts=own[net.injection_router])
 
 
 def _tree4(shape: Shape) -> Topology:
@@ -153,16 +156,7 @@ def _tree4(shape: Shape) -> Topology:
     link = np.arange(32)  # of either level: 8 · 4 and 16 · 2
     low = np.concatenate([4 + link // 4, 12 + link // 2])
     high = np.concatenate([link % 4, 4 + link // 8 * 2 + link % 2])
-    source, target = np.concatenate([low, high]), np.concatenate([high, low])
-    return _made(shape, 28, source, target, target < source, 12 + np.arange(64) // 4)
-
-
-def _fly(shape: Shape) -> Topology:
-    """Make a butterfly: hosts inject at the first stage and receive at the last."""
-    net = topology(f"butterfly:{shape.k}x{shape.n}")
-    ends = net.channel_source, net.channel_target
-    hosts, last = net.injection_router, net.ejection_router
-    return _made(shape, net.num_routers, *ends, 0, hosts, ejection=last)
+    return _made(shape, linked("", 28, low, high), hosts=12 + np.arange(64) // 4)
 
 
 def _dragonfly(shape: Shape) -> Topology:
@@ -171,9 +165,8 @@ def _dragonfly(shape: Shape) -> Topology:
     if shape.n != 1:
         raise InputError(shape.name, f"n = {shape.n}", "n = 1")
     net = topology(f"dragonfly:{p}x{2 * p}x{p}")
-    ends, far = (net.channel_source, net.channel_target), _leaves_group(shape, net)
-    cycles = np.where(far, GLOBAL_CYCLES, LOCAL_CYCLES)
-    return _made(shape, net.num_routers, *ends, far, net.injection_router, channel_cycles=cycles)
+    far = _leaves_group(shape, net)
+    return _made(shape, net, far, channel_cycles=np.where(far, GLOBAL_CYCLES, LOCAL_CYCLES))
 
 
 def _leaves_group(shape: Shape, net: Topology) -> Ints:
@@ -194,8 +187,8 @@ def _flatfly(shape: Shape) -> Topology:
     length = xr * (np.abs(source % x - target % x) + np.abs(source // x - target // x))
     hosts = _on_floor(shape, net.num_routers)
     cycles: Any = (length, _host_cycles(shape, len(hosts))) if shape.by_length else (1, 1)
-    ends, own = (source, target), dict(zip(("channel_cycles", "cycles"), cycles, strict=True))
-    return _made(shape, net.num_routers, *ends, _digit(shape, net), hosts, **own)
+    own = dict(zip(("channel_cycles", "cycles"), cycles, strict=True))
+    return _made(shape, net, _digit(shape, net), hosts=hosts, **own)
 
 
 def _digit(shape: Shape, net: Topology) -> Ints:
@@ -249,8 +242,8 @@ def _cmesh(shape: Shape) -> Topology:
         links.append([router, target, 0 * router + port, np.where(inside, 2, k)])
     source, target, ports, length = np.concatenate(links, axis=1)
     hosts = _on_floor(shape._replace(x=k), k * k)
-    cycles = length if shape.by_length else 1
-    return _made(shape, k * k, source, target, ports, hosts, channel_cycles=cycles)
+    net, cycles = Topology("", k * k, source, target), length if shape.by_length else 1
+    return _made(shape, net, ports, hosts=hosts, channel_cycles=cycles)
 
 
 def _anynet(shape: Shape) -> Topology:
@@ -269,7 +262,7 @@ KINDS: dict[str, Callable[[Shape], Topology]] = {
     "flatfly": _flatfly,
     "cmesh": _cmesh,
     "dragonflynew": _dragonfly,
-    "fly": _fly,
+    "fly": lambda shape: _made(shape, topology(f"butterfly:{shape.k}x{shape.n}")),
     "tree4": _tree4,
     "qtree": _tree,
     "anynet": _anynet,
