@@ -80,6 +80,7 @@ from netloom.base.arrays import Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
 from netloom_papers.exhibits import MODELLED, PRINTED, Plot, curve, plot
+from netloom_papers.ledger import published
 from netloom_papers.models.locality import predict_locality
 from netloom_papers.models.torus_broadcasts import (
     VARIANTS,
@@ -121,13 +122,7 @@ EFFORT: dict[str, Any] = {
 }
 """How a configuration is simulated."""
 
-FITTED = frozenset({
-    (8, 32, 3, 0.04), (8, 32, 3, 0.0), (8, 32, 3, 0.02), (8, 32, 5, 0.04), (8, 32, 5, 0.0),
-    (8, 16, 3, 0.02), (8, 64, 3, 0.02), (8, 32, 4, 0.02), (16, 32, 3, 0.02), (16, 32, 3, 0.0),
-    (8, 64, 5, 0.02), (10, 32, 3, 0.04), (8, 48, 4, 0.04), (16, 32, 5, 0.02), (16, 16, 3, 0.04),
-    (10, 16, 5, 0.0), (10, 64, 4, 0.02), (16, 64, 3, 0.0), (16, 64, 5, 0.04), (8, 16, 5, 0.04),
-    (8, 16, 4, 0.0),
-})  # fmt: skip
+FITTED = frozenset(map(tuple, published("shahrabi")["fitted on"]))
 """Configurations (k, M, V, β) that the one fitted constant of the default variant was chosen on."""
 
 
