@@ -332,7 +332,10 @@ def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.D
             fixed = johnson.FIXED_CYCLES + 2.0 * ENDS_CYCLES
             machines["known"] = johnson.multithreaded(protocol, contexts, 2.0, fixed)
         distances = [each["distance"] for each in seen]
-        loads = {"own": np.array([each["channel_flits"] for each in seen]), "mean": 1}
+        loads: dict[str, Any] = {
+            "own": np.array([each["channel_flits"] for each in seen]),
+            "mean": 1,
+        }
         for (estimate, machine), channel_load in product(machines.items(), CHANNEL_LOADS):
             said = predict_locality(*machine, distances, loads[channel_load])
             predicted = zip(said.message_rate.tolist(), said.message_latency.tolist(), strict=True)

@@ -287,7 +287,8 @@ def worst(table: pl.DataFrame, most: int, column: str = "error") -> list[dict[st
     import polars as pl
 
     size = pl.col(column).abs()
-    return table.sort(size, descending=True, nulls_last=True).head(most).to_dicts()
+    order = table.sort(size, descending=True, nulls_last=True, maintain_order=True)
+    return order.head(most).to_dicts()
 
 
 def with_errors(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

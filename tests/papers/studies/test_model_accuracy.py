@@ -28,22 +28,6 @@ def locality_case(mapping, contexts=1, side=4, **changes):
     return model_accuracy.MACHINE | case | changes
 
 
-def test_what_was_simulated_is_not_simulated_again(tmp_path):
-    file, asked = tmp_path / "new" / "kept.jsonl", []
-
-    def simulate(case, stopped):
-        asked.append(case["number"])
-        return None if case["number"] == 3 else {"double": 2 * case["number"]}
-
-    cases = [{"number": number} for number in range(1, 5)]
-    found = simulate_all(cases[:3], simulate, file, "numbers")
-    assert found == [{"double": 2}, {"double": 4}, None]  # the third was stopped
-    assert sorted(asked) == [1, 2, 3]
-    asked.clear()
-    simulate_all([*cases[:2], cases[3]], simulate, file, "numbers")
-    assert asked == [4]
-
-
 def test_a_line_that_was_cut_off_is_simulated_again(tmp_path):
     file = tmp_path / "kept.jsonl"
     cases = [{"number": 1}, {"number": 2}]
