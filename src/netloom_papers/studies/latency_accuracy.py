@@ -306,19 +306,18 @@ def draw(name: str, seed: int, count: int) -> list[dict[str, Any]]:
 def draw_elsewhere(seed: int, count: int) -> list[dict[str, Any]]:
     """Return so many configurations of each kind in ``ELSEWHERE``."""
     found = []
-    for number in range(count):
-        for place, kind in enumerate(ELSEWHERE):
-            rng = np.random.default_rng([seed, number, place])
-            case = _drawn(kind, LARGE if kind == "large" else NETWORKS, rng)
-            if kind == "virtual-cut-through":
-                case["switching"] = kind
-                case["buffer_flits"] = max(case["buffer_flits"], case["packet_flits"])
-            elif kind == "faults":
-                case["failed_channels"] = _links(case["on"], rng)
-                case["vcs"] = max(case["vcs"], 2)
-            elif kind == "oldest first":
-                case["oldest_first"] = True
-            found.append(case)
+    for number, (place, kind) in product(range(count), enumerate(ELSEWHERE)):
+        rng = np.random.default_rng([seed, number, place])
+        case = _drawn(kind, LARGE if kind == "large" else NETWORKS, rng)
+        if kind == "virtual-cut-through":
+            case["switching"] = kind
+            case["buffer_flits"] = max(case["buffer_flits"], case["packet_flits"])
+        elif kind == "faults":
+            case["failed_channels"] = _links(case["on"], rng)
+            case["vcs"] = max(case["vcs"], 2)
+        elif kind == "oldest first":
+            case["oldest_first"] = True
+        found.append(case)
     return found
 
 

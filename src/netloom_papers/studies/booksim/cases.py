@@ -88,6 +88,8 @@ IDLE, AT_50, AT_80, SATURATION, PEAK = (
 )
 """What is measured of a configuration."""
 
+PARTS = {AT_50: 0.5, AT_80: 0.8}
+
 SEEDS = (1, 2, 3, 4)
 
 MOST_DRAIN = 20_000
@@ -306,18 +308,14 @@ def case_of(
     )
     said = {item: line.positive(column) for item, column in columns.items() if values.get(column)}
     if SATURATION not in said:
-        said = {item: value for item, value in said.items() if item not in (AT_50, AT_80)}
+        said = {item: value for item, value in said.items() if item not in PARTS}
     case = Case(name, said, made, model, sent, flits, virtual, difference)
     if period := line.whole("sample_period", 0):
         times = Window(WARM_UP * period, MEASURED * period)
         idle = Window(*(IDLE_TIMES * cycles for cycles in times))
         case = replace(case, idle=idle, window=times, gives_up=True)
-    parts = {AT_50: 0.5, AT_80: 0.8}
-    asked = {
-        item: Asked(part * said[SATURATION], case.window)
-        for item, part in parts.items()
-        if item in said
-    }
+    loads = {item: part * said[SATURATION] for item, part in PARTS.items() if item in said}
+    asked = {item: Asked(load, case.window) for item, load in loads.items()}
     crossed = line.positive(CROSSED) if values.get(CROSSED) else None
     return replace(case, asked=asked, routers_crossed=crossed)
 

@@ -569,11 +569,8 @@ def _by_ports(network: Topology, ports: Ints) -> tables.NextPorts:
             break
         hops += moved != at
         at = moved
-    endless = np.argwhere(ahead[at, goal] != at).tolist()
-    if endless:
-        found = (
-            f"packets from router {endless[0][0]} to {endless[0][1]} that go to and fro for ever"
-        )
+    for one, other in np.argwhere(ahead[at, goal] != at).tolist():
+        found = f"packets from router {one} to {other} that go to and fro for ever"
         raise InputError(network.name, found, "another routing")
     starts = np.where(ports < 0, 0, 2 * ports + 1).astype(np.int32)
     lists = np.stack([np.ones(outward.shape[1]), np.arange(outward.shape[1])], axis=1)
@@ -717,7 +714,6 @@ def _near_border(shape: Shape, network: Topology) -> tables.NextPorts:
 
 
 _falling = partial(_by_digits, falling=True)
-_y_first = partial(_on_grid, y_first=True)
 _any_express = partial(_on_grid, express=2)
 
 ROUTINGS: dict[str, dict[str, str | Making]] = {
@@ -734,7 +730,7 @@ ROUTINGS: dict[str, dict[str, str | Making]] = {
         "dor": _any_vc(_near_border),
         "dor_no_express": _any_vc(_on_grid),
         "xy_yx": _two_orders(_any_express, partial(_any_express, y_first=True)),
-        "xy_yx_no_express": _two_orders(_on_grid, _y_first),
+        "xy_yx_no_express": _two_orders(_on_grid, partial(_on_grid, y_first=True)),
     },
     "dragonflynew": {"min": _dragonfly_min, "ugal": _dragonfly_ugal},
     "fly": {"dest_tag": _any_vc(_shortest)},
