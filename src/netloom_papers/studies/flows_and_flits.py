@@ -230,8 +230,8 @@ def _compared(said: Floats, true: Floats) -> dict[str, Any]:
 
 def parts(*, quick: bool) -> list[running.Part]:
     """Return what is simulated and compared. See ``running.run_study``."""
-    tables = {"flows": (compare, _goals, _sections)}
-    return [running.Part("flows and flits", cases(quick=quick), simulated, tables)]
+    how = simulated, compare, _goals, _sections
+    return [running.Part("flows", "flows and flits", cases(quick=quick), *how)]
 
 
 def compare(asked: Sequence[Any], found: running.Seen) -> pl.DataFrame:

@@ -112,8 +112,8 @@ def parts(*, quick: bool) -> list[running.Part]:
     ]
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
-    tables = {"latency": (compare, _goals, _sections)}
-    return [running.Part("latency accuracy", cases, simulated, tables)]
+    how = simulated, compare, _goals, _sections
+    return [running.Part("latency", "latency accuracy", cases, *how)]
 
 
 def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:

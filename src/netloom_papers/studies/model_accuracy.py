@@ -410,13 +410,12 @@ WORST = 3
 
 def parts(*, quick: bool) -> list[running.Part]:
     """Return what is simulated and compared. See ``running.run_study``."""
-    tori: running.Tables = {"torus-broadcast": (compare_torus, _torus_goals, _torus_sections)}
-    locality: running.Tables
-    locality = {"locality": (compare_locality, _locality_goals, _locality_sections)}
-    cases = torus_cases(quick=quick), locality_cases(quick=quick)
+    tori = _simulate_torus, compare_torus, _torus_goals, _torus_sections
+    locality = _simulate_locality, compare_locality, _locality_goals, _locality_sections
+    mapped = locality_cases(quick=quick)
     return [
-        running.Part("broadcasts on tori", cases[0], _simulate_torus, tori),
-        running.Part("transactions on tori", cases[1], _simulate_locality, locality),
+        running.Part("torus-broadcast", "broadcasts on tori", torus_cases(quick=quick), *tori),
+        running.Part("locality", "transactions on tori", mapped, *locality),
     ]
 
 

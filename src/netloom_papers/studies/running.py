@@ -188,29 +188,30 @@ class StudyResult:
         return "\n".join([*lines, self.sentence])
 
 
-Tables: TypeAlias = (
-    "Mapping[str, tuple[Callable[[Sequence[Case], Seen], pl.DataFrame], "
-    "Callable[[pl.DataFrame], Iterable[Goal]], Callable[[pl.DataFrame], Iterable[Section]]]]"
-)
-
-
 class Part(NamedTuple):
     """What is simulated in a study in one go, and what is said of it.
 
     Attributes
     ----------
+    table
+        The name of the table that is made.
     what
         Said of the progress.
     cases, simulate
         As ``simulate_all`` takes them.
-    tables
-        By name, what makes a table of errors, and its goals and sections if it has rows.
+    compare
+        Makes the table of errors.
+    goals, sections
+        What is wanted and shown of a table that has rows.
     """
 
+    table: str
     what: str
     cases: Sequence[Case]
     simulate: Simulate
-    tables: Tables
+    compare: Callable[[Sequence[Case], Seen], pl.DataFrame]
+    goals: Callable[[pl.DataFrame], Iterable[Goal]]
+    sections: Callable[[pl.DataFrame], Iterable[Section]]
 
 
 def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None) -> StudyResult:
@@ -234,22 +235,19 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
     if name not in STUDIES:
         raise InputError("study", f"'{name}'", f"one of {', '.join(STUDIES)}")
     path = Path("out") / f"{name}.jsonl" if kept is None else Path(kept)
-    parts: Iterable[Part] = import_module(f"netloom_papers.studies.{STUDIES[name].module}").parts(
-        quick=quick
-    )
+    module = import_module(f"netloom_papers.studies.{STUDIES[name].module}")
+    parts: Iterable[Part] = module.parts(quick=quick)
     found: list[dict[str, Any] | None] = []
-    goals, sections = list[Goal](), list[Section]()
-    tables = dict[str, Any]()
+    tables, goals, sections = dict[str, Any](), list[Goal](), list[Section]()
     for part in parts:
         seen: Seen = [None] * len(part.cases)
         if None not in found:  # else Ctrl-C has said to stop
             seen = simulate_all(part.cases, part.simulate, path, part.what)
         found += seen
-        for title, (compare, goals_of, sections_of) in part.tables.items():
-            tables[title] = compare(part.cases, seen)
-            if len(tables[title]):
-                goals += goals_of(tables[title])
-                sections += sections_of(tables[title])
+        table = tables[part.table] = part.compare(part.cases, seen)
+        if len(table):
+            goals += part.goals(table)
+            sections += part.sections(table)
     return StudyResult(
         name=name,
         quick=quick,
