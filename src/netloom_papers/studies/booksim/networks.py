@@ -184,11 +184,12 @@ def _flatfly(shape: Shape) -> Topology:
         raise InputError(shape.name, f"n = {n}, x = {x}", "n of at most 4, x of at least 1")
     net = topology(f"hyperx:{'x'.join([str(k)] * n)}/{shape.c}")
     source, target = net.channel_source, net.channel_target
+    digit, hosts = _digit(shape, net), _on_floor(shape, net.num_routers)
+    if not shape.by_length:
+        return _made(shape, net, digit, hosts=hosts)
     length = xr * (np.abs(source % x - target % x) + np.abs(source // x - target // x))
-    hosts = _on_floor(shape, net.num_routers)
-    cycles: Any = (length, _host_cycles(shape, len(hosts))) if shape.by_length else (1, 1)
-    own = dict(zip(("channel_cycles", "cycles"), cycles, strict=True))
-    return _made(shape, net, _digit(shape, net), hosts=hosts, **own)
+    away = _host_cycles(shape, len(hosts))
+    return _made(shape, net, digit, hosts=hosts, channel_cycles=length, cycles=away)
 
 
 def _digit(shape: Shape, net: Topology) -> Ints:
@@ -598,11 +599,10 @@ def _deciding(
     See ``by_hop.tables.HopTables`` for ``keep``, ``leave``, ``turn`` and ``none``.
     """
     state = np.arange(len(plain.vcs))
-    alike = np.ones(len(plain.vcs), np.int16)
-    return plain._replace(
-        decides=(state == 0).astype(np.int8), to_aux=(state == away).astype(np.int8),
-        keep=keep * alike, leave=leave * alike, turn=turn * alike, none=none * alike,
-    )  # fmt: skip
+    flags = [(state == each).astype(np.int8) for each in (0, away)]
+    after = [np.full(len(state), each, np.int16) for each in (keep, leave, turn, none)]
+    plain = plain._replace(decides=flags[0], to_aux=flags[1])
+    return plain._replace(keep=after[0], leave=after[1], turn=after[2], none=after[3])
 
 
 def _needs(network: Topology, num_vcs: int, least: int, most: int = 64) -> None:
