@@ -113,19 +113,6 @@ def ends(walker, source, target):
     return int(net.injection_router[source]), int(net.ejection_router[target])
 
 
-@pytest.mark.parametrize("function", ["nca", "anca"])
-def test_fat_trees_go_up_as_far_as_needed_by_any_port(function):
-    walker = Walker(FAT, function)
-    tops = Counter()
-    for source, target, way in walker.walks():
-        climbed = next(up for up in range(3) if source // 4 ** (up + 1) == target // 4 ** (up + 1))
-        levels = [router // 16 for router in routers(way)]
-        assert levels == [2, 1, 0][: climbed + 1] + [0, 1, 2][3 - climbed :]
-        assert all(vcs == EVERY for _, vcs in way)
-        tops[min(routers(way))] += climbed == 2
-    assert set(tops) >= set(range(16))  # all roots
-
-
 def test_of_two_ports_the_less_used_is_taken():
     walker = Walker(FAT, "anca")
     for port in (0, 1, 2):
@@ -409,5 +396,4 @@ def test_every_function_is_walked():
         for function in ROUTINGS[shape.kind]:
             vcs = 3 if shape == DRAGON else 4
             for source, target, way in (walker := Walker(shape, function, vcs)).walks(40):
-                assert routers(way)[0] == walker.net.injection_router[source]
-                assert routers(way)[-1] == walker.net.ejection_router[target]
+                assert (routers(way)[0], routers(way)[-1]) == ends(walker, source, target)
