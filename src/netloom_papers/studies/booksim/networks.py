@@ -57,8 +57,8 @@ class Shape(NamedTuple):
     kind
         ``topology``: one of ``KINDS``.
     k, n, c, x, xr
-        Parameters by their names there: routers per side or ports, dimensions or levels, hosts per
-        router, routers per side of the floor plan, hosts per side of a router.
+        Parameters by their names there, each at least 1: routers per side or ports, dimensions or
+        levels, hosts per router, routers per side of the floor plan, hosts per side of a router.
     by_length
         ``use_noc_latency``: whether the latency of flatfly's and cmesh's channels is their length.
     file
@@ -100,8 +100,7 @@ def network(shape: Shape) -> Topology:
     Raises
     ------
     InputError
-        If there is no such kind, it would fail there with these parameters, or a file of an
-        anynet cannot be read.
+        If it would fail there with these parameters, or a file of an anynet cannot be read.
 
     Examples
     --------
@@ -111,10 +110,6 @@ def network(shape: Shape) -> Topology:
     >>> flat.injection_router[[0, 1, 2, 8, 9]], sorted(set(flat.channel_cycles.tolist()))
     (array([0, 0, 1, 0, 0], dtype=int32), [1, 2, 4, 6])
     """
-    if shape.kind not in KINDS:
-        raise InputError("topology", f"'{shape.kind}'", f"one of {', '.join(KINDS)}")
-    if shape.kind != "anynet" and min(shape.k, shape.n, shape.c) < 1:
-        raise InputError(shape.name, "a number below 1", "k, n and c of at least 1")
     if shape.kind in ("tree4", "qtree") and (shape.k, shape.n) != (4, 3):
         raise InputError(shape.name, f"k = {shape.k}, n = {shape.n}", "k = 4, n = 3")
     return KINDS[shape.kind](shape)
@@ -451,8 +446,8 @@ def routing_of(
     Raises
     ------
     InputError
-        If there is no such function, it would fail there with so many VCs, packets would go to and
-        fro for ever, or its tables would be too large.
+        If it would fail there with so many VCs, packets would go to and fro for ever, or its tables
+        would be too large.
 
     Examples
     --------
@@ -460,9 +455,6 @@ def routing_of(
     >>> routing_of(shape, network(shape), "anca", 4)[0].uses_credits
     True
     """
-    if function not in ROUTINGS[shape.kind]:
-        known = ", ".join(ROUTINGS[shape.kind])
-        raise InputError("routing", f"'{function}'", f"one of {known}")
     making = ROUTINGS[shape.kind][function]
     if isinstance(making, str):
         differs = NETLOOM_PARTS if function in TWO_CLASSES and num_vcs % 2 else ""

@@ -378,7 +378,6 @@ def test_an_odd_number_of_vcs_shares_the_middle_one():
 @pytest.mark.parametrize(
     ("shape", "function", "vcs", "message"),
     [
-        (FAT, "min", 4, "routing: found 'min'; expected one of nca, anca"),
         (FLAT, "xyyx", 1, "1 VC; expected at least 2 VCs"),
         (DRAGON, "min", 1, "1 VC; expected at least 2 VCs"),
         (DRAGON, "ugal", 4, "4 VCs; expected 3 VCs"),
