@@ -459,7 +459,7 @@ def _speeds(quick: bool) -> dict[str, Floats]:
             ).point
             seconds = process_time() - begin
             assert point.times is not None
-            moved = point.cycles * nodes * point.average_node
+            moved = point.cycles * nodes * point.times.average_node
             measured.append((traffic, point.cycles / seconds, 1e6 * seconds / moved))
         found[f"{name}, {nodes} nodes"] = np.array(measured).T
     return found

@@ -12,19 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from math import isqrt
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows, trust
 from netloom.simulation.network.routers import Router
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.topology import Cube, Topology, topology
+from netloom.topology import Cube, Topology, topology, torus
 from netloom.workload.programs.messages import Given, Messages, messages
 from netloom_papers.studies import running
 
@@ -59,9 +58,6 @@ on 2. On 2 VCs of 4 flits, which do not fill a channel. One worm a message on 4 
 FILLING = [name for name in SWITCHES if name != "few credits"]
 """Routers whose buffers can keep a channel busy."""
 
-BANDS = (5, 10, 25)
-"""Per cent within which cases are counted."""
-
 MISSED, WIDE = 10.0, 60.0
 """Of 100 judging cases, how many ends may be beyond the estimate, and told with more than 10 %."""
 
@@ -80,92 +76,72 @@ SHARINGS = {
 SHORT_FLITS, SOME, CROWD = 4, 8, 16
 
 
-class Sent(NamedTuple):
-    """Who sends what to whom, all at cycle 0, in the order of rows."""
-
-    source: Ints
-    target: Ints
-    flits: Any
+Sent: TypeAlias = tuple[Any, Any, Any]
+"""Sources, targets and flits of messages, all at cycle 0, in the order of rows."""
 
 
-def _plain(source: Any, target: Any, flits: Any) -> Sent:
-    """Leave out what hosts would send to themselves."""
-    other = source != target
-    return Sent(source[other], target[other], flits[other] if np.ndim(flits) else flits)
+def _cube(net: Topology) -> Cube:
+    """Return the sides of a network. The hosts of one that has none are a ring."""
+    return net if isinstance(net, Cube) else torus(net.num_hosts)
 
 
 def _permuted(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
-    return _plain(np.arange(net.num_hosts), rng.permutation(net.num_hosts), flits)
+    return np.arange(net.num_hosts), rng.permutation(net.num_hosts), flits
+
+
+def _complement(net: Topology, _: np.random.Generator, flits: int) -> Sent:
+    return np.arange(net.num_hosts), np.arange(net.num_hosts)[::-1], flits
 
 
 def _transposed(net: Topology, _: np.random.Generator, flits: int) -> Sent:
     side = isqrt(net.num_hosts)
     hosts = np.arange(side * side)
-    return _plain(hosts, hosts.reshape(side, side).T.ravel(), flits)
-
-
-def _complement(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    hosts = np.arange(net.num_hosts)
-    return _plain(hosts, hosts[::-1], flits)
+    return hosts, hosts.reshape(side, side).T.ravel(), flits
 
 
 def _tornado(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    hosts = np.arange(net.num_hosts)
-    ring = net.sides[-1] if isinstance(net, Cube) else net.num_hosts
+    hosts, ring = np.arange(net.num_hosts), _cube(net).sides[-1]
     place = hosts % ring
-    return _plain(hosts, hosts - place + (place + (ring + 1) // 2 - 1) % ring, flits)
+    return hosts, hosts - place + (place + (ring + 1) // 2 - 1) % ring, flits
 
 
 def _incast(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
     many = min(CROWD, net.num_hosts // 2)
     source = rng.choice(np.arange(1, net.num_hosts), many, replace=False)
-    return Sent(source, np.zeros(many, np.int64), flits)
+    return source, np.zeros(many, np.int64), flits
 
 
 def _victims(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
-    crowd = _incast(net, rng, flits)
-    rest = np.setdiff1d(np.arange(1, net.num_hosts), crowd.source)
-    others = _plain(rest, rng.permutation(rest), flits)
-    source = np.concatenate([crowd.source, others.source])
-    return Sent(source, np.concatenate([crowd.target, others.target]), flits)
+    source, target, _ = _incast(net, rng, flits)
+    rest = np.setdiff1d(np.arange(1, net.num_hosts), source)
+    ends = np.append(source, rest), np.append(target, rng.permutation(rest))
+    return *ends, flits
 
 
 def _halo(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    sides = net.sides if isinstance(net, Cube) else (net.num_hosts,)
-    wraps = net.wraps if isinstance(net, Cube) else (True,)
-    hosts = np.arange(net.num_hosts)
-    grid = hosts.reshape(sides)
-    source, target = [], []
-    for axis, way in product(reversed(range(len(sides))), (1, -1)):
-        to = np.roll(grid, -way, axis).ravel()
-        there = wraps[axis] | ((to - hosts) * way > 0)
-        source.append(hosts[there])
-        target.append(to[there])
-    return _plain(np.concatenate(source), np.concatenate(target), flits // 4)
+    cube, hosts, ends = _cube(net), np.arange(net.num_hosts), []
+    for axis, way in product(reversed(range(len(cube.sides))), (1, -1)):
+        to = np.roll(hosts.reshape(cube.sides), -way, axis).ravel()
+        ends.append(np.stack([hosts, to])[:, cube.wraps[axis] | ((to - hosts) * way > 0)])
+    return *np.concatenate(ends, axis=1), flits // 4
 
 
 def _random(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
     count = 3 * net.num_hosts
     source = rng.integers(0, net.num_hosts, count)
     target = (source + rng.integers(1, net.num_hosts, count)) % net.num_hosts
-    return Sent(source, target, rng.integers(flits // 20, flits, count))
+    return source, target, rng.integers(flits // 20, flits, count)
 
 
-def _shifted(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    hosts = np.arange(net.num_hosts)
-    source, step = np.tile(hosts, net.num_hosts - 1), np.repeat(hosts[1:], net.num_hosts)
-    return Sent(source, (source + step) % net.num_hosts, flits // 32)
-
-
-def _one_order(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    hosts = np.arange(net.num_hosts)
-    return _plain(np.tile(hosts, net.num_hosts), np.repeat(hosts, net.num_hosts), flits // 32)
+def _to_all(net: Topology, flits: int, *, shifted: bool) -> Sent:
+    source, step = (each.ravel() for each in np.mgrid[: net.num_hosts, : net.num_hosts][::-1])
+    return source, (source * shifted + step) % net.num_hosts, flits // 32
 
 
 def _short(net: Topology, rng: np.random.Generator, _: int) -> Sent:
     source = np.repeat(np.arange(net.num_hosts), SOME)
     target = (source + rng.integers(1, net.num_hosts, len(source))) % net.num_hosts
-    return Sent(source, target, SHORT_FLITS)
+    return source, target, SHORT_FLITS
 
 
 PATTERNS: dict[str, Callable[[Topology, np.random.Generator, int], Sent]] = {
@@ -177,11 +153,12 @@ PATTERNS: dict[str, Callable[[Topology, np.random.Generator, int], Sent]] = {
     "incast, victims": _victims,
     "halo": _halo,
     "random": _random,
-    "all-to-all, shifted": _shifted,
-    "all-to-all, one order": _one_order,
+    "all-to-all, shifted": lambda net, _, flits: _to_all(net, flits, shifted=True),
+    "all-to-all, one order": lambda net, _, flits: _to_all(net, flits, shifted=False),
     "short messages": _short,
 }
 """Patterns by name. ``incast, victims``: those who are not part of the incast send to each other.
+What hosts would send to themselves is left out.
 """
 
 PERMUTATIONS = 3
@@ -206,8 +183,10 @@ def table_of(case: running.Case) -> Messages:
     """Return the messages of a case."""
     net = _network(case["on"])
     rng = np.random.default_rng([case["seed"], list(PATTERNS).index(case["pattern"])])
-    sent = PATTERNS[case["pattern"]](net, rng, case["flits"])
-    return messages(net.num_hosts, **sent._asdict())
+    source, target, flits = PATTERNS[case["pattern"]](net, rng, case["flits"])
+    other = source != target
+    sent = np.broadcast_to(flits, len(source))[other]
+    return messages(net.num_hosts, source=source[other], target=target[other], flits=sent)
 
 
 def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | None:
@@ -231,7 +210,7 @@ def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | 
     arrived = engine.rows["arrived"].astype(np.float64)
     head = (network.zero_load_latencies(engine.rows) - table.flits).astype(np.float64)
     links = flow_network(net, latency=0.0)
-    found: dict[str, Any] = {"end": float(arrived.max()), "messages": len(table)}
+    found: dict[str, Any] = {"end": float(arrived.max())}
     for sharing, law in SHARINGS.items():
         run = run_flows(links, parse_routing(name, net), table, law)
         found[sharing] = _compared(run.arrived + head, arrived)
@@ -249,12 +228,10 @@ def _compared(said: Floats, true: Floats) -> dict[str, Any]:
     return {"end": float(said.max()), "each": each, "alike": alike}
 
 
-def run(*, quick: bool, kept: Path) -> running.StudyResult:
-    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
-    asked = cases(quick=quick)
-    return running.simulated_study(
-        "flows-and-flits", asked, simulated, compare, _goals, _sections, quick=quick, kept=kept
-    )
+def parts(*, quick: bool) -> list[running.Part]:
+    """Return what is simulated and compared. See ``running.run_study``."""
+    how = simulated, compare, _goals, _sections
+    return [running.Part("flows", "flows and flits", cases(quick=quick), *how)]
 
 
 def compare(asked: Sequence[Any], found: running.Seen) -> pl.DataFrame:
@@ -286,24 +263,18 @@ def compare(asked: Sequence[Any], found: running.Seen) -> pl.DataFrame:
 
 def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
     judging = table.filter(pl.col("router").is_in(FILLING), part="judge", sharing="in order")
-    told = judging.filter(pl.col("within").is_not_null())
+    told = judging.drop_nulls("within")
     missed = told.filter(pl.col("off") > pl.col("within"))
-    worst = missed.sort("off", descending=True).head(2)
-    where = "; ".join(f"{row['on']}, {row['pattern']}" for row in worst.iter_rows(named=True))
+    where = "; ".join(f"{row['on']}, {row['pattern']}" for row in running.worst(missed, 2, "off"))
     share = 100 * len(missed) / max(len(told), 1)
-    yield running.Goal(
-        "ends beyond the estimate of their error, the judge", MISSED, share, "%", where
-    )
-    wide = judging.filter(pl.col("within").is_null() | (pl.col("within") > 0.1))
-    share = 100 * len(wide) / max(len(judging), 1)
+    what = "ends beyond the estimate of their error, the judge"
+    yield running.Goal(what, MISSED, share, "%", where)
+    share = 100 * len(judging.filter(pl.col("within").fill_null(1) > 0.1)) / max(len(judging), 1)
     yield running.Goal("ends not told within 10 %, the judge", WIDE, share, "%")
-    crowd = judging.filter(pattern="incast")
-    far = crowd.sort(pl.col("error").abs()).tail(1).row(0, named=True)
-    where = f"{far['on']}, {far['router']}"
-    yield running.Goal(
-        "end of an incast, error", ONE_LINK_LIMIT, 100 * abs(far["error"]), "%", where
-    )
-    victims = table.filter(part=judging["part"][0], pattern="incast, victims", router="2 VCs")
+    for far in running.worst(judging.filter(pattern="incast"), 1):
+        error, where = 100 * abs(far["error"]), f"{far['on']}, {far['router']}"
+        yield running.Goal("end of an incast, error", ONE_LINK_LIMIT, error, "%", where)
+    victims = table.filter(part="judge", pattern="incast, victims", router="2 VCs")
     for sharing, limit in (("in order", 50.0), ("lossless", 20.0)):
         what = f"messages of an incast with victims, {sharing}, mean error, 2 VCs"
         each = float(np.mean(victims.filter(sharing=sharing)["each"].to_numpy()))
@@ -312,46 +283,32 @@ def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
 
 def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
     known = table.filter(part="known")
-    for router in dict.fromkeys(table["router"]):
-        of = known.filter(router=router)
-        networks = [name for name in NETWORKS["known"] if name in set(of["on"])]
-        rows = []
-        for pattern, sharing in product(PATTERNS, SHARINGS):
-            alike = of.filter(pattern=pattern, sharing=sharing)
-            cells = [_cell(alike.filter(on=name)) for name in networks]
-            rows.append((pattern if sharing == "in order" else "", sharing, *cells))
+    networks = known["on"].unique(maintain_order=True).to_list()
+
+    def cells(of: pl.DataFrame) -> Iterator[str]:
+        return (_cell(of.filter(on=name)) for name in networks)
+
+    for (router,), of in known.group_by("router", maintain_order=True):
         yield running.Section(
             f"Flows against flits: {router}",
             ("pattern", "flows", *networks),
-            tuple(rows),
+            running.rows_by(of, "pattern", "sharing", cells=cells),
             (
                 "error of the end %, mean error of single messages %, correlation (- where all are "
                 "alike); of permutations, the mean of three",
             ),
         )
-    table, rows = table.filter(pl.col("router").is_in(FILLING)), []
-    for pattern, sharing in product(PATTERNS, SHARINGS):
-        errors = table.filter(pattern=pattern, sharing=sharing)["error"].abs()
-        cells = [f"{int((errors <= band / 100).sum())}" for band in BANDS]
-        name = pattern if sharing == "in order" else ""
-        rows.append((name, sharing, str(len(errors)), *cells))
-    heads = (f"within {band} %" for band in BANDS)
-    yield running.Section(
-        "How many ends are within some per cent, all networks",
-        ("pattern", "flows", "cases", *heads),
-        tuple(rows),
-        ("routers whose buffers keep a channel busy",),
-    )
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    table = table.filter(pl.col("router").is_in(FILLING), sharing="in order")
     for part in NETWORKS:
-        of = table.filter(part=part, sharing="in order")
-        for within in sorted(of["within"].unique().drop_nulls()):
-            alike = of.filter(pl.col("within") == within)
-            inside = int((alike["off"] <= within).sum())
-            share = f"{100 * len(alike) / len(of):.0f} %"
-            rows.append((part, f"± {100 * within:.3g} %", f"{inside} of {len(alike)}", share))
-        none = of["within"].null_count()
-        rows.append((part, "none", f"- of {none}", f"{100 * none / max(len(of), 1):.0f} %"))
+        of = table.filter(part=part)
+        for within in [*of["within"].drop_nulls().unique().sort(), None]:
+            alike = of.filter(pl.col("within").eq_missing(within))
+            estimate, inside = "none", "-"
+            if within is not None:
+                estimate, inside = f"± {100 * within:.3g} %", f"{(alike['off'] <= within).sum()}"
+            share = f"{100 * len(alike) / max(len(of), 1):.0f} %"
+            rows.append((part, estimate, f"{inside} of {len(alike)}", share))
     yield running.Section(
         "The estimate of the error, and how many ends were within it",
         ("networks", "estimate", "ends within", "share of all"),

@@ -16,15 +16,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
-from itertools import pairwise
+from itertools import pairwise, product
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from netloom.models.channel_queueing import (
     KINDS,
@@ -42,6 +39,7 @@ from netloom.questions.simulate.saturation import find_saturation
 from netloom.routing import ports
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.topology import Cube, topology
+from netloom.topology.core import joined
 from netloom.workload import Traffic, parse_traffic, read
 from netloom.workload.traffic import from_process_graph, pairs
 from netloom_papers.studies import running
@@ -59,12 +57,6 @@ GOALS = {"saturation": 8.0, 0.3: 2.0, 0.6: 4.0, 0.85: 10.0}
 
 WORST_UNFLAGGED = 20.0
 
-OF_THE_NETWORK = (
-    "on", "vcs", "packet_flits", "buffer_flits", "channel_cycles", "router", "switching",
-    "oldest_first", "failed_channels", "seed",
-)  # fmt: skip
-"""Fields of a configuration that are also those of a question."""
-
 FIELDS = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
 """Those that a table of errors shows."""
 
@@ -80,11 +72,14 @@ NETWORKS = (
 )  # fmt: skip
 LARGE = ("mesh:12x12", "torus:10x10", "mesh:6x6x5", "hypercube:7", "torus:12x9", "mesh:9x14")
 
-VCS = (1, 1, 2, 2, 3, 4, 4, 5, 6, 8)
-FLITS = (1, 2, 3, 4, 5, 8, 10, 16, 20, 30, 40)
-BUFFERS = (2, 3, 4, 5, 6, 8, 8, 12, 16, 24, 32)
-CHANNEL_CYCLES = (1, 1, 2, 3, 4, 5)
-ROUTERS = ("three-stage", "canonical-4-stage", "speculative-2-stage", "single-cycle")
+DRAWN = {
+    "vcs": (1, 1, 2, 2, 3, 4, 4, 5, 6, 8),
+    "packet_flits": (1, 2, 3, 4, 5, 8, 10, 16, 20, 30, 40),
+    "buffer_flits": (2, 3, 4, 5, 6, 8, 8, 12, 16, 24, 32),
+    "channel_cycles": (1, 1, 2, 3, 4, 5),
+    "router": ("three-stage", "canonical-4-stage", "speculative-2-stage", "single-cycle"),
+}
+"""What a router is drawn from."""
 
 TRAFFICS = ("uniform", "permutation", "two permutations", "sparse", "pareto", "matrix", "matrix")
 
@@ -99,18 +94,17 @@ PARETO_SHAPE = 1.2
 LOADS = (0.3, 0.45, 0.6, 0.75, 0.85)
 """Fractions of the simulated saturation at which latency is measured."""
 
-BOX_LOADS = (0.2, 0.5, 0.8)
-
 EFFORT: dict[str, Any] = {"saturation_cycles": 32_000, "latency_cycles": 160_000, "precision": 0.02}
+
+ANSWERED = pl.col("own") <= KNEE
+"""Latencies that answers have: up to this part of the predicted saturation."""
 
 ELSEWHERE = ("virtual-cut-through", "large", "faults", "oldest first")
 """What lies beside the main draw: how little is known there is said of each."""
 
-Configuration = dict[str, Any]
 
-
-def run(*, quick: bool, kept: Path) -> running.StudyResult:
-    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
+def parts(*, quick: bool) -> list[running.Part]:
+    """Return what is simulated and compared. See ``running.run_study``."""
     cases = [
         case
         for name, (seed, count) in DRAWS.items()
@@ -118,24 +112,18 @@ def run(*, quick: bool, kept: Path) -> running.StudyResult:
     ]
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
-    return running.simulated_study(
-        "latency-accuracy", cases, simulated, compare, _goals, _sections, quick=quick, kept=kept
-    )
+    how = simulated, compare, _goals, _sections
+    return [running.Part("latency", "latency accuracy", cases, *how)]
 
 
 def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
     judged = table.filter(drawn="judge")
-    answered = judged.filter(pl.col("own").is_null() | (pl.col("own") <= KNEE))
     for of, limit in GOALS.items():
-        if of == "saturation":
-            rows, what = judged.filter(figure="saturation"), "saturation"
-        else:
-            rows = answered.filter(figure="latency", part=of)
-            what = f"latency at {of:g} of saturation"
-        band = band_of(rows["error"])
-        yield running.Goal(
-            f"{what}, the judge, rms error", limit, 100 * band.rms, "%", _worst(rows)
-        )
+        rows, what = judged.filter(figure="saturation"), "saturation"
+        if of != "saturation":
+            rows, what = judged.filter(ANSWERED, part=of), f"latency at {of:g} of saturation"
+        rms = 100 * band_of(rows["error"]).rms
+        yield running.Goal(f"{what}, the judge, rms error", limit, rms, "%", _worst(rows))
     saturations = judged.filter(figure="saturation", flags=0)
     size = saturations.select(pl.col("error").abs().max()).item() if len(saturations) else nan
     what = "saturation without a flag, the judge, largest error"
@@ -143,70 +131,61 @@ def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
 
 
 def _worst(table: pl.DataFrame) -> str:
-    rows = table.sort(pl.col("error").abs(), descending=True, nulls_last=True).head(2)
     return "; ".join(
         f"{row['on']}, {row['traffic']}, {row['vcs']} VCs of {row['buffer_flits']}, "
         f"{row['packet_flits']} flits" + ("" if row["error"] is None else f" {row['error']:+.0%}")
-        for row in rows.iter_rows(named=True)
+        for row in running.worst(table, 2)
     )
 
 
 def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
-    rows = [_row(str(drawn), of) for (drawn,), of in table.group_by("drawn", maintain_order=True)]
-    parts = sorted(part for part in table["part"].unique().drop_nulls())
-    columns = ("", "networks", "idle", "saturation", *(f"{100 * part:.0f} %" for part in parts))
-    remarks = (
-        "mean and root mean square error (lowest and highest), %: of the idle latency, the "
-        "saturation, and latencies at parts of the simulated saturation, as far as answers have "
-        "them: up to 0.9 of the predicted one; [n]: how many have it",
-    )
-    yield running.Section("Errors by what was drawn", columns, tuple(_fitted(rows, parts)), remarks)
-    random = table.filter(pl.col("drawn").is_in(list(DRAWS)))
-    by_kind = [_row(kind, of) for kind in KINDS if len(of := random.filter(kind=kind))]
-    yield running.Section(
-        "All three draws, by kind of router", columns, tuple(_fitted(by_kind, parts))
-    )
-    lines, judged = [], table.filter(drawn="judge")
-    for kind in KINDS:
-        if not len(of := judged.filter(kind=kind)):
-            continue
-        cells = [_covered(of.filter(figure="saturation")["error"], saturation_band(kind).within)]
+    parts = table["part"].drop_nulls().unique().sort()
+    shown: dict[str, Any] = {name: pl.col("figure") == name for name in ("idle", "saturation")}
+    shown |= {f"{100 * part:.0f} %": (pl.col("part") == part) & ANSWERED for part in parts}
+
+    def errors(of: pl.DataFrame) -> Iterator[str]:
+        found = {what: band_of(of.filter(chosen)["error"]) for what, chosen in shown.items()}
+        yield f"{found['saturation'].compared}"
+        yield from map(_said, found.values())
+
+    def covered(of: pl.DataFrame) -> Iterator[str]:
+        kind = of["kind"][0]
+        yield _covered(of.filter(figure="saturation")["error"], saturation_band(kind).within)
         for low, most in pairwise((-1.0, *PARTS)):
             inside = of.filter(pl.col("own") > low, pl.col("own") <= most)
-            cells.append(_covered(inside["error"], latency_band(kind, most).within))
-        lines.append((kind, *cells))
-    heads = (f"up to {most:g}" for most in PARTS)
+            yield _covered(inside["error"], latency_band(kind, most).within)
+
+    by_kind = table.filter(pl.col("drawn").is_in(list(DRAWS))).sort(
+        pl.col("kind").replace_strict(KINDS, range(len(KINDS))), maintain_order=True
+    )
+    yield running.Section(
+        "Errors by what was drawn",
+        ("", "networks", *shown),
+        running.rows_by(table, "drawn", cells=errors),
+        (
+            "mean and root mean square error (lowest and highest), %: of the idle latency, the "
+            "saturation, and latencies at parts of the simulated saturation, as far as answers "
+            "have them: up to 0.9 of the predicted one; [n]: how many have it",
+        ),
+    )
+    yield running.Section(
+        "All three draws, by kind of router",
+        ("", "networks", *shown),
+        running.rows_by(by_kind, "kind", cells=errors),
+    )
     yield running.Section(
         "The bands of answers, and how many errors of the judge are within",
-        ("kind of router", "saturation", *heads),
-        tuple(lines),
+        ("kind of router", "saturation", *(f"up to {most:g}" for most in PARTS)),
+        running.rows_by(by_kind.filter(drawn="judge"), "kind", cells=covered),
         ("up to: parts of the predicted saturation; nine of ten were to be within",),
     )
 
 
-def _row(name: str, of: pl.DataFrame) -> tuple[str, dict[Any, Band]]:
-    found: dict[Any, Band] = {
-        figure: band_of(of.filter(figure=figure)["error"]) for figure in ("idle", "saturation")
-    }
-    answered = of.filter(pl.col("figure") == "latency", pl.col("own") <= KNEE)
-    for (part,), latencies in answered.group_by("part"):
-        found[part] = band_of(latencies["error"])
-    return name, found
-
-
-def _fitted(rows: list[tuple[str, dict[Any, Band]]], parts: list[float]) -> Iterator[Any]:
-    for name, found in rows:
-        cells = []
-        for figure in ("idle", "saturation", *parts):
-            band = found.get(figure)
-            if band is None or not band.compared:
-                cells.append("-")
-                continue
-            low, high, mean, rms = (
-                100 * each for each in (band.low, band.high, band.mean, band.rms)
-            )
-            cells.append(f"{mean:+.1f}, {rms:.1f} ({low:+.0f} {high:+.0f}) [{band.compared}]")
-        yield (name, str(found["saturation"].compared), *cells)
+def _said(band: Band) -> str:
+    if not band.compared:
+        return "-"
+    low, high, mean, rms = (100 * each for each in (band.low, band.high, band.mean, band.rms))
+    return f"{mean:+.1f}, {rms:.1f} ({low:+.0f} {high:+.0f}) [{band.compared}]"
 
 
 def _covered(errors: pl.Series, within: float) -> str:
@@ -217,9 +196,9 @@ def _covered(errors: pl.Series, within: float) -> str:
 
 def asked(case: running.Case) -> dict[str, Any]:
     """Return the fields of a configuration as those of a question about it."""
-    return {name: case[name] for name in OF_THE_NETWORK if name in case} | {
-        "traffic": traffic_of(case)
-    }
+    own = ("part", "loads", *EFFORT)
+    fields = {name: value for name, value in case.items() if name not in own}
+    return fields | {"traffic": traffic_of(case)}
 
 
 def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | None:
@@ -227,8 +206,7 @@ def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | 
     question = asked(case)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice about buffers: these are the point
-        found = find_saturation(**question, most_cycles=case["saturation_cycles"])
-        search = found.points[0]
+        search = find_saturation(**question, most_cycles=case["saturation_cycles"]).points[0]
         if stopped() or search.interrupted:
             return None
         curve = simulate(
@@ -239,9 +217,7 @@ def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | 
         return None
     return {
         "saturation": search.saturation_offered,
-        "width": search.saturation_offered_width,
         "idle": search.zero_load_latency,
-        "bound": found.setup.bound.load,
         "points": [
             {
                 "part": part,
@@ -308,34 +284,13 @@ def band_of(errors: Iterable[float | None]) -> Band:
                 float(known.min()), float(known.max()), below, above)  # fmt: skip
 
 
-def bands(table: pl.DataFrame) -> dict[str, Any]:
-    """Return the errors by kind of router, and by load: the ``kinds`` of the model's data."""
-    found: dict[str, Any] = {}
-    for kind in KINDS:
-        of = table.filter(pl.col("kind") == kind)
-        latencies = []
-        for low, most in pairwise((-1.0, *PARTS)):
-            inside = of.filter(pl.col("own") > low, pl.col("own") <= most, figure="latency")
-            latencies.append(_rounded(band_of(inside["error"])))
-        saturation = _rounded(band_of(of.filter(figure="saturation")["error"]))
-        found[kind] = {"saturation": saturation, "latency": latencies}
-    return found
-
-
-def _rounded(band: Band) -> dict[str, Any]:
-    return {
-        name: value if isinstance(value, int) else round(value, 4)
-        for name, value in band._asdict().items()
-    }
-
-
 # -- random networks, routers and traffic --------------------------------------------------------
 #
 # Every configuration is drawn for itself, from the draw's seed and its own number: so that draws of
 # different sizes agree in what they share.
 
 
-def draw(name: str, seed: int, count: int) -> list[Configuration]:
+def draw(name: str, seed: int, count: int) -> list[dict[str, Any]]:
     """Return so many configurations: wormhole, at most 64 nodes, default routing.
 
     Examples
@@ -348,86 +303,67 @@ def draw(name: str, seed: int, count: int) -> list[Configuration]:
     ]
 
 
-def draw_elsewhere(seed: int, count: int) -> list[Configuration]:
+def draw_elsewhere(seed: int, count: int) -> list[dict[str, Any]]:
     """Return so many configurations of each kind in ``ELSEWHERE``."""
     found = []
-    for number in range(count):
-        for place, kind in enumerate(ELSEWHERE):
-            rng = np.random.default_rng([seed, number, place])
-            case = _drawn(kind, LARGE if kind == "large" else NETWORKS, rng)
-            if kind == "virtual-cut-through":
-                case["switching"] = kind
-                case["buffer_flits"] = max(case["buffer_flits"], case["packet_flits"])
-            elif kind == "faults":
-                case["failed_channels"] = _links(case["on"], rng)
-                case["vcs"] = max(case["vcs"], 2)
-            elif kind == "oldest first":
-                case["oldest_first"] = True
-            found.append(case)
+    for number, (place, kind) in product(range(count), enumerate(ELSEWHERE)):
+        rng = np.random.default_rng([seed, number, place])
+        case = _drawn(kind, LARGE if kind == "large" else NETWORKS, rng)
+        if kind == "virtual-cut-through":
+            case["switching"] = kind
+            case["buffer_flits"] = max(case["buffer_flits"], case["packet_flits"])
+        elif kind == "faults":
+            case["failed_channels"] = _links(case["on"], rng)
+            case["vcs"] = max(case["vcs"], 2)
+        elif kind == "oldest first":
+            case["oldest_first"] = True
+        found.append(case)
     return found
 
 
-def tuned_box() -> list[Configuration]:
+def tuned_box() -> list[dict[str, Any]]:
     """Return the 80 configurations on which the closures of ``channel_queueing`` were chosen."""
+    matrices: list[dict[str, Any]]
+    matrices = [{"kind": "matrix", "name": "lammps_melt_64", "mapping": seed} for seed in (None, 5)]
+    kinds: list[dict[str, Any]] = [{"kind": kind} for kind in ("uniform", "transpose", "tornado")]
+    programs = [
+        *product(("mesh:8x8", "torus:8x8"), kinds),
+        *product(("mesh:8x8", "torus:4x4x4"), matrices),
+    ]
     found = []
-    for switching in ("wormhole", "virtual-cut-through"):
-        for flits in (5, 20):
-            for vcs in (2, 4):
-                whole = switching == "virtual-cut-through"
-                common = {
-                    "vcs": vcs, "packet_flits": flits, "switching": switching, "channel_cycles": 1,
-                    "buffer_flits": max(8, flits) if whole else 8, "router": "three-stage",
-                }  # fmt: skip
-                found += [
-                    _case("box", on, {"kind": kind}, common) | {"loads": list(BOX_LOADS)}
-                    for on in ("mesh:8x8", "torus:8x8")
-                    for kind in ("uniform", "transpose", "tornado")
-                ]
-                found += [
-                    _case("box", on, _matrix("lammps_melt_64", mapping), common)
-                    | {"loads": list(BOX_LOADS)}
-                    for on in ("mesh:8x8", "torus:4x4x4")
-                    for mapping in (None, 5)
-                ]
+    for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4)):
+        router = {
+            "vcs": vcs, "packet_flits": flits, "switching": switching, "channel_cycles": 1,
+            "buffer_flits": 8 if switching == "wormhole" else max(8, flits),
+            "router": "three-stage", "loads": [0.2, 0.5, 0.8],
+        }  # fmt: skip
+        found += [_case("box", on, traffic) | router for on, traffic in programs]
     return found
 
 
-def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> Configuration:
+def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> dict[str, Any]:
     on = str(rng.choice(networks))
     net = topology(on)
     assert isinstance(net, Cube)
     most = MOST_SLOTS // (ports(net).num_network_ports + 1)
-    router = {
-        "vcs": min(max(int(rng.choice(VCS)), 2 if any(net.wraps) else 1), most),
-        "packet_flits": int(rng.choice(FLITS)),
-        "buffer_flits": int(rng.choice(BUFFERS)),
-        "channel_cycles": int(rng.choice(CHANNEL_CYCLES)),
-        "router": str(rng.choice(ROUTERS)),
-        "switching": "wormhole",
-    }
+    router: dict[str, Any] = {name: rng.choice(values).item() for name, values in DRAWN.items()}
+    router["vcs"] = min(max(router["vcs"], 2 if any(net.wraps) else 1), most)
     kind, number = str(rng.choice(TRAFFICS)), int(rng.integers(2**31))
+    traffic: dict[str, Any] = {"kind": kind, "seed": number}
     if kind == "uniform":
-        return _case(part, on, {"kind": kind}, router)
-    if kind != "matrix":
-        return _case(part, on, {"kind": kind, "seed": number}, router)
-    fit = [name for name, tasks in MATRICES.items() if tasks <= net.num_hosts]
-    if not fit:
-        return _case(part, on, {"kind": "sparse", "seed": number}, router)
-    mapping = None if rng.random() < 0.5 else number
-    return _case(part, on, _matrix(str(rng.choice(fit)), mapping), router)
+        traffic = {"kind": kind}
+    elif kind == "matrix":
+        fit = [name for name, tasks in MATRICES.items() if tasks <= net.num_hosts]
+        traffic["kind"] = "sparse"
+        if fit:
+            mapping = None if rng.random() < 0.5 else number
+            traffic = {"kind": kind, "name": str(rng.choice(fit)), "mapping": mapping}
+    return _case(part, on, traffic) | router | {"switching": "wormhole"}
 
 
-def _matrix(name: str, mapping: int | None) -> dict[str, Any]:
-    return {"kind": "matrix", "name": name, "mapping": mapping}
-
-
-def _case(
-    part: str, on: str, traffic: Mapping[str, Any], router: Mapping[str, Any]
-) -> Configuration:
-    return {
-        "part": part, "on": on, **router, "traffic": dict(traffic), "loads": list(LOADS), "seed": 1,
-        **EFFORT,
-    }  # fmt: skip
+def _case(part: str, on: str, traffic: Mapping[str, Any]) -> dict[str, Any]:
+    loads = list(LOADS)
+    return {"part": part, "on": on, "traffic": dict(traffic), "loads": loads, "seed": 1, **EFFORT}
 
 
 def _links(on: str, rng: np.random.Generator) -> str:
@@ -438,8 +374,7 @@ def _links(on: str, rng: np.random.Generator) -> str:
     for _ in range(100):
         chosen = rng.choice(net.num_channels, 1 + int(rng.random() < 0.5), replace=False)
         kept = ~np.isin(link, link[chosen])
-        graph = coo_array((kept[kept], ends[:, kept]), shape=(net.num_hosts, net.num_hosts))
-        if connected_components(graph, directed=False)[0] == 1:
+        if not joined(net.num_hosts, *ends[:, kept]).any():
             return ",".join(f"{net.channel_source[i]}-{net.channel_target[i]}" for i in chosen)
     raise AssertionError(on)
 
@@ -470,18 +405,12 @@ def traffic_of(case: Mapping[str, Any]) -> Traffic:
 
 def _pairs(kind: str, nodes: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
     """Return sources, targets and weights. Some may be pairs of a node with itself."""
-    everyone = np.arange(nodes)
     if kind in ("permutation", "two permutations"):
-        targets = [_derangement(nodes, rng) for _ in range(1 + (kind == "two permutations"))]
-        return (
-            np.tile(everyone, len(targets)),
-            np.concatenate(targets),
-            np.ones(nodes * len(targets)),
-        )
+        target = np.array([_derangement(nodes, rng) for _ in range(1 + (kind != "permutation"))])
+        return np.tile(np.arange(nodes), len(target)), target.ravel(), np.ones(target.size)
     if kind == "sparse":
-        senders = everyone[rng.random(nodes) < 0.7]
-        if not len(senders):
-            senders = everyone[:1]
+        senders = np.flatnonzero(rng.random(nodes) < 0.7)
+        senders = senders if len(senders) else np.zeros(1, np.int64)
         source = np.repeat(senders, rng.integers(1, 5, len(senders)))
         target = (source + rng.integers(1, nodes, len(source))) % nodes
         return source, target, rng.uniform(0.5, 2, len(source))

@@ -33,9 +33,9 @@ Locality
 --------
 The cases are nine mappings of a torus program on an 8 x 8 torus with 1, 2 and 4 contexts, as in the
 paper, under two protocols. Linear mappings (modulo 8), which load all channels equally, are a
-contrast. Figures 6 to 8 have ideal and random mappings on tori of 16 to 1024 nodes, from which no
-parameter is taken. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle per hop, as
-section 2.4 says.
+contrast. Ideal and random mappings on tori of 16 to 1024 nodes, from which no parameter is taken,
+are as in figures 6 to 8. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle per
+hop, as section 2.4 says.
 
 What is known before looking:
 
@@ -67,25 +67,32 @@ Where it fails, and why:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from math import ceil, isnan, nan
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
-from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Plot, curve, plot
-from netloom_papers.models.locality import Locality, node_channel_wait, predict_locality
-from netloom_papers.models.torus_broadcasts import VARIANTS, Variant, torus_broadcast
+from netloom_papers.exhibits import MODELLED, PRINTED, Plot, curve, plot
+from netloom_papers.ledger import published
+from netloom_papers.models.locality import predict_locality
+from netloom_papers.models.torus_broadcasts import (
+    VARIANTS,
+    TorusBroadcast,
+    Variant,
+    torus_broadcast,
+)
 from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies import johnson, running
+from netloom_papers.studies.running import Goal, Section
 from netloom_papers.studies.shahrabi import FLITS, RADICES, VCS, comparable, simulated
 
 Figure: TypeAlias = tuple[str, str, list[Plot], str]
@@ -94,95 +101,74 @@ Figure: TypeAlias = tuple[str, str, list[Plot], str]
 
 BROADCAST = (0.0, 0.02, 0.04)
 
-LOADS = (0.2, 0.5, 0.8)
-"""Fractions of the simulated saturation rate at which latencies are compared."""
+NAME = ("radix", "flits", "vcs", "broadcast")
 
 QUICK = ((8, 16, 3, 0.0), (8, 16, 5, 0.04), (8, 32, 3, 0.04), (8, 32, 4, 0.02), (8, 64, 5, 0.0))
 """Configurations (k, M, V, β) of the quick variant."""
 
-SATURATION_MESSAGES = 400
-LATENCY_MESSAGES = 200
-"""Messages that a node generates in the measured window of a run. Of latencies, at least."""
+LOADS = (0.2, 0.5, 0.8)
+"""Fractions of the simulated saturation rate at which latencies are compared."""
 
-PRECISION, MOST_MESSAGES = 0.02, 3200
-"""Half of a 95 % interval over the mean latency that is narrow enough. Until it is, windows become
-four times as long, up to so many messages per node."""
+EFFORT: dict[str, Any] = {
+    "loads": list(LOADS),
+    # messages that a node generates in the measured window of a run: longer windows until half of
+    # a 95 % interval over the mean latency is as narrow as the precision
+    "saturation_messages": 400,
+    "latency_messages": [200, 800, 3200],
+    "precision": 0.02,
+    # width, in rates that would use all of the mean channel, of the interval saturation is found in
+    "resolution": 1 / 64,
+    "seed": DEFAULT_SEED,
+}
+"""How a configuration is simulated."""
 
-RESOLUTION = 1 / 64
-"""Width, in rates that would use all of the mean channel, of the interval saturation is found in.
-"""
-
-
-FITTED = frozenset({
-    (8, 32, 3, 0.04), (8, 32, 3, 0.0), (8, 32, 3, 0.02), (8, 32, 5, 0.04), (8, 32, 5, 0.0),
-    (8, 16, 3, 0.02), (8, 64, 3, 0.02), (8, 32, 4, 0.02), (16, 32, 3, 0.02), (16, 32, 3, 0.0),
-    (8, 64, 5, 0.02), (10, 32, 3, 0.04), (8, 48, 4, 0.04), (16, 32, 5, 0.02), (16, 16, 3, 0.04),
-    (10, 16, 5, 0.0), (10, 64, 4, 0.02), (16, 64, 3, 0.0), (16, 64, 5, 0.04), (8, 16, 5, 0.04),
-    (8, 16, 4, 0.0),
-})  # fmt: skip
+FITTED = frozenset(map(tuple, published("shahrabi")["fitted on"]))
 """Configurations (k, M, V, β) that the one fitted constant of the default variant was chosen on."""
-
-NAME = ("radix", "flits", "vcs", "broadcast")
 
 
 def torus_cases(*, quick: bool = False) -> list[dict[str, Any]]:
     """Return the configurations to simulate, as plain data."""
-    chosen = QUICK if quick else tuple(product(RADICES, FLITS, VCS, BROADCAST))
+    chosen = QUICK if quick else product(RADICES, FLITS, VCS, BROADCAST)
     return [
-        {
-            "part": "torus-broadcast",
-            "radix": radix,
-            "flits": flits,
-            "vcs": vcs,
-            "broadcast": fraction,
-            "loads": list(LOADS),
-            "saturation_messages": SATURATION_MESSAGES,
-            "latency_messages": [LATENCY_MESSAGES, MOST_MESSAGES],
-            "precision": PRECISION,
-            "resolution": RESOLUTION,
-            "seed": DEFAULT_SEED,
-        }
-        for radix, flits, vcs, fraction in chosen
+        {"part": "torus-broadcast", **dict(zip(NAME, each, strict=True)), **EFFORT}
+        for each in chosen
     ]
 
 
 def _simulate_torus(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | None:
     """Find the saturation rate by bisection, then latencies at fractions of it."""
+
+    def run(rate: float, messages: int) -> BroadcastRun:
+        return simulated(
+            [*(case[name] for name in NAME), rate], ceil(messages / rate), case["seed"]
+        )
+
     low, high = 0.0, min(full_rate(case), 1 / case["flits"])  # a node sends a flit a cycle
     width = case["resolution"] * high
     while high - low > width * (1 + 1e-9):
         if stopped():
             return None
         middle = (low + high) / 2
-        stable = _run(case, middle, case["saturation_messages"]).stable
+        stable = run(middle, case["saturation_messages"]).stable
         low, high = (middle, high) if stable else (low, middle)
     saturation = (low + high) / 2
     points = []
     for load in case["loads"]:
         if stopped():
             return None
-        run = _precise(case, load * saturation)
+        for messages in case["latency_messages"]:
+            found = run(load * saturation, messages)
+            if found.unicast.ci95 <= case["precision"] * found.unicast.mean:
+                break
         points.append(
             {
                 "load": load,
                 "rate": load * saturation,
-                "latency": comparable(run),
-                "ci95": run.unicast.ci95,
-                "broadcast_latency": run.broadcast.mean if case["broadcast"] else None,
-                "channel_flits": run.utilisation_mean,
-                "stable": run.stable,
+                "latency": comparable(found),
+                "ci95": found.unicast.ci95,
             }
         )
     return {"saturation_rate": saturation, "uncertainty": (high - low) / 2, "points": points}
-
-
-def _precise(case: running.Case, rate: float) -> BroadcastRun:
-    messages, most = case["latency_messages"]
-    while True:
-        run = _run(case, rate, messages)
-        if run.unicast.ci95 <= case["precision"] * run.unicast.mean or messages >= most:
-            return run
-        messages *= 4
 
 
 def full_rate(case: running.Case) -> float:
@@ -199,11 +185,6 @@ def full_rate(case: running.Case) -> float:
     return float(4 / (case["flits"] * hops))
 
 
-def _run(case: running.Case, rate: float, messages: int) -> BroadcastRun:
-    point = [*(case[name] for name in NAME), rate]
-    return simulated(point, ceil(messages / rate), case["seed"])
-
-
 def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
     """Return one row per configuration, variant and figure: simulated, predicted, and the error.
 
@@ -211,62 +192,46 @@ def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.Data
     (messages per node and cycle). ``error`` is relative, and null with ``predicted`` where the
     model has no steady state. ``ci95`` is half of the interval that the simulated figure is in.
     """
+    columns = ("variant", "figure", "load", "rate", "simulated", "ci95", "predicted")
     rows: list[dict[str, Any]] = []
     for case, seen in zip(cases, found, strict=True):
         if seen is None:
             continue
         name = {key: case[key] for key in NAME}
+        model = _model(*name.values())
         name["fitted"] = tuple(name.values()) in FITTED
-        rates = [point["rate"] for point in seen["points"]]
+        points, rate = seen["points"], seen["saturation_rate"]
         for variant in VARIANTS:
-            said = torus_broadcast(
-                case["radix"], message_flits=case["flits"], vcs=case["vcs"],
-                broadcast=case["broadcast"], rate=rates, variant=variant,
-            )  # fmt: skip
+            said = model(rate=[at["rate"] for at in points], variant=variant)
             figures = [
-                ("latency", point["load"], point["rate"], point["latency"], point["ci95"], latency)
-                for point, latency in zip(seen["points"], said.latency.tolist(), strict=True)
+                (variant, "latency", at["load"], at["rate"], at["latency"], at["ci95"], latency)
+                for at, latency in zip(points, said.latency.tolist(), strict=True)
             ]
-            rate = seen["saturation_rate"]
-            figures.append(
-                ("saturation", None, rate, rate, seen["uncertainty"], said.saturation_rate)
-            )
-            columns = ("figure", "load", "rate", "simulated", "ci95", "predicted")
-            rows += [
-                name | {"variant": variant} | dict(zip(columns, each, strict=True))
-                for each in figures
-            ]
+            limit = said.saturation_rate
+            figures.append((variant, "saturation", None, rate, rate, seen["uncertainty"], limit))
+            rows += [name | dict(zip(columns, each, strict=True)) for each in figures]
     return running.with_errors(rows)
 
 
-def mean_errors(table: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Return the errors of the rows that agree in ``by``, in %, of each figure and load.
+def _model(radix: int, flits: int, vcs: int, broadcast: float) -> Callable[..., TorusBroadcast]:
+    """Return what a variant predicts for a configuration, at one rate or several."""
+    return partial(torus_broadcast, radix, message_flits=flits, vcs=vcs, broadcast=broadcast)
+
+
+def mean_errors(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the errors of rows, in %, of each figure and load.
 
     ``absolute``, ``signed``: means. ``worst``: of the largest size; ``configurations``, and
     ``unsolved``: those without a steady state, which count in no mean.
     """
     error = 100 * pl.col("error")
-    return table.group_by(*by, "figure", "load", maintain_order=True).agg(
+    return table.group_by("figure", "load", maintain_order=True).agg(
         absolute=error.abs().mean(),
         signed=error.mean(),
         worst=error.get((error.abs().fill_null(-1)).arg_max()),
         configurations=pl.len(),
         unsolved=pl.col("error").is_null().sum(),
     )
-
-
-def torus_curve(
-    radix: int, flits: int, vcs: int, broadcast: float, variant: Variant, points: int = 40
-) -> tuple[Floats, Floats]:
-    """Return rates, and the latencies that a variant predicts."""
-
-    def said(rate: Any) -> Any:
-        return torus_broadcast(
-            radix, message_flits=flits, vcs=vcs, broadcast=broadcast, variant=variant, rate=rate
-        )
-
-    rates = np.linspace(0, said(0.0).saturation_rate, points + 1)[:-1]
-    return rates, said(rates).latency
 
 
 # -- locality ------------------------------------------------------------------------------------
@@ -278,58 +243,55 @@ LINEAR = (
 """Rows of matrices: task (x, y) runs on the node that it is mapped to, modulo 8."""
 
 SIDES = (4, 8, 16, 32)
-"""Of the tori of figures 6 to 8."""
+SIZED = ("identity", "random")
+"""Sides of the tori from which no parameter is taken, and mappings there."""
+
+MESSAGES = ("message_rate", "message_latency")
 
 CHANNEL_LOADS = ("own", "mean")
 """Whether the model is given each mapping's channel loads, or takes all channels for alike."""
 
 
+MACHINE: dict[str, Any] = {
+    "part": "locality",
+    "run_cycles": johnson.RUN_CYCLES,
+    "fixed_cycles": johnson.FIXED_CYCLES,
+    "router": johnson.ROUTERS["buffered"],
+    "seed": DEFAULT_SEED,
+}
+"""What is alike in all cases."""
+
+
 def locality_cases(*, quick: bool = False) -> list[dict[str, Any]]:
     """Return the mappings and machines to simulate, as plain data."""
     distances = johnson.QUICK_DISTANCES if quick else johnson.NINE_DISTANCES
-    mappings = [(SIDE, f"distance:{each:g}") for each in distances]
-    if not quick:
-        mappings += [(SIDE, f"linear:{each}") for each in LINEAR]
-    cases = [_case(*each) for each in product(mappings, johnson.PROTOCOLS, johnson.CONTEXTS)]
-    sizes = product(SIDES, ("identity", "random")) if not quick else ()
-    return cases + [
-        _case(*each) for each in product(sizes, johnson.PROTOCOLS[:1], johnson.CONTEXTS)
+    mappings = [f"distance:{each:g}" for each in distances]
+    mappings += [f"linear:{each}" for each in LINEAR] if not quick else []
+    sizes = product(SIDES if not quick else (), SIZED, johnson.PROTOCOLS[:1])
+    return [
+        {**MACHINE, "side": side, "mapping": mapping, "protocol": protocol, "contexts": contexts}
+        for side, mapping, protocol in (*product((SIDE,), mappings, johnson.PROTOCOLS), *sizes)
+        for contexts in johnson.CONTEXTS
     ]
-
-
-def _case(mapped: tuple[int, str], protocol: str, contexts: int) -> dict[str, Any]:
-    return {
-        "part": "locality",
-        "side": mapped[0],
-        "mapping": mapped[1],
-        "protocol": protocol,
-        "contexts": contexts,
-        "run_cycles": johnson.RUN_CYCLES,
-        "fixed_cycles": johnson.FIXED_CYCLES,
-        "router": johnson.ROUTERS["buffered"],
-        "seed": DEFAULT_SEED,
-    }
 
 
 def _simulate_locality(case: running.Case, _: running.Stopped) -> dict[str, Any] | None:
     name = f"torus:{case['side']}x{case['side']}"
     kind, _, words = case["mapping"].partition(":")
-    simulated = simulate_transactions(
+    asked = ("protocol", "contexts", "run_cycles", "fixed_cycles", "seed")
+    found = simulate_transactions(
         name, app=name, mapping=linear(words) if kind == "linear" else case["mapping"],
-        protocol=case["protocol"], contexts=case["contexts"], run_cycles=case["run_cycles"],
-        fixed_cycles=case["fixed_cycles"], seed=case["seed"], **case["router"],
+        **{field: case[field] for field in asked}, **case["router"],
     )  # fmt: skip
-    if simulated.interrupted:
+    if found.interrupted:
         return None
     return {
-        "distance": simulated.distance,
-        "message_rate": simulated.measured.message_rate,
-        "message_rate_ci95": simulated.measured.message_rate_ci95,
-        "message_latency": simulated.measured.message_latency - ENDS_CYCLES,
-        "message_latency_ci95": simulated.measured.message_latency_ci95,
-        "inter_transaction_cycles": simulated.measured.inter_transaction_cycles,
-        "transaction_latency": simulated.measured.transaction_latency,
-        "channel_flits": [float(f"{each:.4g}") for each in simulated.run.channel_flits],
+        "distance": found.distance,
+        "message_rate": found.measured.message_rate,
+        "message_rate_ci95": found.measured.message_rate_ci95,
+        "message_latency": found.measured.message_latency - ENDS_CYCLES,
+        "message_latency_ci95": found.measured.message_latency_ci95,
+        "channel_flits": [float(f"{each:.4g}") for each in found.run.channel_flits],
     }
 
 
@@ -353,123 +315,81 @@ def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.D
     ``channel_load`` one of ``CHANNEL_LOADS``. Errors are the model's less the simulation's:
     ``rate_error`` and ``latency_error`` relative, ``latency_error_cycles`` not. Latencies are
     without the ends.
-    Groups of which not all cases are there are left out.
+    Mappings on tori of other sizes are predicted by what is regressed on the nine on 8 x 8, as in
+    figures 6 to 8. Groups of which not all cases are there are left out.
     """
     rows: list[dict[str, Any]] = []
-    for (side, kind, protocol, contexts), group in _groups(cases, found):
-        if kind not in ("distance", "linear") or any(each is None for _, each in group):
+    groups = _groups(cases, found)
+    for (side, kind, protocol, contexts), group in groups.items():
+        nine = groups.get((SIDE, "distance", protocol, contexts), {})
+        fitted = _seen(nine if kind in SIZED else group)
+        seen = _seen(group)
+        if not (seen and fitted):
             continue
-        seen = [each for _, each in group if each is not None]
-        assert side == SIDE
-        for estimate, load in product(("regressed", "known"), CHANNEL_LOADS):
-            if estimate == "known" and protocol == "coherence":
-                continue
-            machine = _regressed(protocol, contexts, seen)
-            if estimate == "known":  # c = g = 2
-                fixed = johnson.FIXED_CYCLES + 2.0 * ENDS_CYCLES
-                machine = johnson.multithreaded(protocol, contexts, 2.0, fixed)
-            said = _predict(machine, seen, load)
-            for index, (case, each) in enumerate(group):
-                assert each is not None
+        rates, latencies = ([each[name] for each in fitted] for name in MESSAGES)
+        machines = {"regressed": johnson.regressed(protocol, contexts, rates, latencies)}
+        if protocol != "coherence":  # c = g = 2
+            fixed = johnson.FIXED_CYCLES + 2.0 * ENDS_CYCLES
+            machines["known"] = johnson.multithreaded(protocol, contexts, 2.0, fixed)
+        distances = [each["distance"] for each in seen]
+        loads: dict[str, Any] = {
+            "own": np.array([each["channel_flits"] for each in seen]),
+            "mean": 1,
+        }
+        for (estimate, machine), channel_load in product(machines.items(), CHANNEL_LOADS):
+            said = predict_locality(*machine, distances, loads[channel_load])
+            predicted = zip(said.message_rate.tolist(), said.message_latency.tolist(), strict=True)
+            for mapping, each, (rate, latency) in zip(group, seen, predicted, strict=True):
+                load = np.array(each["channel_flits"])
                 rows.append(
-                    {"protocol": protocol, "contexts": contexts, "kind": kind}
-                    | {"mapping": case["mapping"], "estimate": estimate, "channel_load": load}
-                    | _beside(each, said, index)
+                    {
+                        "nodes": side * side,
+                        "protocol": protocol,
+                        "contexts": contexts,
+                        "kind": kind,
+                        "mapping": mapping,
+                        "estimate": estimate,
+                        "channel_load": channel_load,
+                        "distance": each["distance"],
+                        "busiest_over_mean": load.max() / load.mean(),
+                        "busiest_channel_flits": load.max(),
+                        "simulated_rate": each["message_rate"],
+                        "simulated_rate_ci95": each["message_rate_ci95"],
+                        "predicted_rate": rate,
+                        "rate_error": rate / each["message_rate"] - 1,
+                        "simulated_latency": each["message_latency"],
+                        "simulated_latency_ci95": each["message_latency_ci95"],
+                        "predicted_latency": latency,
+                        "latency_error_cycles": latency - each["message_latency"],
+                        "latency_error": latency / each["message_latency"] - 1,
+                    }
                 )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _beside(each: dict[str, Any], said: Locality, index: int) -> dict[str, Any]:
-    load = np.array(each["channel_flits"])
-    rate, latency = float(said.message_rate[index]), float(said.message_latency[index])
-    return {
-        "distance": each["distance"],
-        "busiest_over_mean": load.max() / load.mean(),
-        "busiest_channel_flits": load.max(),
-        "simulated_rate": each["message_rate"],
-        "simulated_rate_ci95": each["message_rate_ci95"],
-        "predicted_rate": rate,
-        "rate_error": rate / each["message_rate"] - 1,
-        "simulated_latency": each["message_latency"],
-        "simulated_latency_ci95": each["message_latency_ci95"],
-        "predicted_latency": latency,
-        "latency_error_cycles": latency - each["message_latency"],
-        "latency_error": latency / each["message_latency"] - 1,
-    }
-
-
-def _regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> johnson.Machine:
-    rates = [each["message_rate"] for each in seen]
-    return johnson.regressed(protocol, contexts, rates, [each["message_latency"] for each in seen])
-
-
-def _predict(machine: johnson.Machine, seen: Sequence[dict[str, Any]], load: str) -> Locality:
-    channels = np.array([each["channel_flits"] for each in seen])
-    distance = [each["distance"] for each in seen]
-    return predict_locality(*machine, distance, channels if load == "own" else 1)
-
-
-def compare_sizes(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
-    """Return one row per torus, mapping and number of contexts of figures 6 to 8, and source.
-
-    ``source`` is ``simulated`` or ``model``, with s and offset of the nine mappings on 8 x 8 and
-    each mapping's channel loads. ``per_hop_latency`` is T_m less B and the model's wait for the
-    nodes' channels, over d. The parts of t_t (eq. 18) are made of T_m in the same way for both,
-    all waiting being ``variable_message_cycles``.
-    """
-    groups = dict(_groups(cases, found))
-    rows: list[dict[str, Any]] = []
-    for (side, kind, protocol, contexts), group in groups.items():
-        nine = [each for _, each in groups.get((SIDE, "distance", protocol, contexts), [])]
-        each = group[0][1]
-        if kind not in ("identity", "random") or None in nine or each is None:
-            continue
-        machine = _regressed(protocol, contexts, [each for each in nine if each is not None])
-        said = _predict(machine, [each], "own")
-        (_, cost, network), flits = machine, johnson.MEAN_FLITS
-        critical = cost.critical_messages.item()
-        for source, rate, latency in (
-            ("simulated", each["message_rate"], each["message_latency"]),
-            ("model", float(said.message_rate[0]), float(said.message_latency[0])),
-        ):
-            ratio = cost.squared_length_ratio
-            wait = node_channel_wait(rate, flits, network.node_channels, ratio)
-            rows.append(
-                {"nodes": side * side, "mapping": kind, "contexts": contexts, "source": source}
-                | {"distance": each["distance"], "message_rate": rate, "message_latency": latency}
-                | {
-                    "per_hop_latency": (latency - flits - float(wait)) / each["distance"],
-                    "inter_transaction_cycles": cost.messages.item() / rate,
-                    "variable_message_cycles": critical * (latency - flits) / contexts,
-                    "fixed_message_cycles": critical * flits / contexts,
-                    "fixed_transaction_cycles": cost.fixed_processor_cycles.item() / contexts,
-                    "work_cycles": johnson.RUN_CYCLES / contexts,
-                }
-            )
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-Group: TypeAlias = list[tuple[running.Case, "dict[str, Any] | None"]]
+Group: TypeAlias = "dict[str, dict[str, Any] | None]"
 
 
 def _groups(
     cases: Sequence[running.Case], found: running.Seen
-) -> Iterator[tuple[tuple[int, str, str, int], Group]]:
-    """Yield the cases that differ in their mapping alone, of each kind of mapping."""
+) -> dict[tuple[int, str, str, int], Group]:
+    """Return what is found by mapping, of each kind of mappings: side, kind, protocol, contexts."""
     groups: dict[tuple[int, str, str, int], Group] = {}
     for case, each in zip(cases, found, strict=True):
         kind = case["mapping"].partition(":")[0]
         key = (case["side"], kind, case["protocol"], case["contexts"])
-        groups.setdefault(key, []).append((case, each))
-    yield from groups.items()
+        groups.setdefault(key, {})[case["mapping"]] = each
+    return groups
+
+
+def _seen(group: Group) -> list[dict[str, Any]]:
+    """Return what is found of a group, nothing if not all of it is."""
+    return [] if None in group.values() else [each for each in group.values() if each is not None]
 
 
 # -- goals and tables ----------------------------------------------------------------------------
 
 DEFAULT_VARIANT: Variant = "improved"
-
-DRAWN: dict[Variant, str] = {DEFAULT_VARIANT: MODELLED, "printed": PRINTED}
-"""Variants in figure 1, and whose curves they are."""
 
 LATENCY_GOALS = {0.2: 5.0, 0.5: 5.0, 0.8: 15.0}
 """Mean absolute error of unicast latency, %, by load."""
@@ -488,192 +408,140 @@ WORST = 3
 """Configurations that are named where a goal is not met."""
 
 
-def run(*, quick: bool, kept: Path) -> running.StudyResult:
-    """Simulate what is not in the file yet, and compare. See ``running.run_study``."""
-    torus_questions, locality_questions = torus_cases(quick=quick), locality_cases(quick=quick)
-    torus_found = running.simulate_all(torus_questions, _simulate_torus, kept, "broadcasts on tori")
-    locality_found: list[dict[str, Any] | None] = [None] * len(locality_questions)
-    if None not in torus_found:  # else Ctrl-C has said to stop
-        locality_found = running.simulate_all(
-            locality_questions, _simulate_locality, kept, "transactions on tori"
-        )
-    torus = compare_torus(torus_questions, torus_found)
-    locality = compare_locality(locality_questions, locality_found)
-    sizes = compare_sizes(locality_questions, locality_found)
-    sections: list[running.Section] = []
-    goals: list[running.Goal] = []
-    if len(torus):
-        goals += _torus_goals(torus)
-        sections += _torus_sections(torus)
-    if len(locality):
-        goals += _locality_goals(locality)
-        sections.append(_locality_section(locality))
-    if len(sizes):
-        sections.append(_sizes_section(sizes))
-    found = [*torus_found, *locality_found]
-    return running.StudyResult(
-        name="model-accuracy",
-        quick=quick,
-        goals=tuple(goals),
-        sections=tuple(sections),
-        tables={"torus-broadcast": torus, "locality": locality, "locality by size": sizes},
-        asked=len(found),
-        simulated=sum(each is not None for each in found),
-        kept=kept,
-    )
+def parts(*, quick: bool) -> list[running.Part]:
+    """Return what is simulated and compared. See ``running.run_study``."""
+    tori = _simulate_torus, compare_torus, _torus_goals, _torus_sections
+    locality = _simulate_locality, compare_locality, _locality_goals, _locality_sections
+    mapped = locality_cases(quick=quick)
+    return [
+        running.Part("torus-broadcast", "broadcasts on tori", torus_cases(quick=quick), *tori),
+        running.Part("locality", "transactions on tori", mapped, *locality),
+    ]
 
 
-def _torus_goals(torus: pl.DataFrame) -> Iterator[running.Goal]:
+def _torus_goals(torus: pl.DataFrame) -> Iterator[Goal]:
     table = torus.filter(variant=DEFAULT_VARIANT)
     for row in mean_errors(table).iter_rows(named=True):
-        of = table.filter(pl.col("figure") == row["figure"])
+        of = table.filter(pl.col("load").eq_missing(row["load"]), figure=row["figure"])
         what, limit = "saturation rate", SATURATION_GOAL
         if row["load"] is not None:
-            of = of.filter(pl.col("load") == row["load"])
             what = f"latency at {100 * row['load']:.0f} % of saturation"
             limit = LATENCY_GOALS[row["load"]]
         many = row["configurations"] - row["unsolved"]
-        mean, largest = (nan if row[name] is None else abs(row[name])
-                         for name in ("absolute", "worst"))  # fmt: skip
-        yield running.Goal(f"{what}, mean error of {many} tori", limit, mean, "%", _worst(of))
+        mean, largest = (
+            nan if row[name] is None else abs(row[name]) for name in ("absolute", "worst")
+        )
+        yield Goal(f"{what}, mean error of {many} tori", limit, mean, "%", _worst(of))
         if row["load"] is None:
-            yield running.Goal("saturation rate, largest error", limit, largest, "%", _worst(of))
+            yield Goal("saturation rate, largest error", limit, largest, "%", _worst(of))
     unsolved = table.filter(pl.col("error").is_null()).unique(NAME, maintain_order=True)
     names = [_configuration(row) for row in unsolved.head(WORST).iter_rows(named=True)]
     what = "tori without a predicted latency at one of these loads"
-    yield running.Goal(what, 0, len(unsolved), "tori", "; ".join(names))
+    yield Goal(what, 0, len(unsolved), "tori", "; ".join(names))
 
 
 def _worst(table: pl.DataFrame) -> str:
-    rows = table.drop_nulls("error").sort(pl.col("error").abs(), descending=True).head(WORST)
-    return "; ".join(
-        f"{_configuration(row)} {_percent(row['error'])} %" for row in rows.iter_rows(named=True)
-    )
+    rows = running.worst(table.drop_nulls("error"), WORST)
+    return "; ".join(f"{_configuration(row)} {_percent(row['error'])} %" for row in rows)
 
 
 def _configuration(row: dict[str, Any]) -> str:
     return " ".join(f"{symbol}{row[name]:g}" for name, symbol in SYMBOLS.items())
 
 
-def _torus_sections(torus: pl.DataFrame) -> Iterator[running.Section]:
+def _torus_sections(torus: pl.DataFrame) -> Iterator[Section]:
     default = torus.filter(variant=DEFAULT_VARIANT)
-    rows = []
-    for values, of in default.group_by(*NAME, maintain_order=True):
+
+    def errors(of: pl.DataFrame) -> Iterator[str]:
         *latencies, saturation = of.iter_rows(named=True)
-        cells = [f"{value:g}" for value in values]
         for row in latencies:
-            cells += [f"{row['simulated']:.1f}", _percent(row["error"])]
-        cells += [f"{saturation['simulated']:.3g}", _percent(saturation["error"])]
-        rows.append(tuple(cells))
-    heads = [part for load in LOADS for part in (f"L at {100 * load:.0f} %", "err %")]
-    yield running.Section(
+            yield from (f"{row['simulated']:.1f}", _percent(row["error"]))
+        yield from (f"{saturation['simulated']:.3g}", _percent(saturation["error"]))
+
+    loads = [f"{100 * load:.0f} %" for load in LOADS]
+    heads = [part for load in loads for part in (f"L at {load}", "err %")]
+    yield Section(
         f"Torus broadcast, {DEFAULT_VARIANT}: simulated latencies in cycles, and the model's error",
         (*SYMBOLS.values(), *heads, "saturation", "err %"),
-        tuple(rows),
+        running.rows_by(default, *NAME, cells=errors),
     )
-    loads = (*(f"{100 * load:.0f} %" for load in LOADS), "saturation")
-    rows = []
-    for variant, of in torus.group_by("variant", maintain_order=True):
-        rows.append((str(variant[0]), *map(_means, mean_errors(of).to_dicts())))
-    yield running.Section(
+    names = {True: "fitted on", False: "not fitted on"}
+    fitted = default.with_columns(fitted=pl.col("fitted").replace_strict(names)).sort("fitted")
+    yield Section(
         "Torus broadcast, mean absolute error by variant, in % (and mean error)",
-        ("variant", *loads),
-        tuple(rows),
-        ("[n]: in n configurations it has no steady state at that load; they count in no mean",),
-    )
-    rows = []
-    for name, symbol in (*SYMBOLS.items(), ("fitted", "fitted")):
-        for value, of in default.sort(name).group_by(name, maintain_order=True):
-            means = mean_errors(of).to_dicts()
-            label = f"{symbol} = {value[0]:g}"
-            if name == "fitted":
-                label = "fitted on" if value[0] else "not fitted on"
-            rows.append((f"{label} ({means[0]['configurations']})", *map(_means, means)))
-    yield running.Section(
-        f"Torus broadcast, {DEFAULT_VARIANT}: mean absolute error by group, in % (and mean error)",
-        ("group (configurations)", *loads),
-        tuple(rows),
-        ("fitted on: the configurations on which the model's one constant was chosen",),
+        ("variant", *loads, "saturation"),
+        (
+            *running.rows_by(torus, "variant", cells=_means),
+            *running.rows_by(fitted, "fitted", cells=_means),
+        ),
+        (
+            "[n]: in n configurations it has no steady state at that load; they count in no mean",
+            f"fitted on: the configurations on which the constant of {DEFAULT_VARIANT} was chosen",
+        ),
     )
 
 
-def _means(mean: dict[str, Any]) -> str:
-    if mean["absolute"] is None:
-        return f"- [{mean['unsolved']}]"
-    unsolved = f" [{mean['unsolved']}]" if mean["unsolved"] else ""
-    return f"{mean['absolute']:.1f} ({mean['signed']:+.1f}){unsolved}"
+def _means(of: pl.DataFrame) -> Iterator[str]:
+    for mean in mean_errors(of).iter_rows(named=True):
+        unsolved = f" [{mean['unsolved']}]" if mean["unsolved"] else ""
+        known = mean["absolute"] is not None
+        yield (f"{mean['absolute']:.1f} ({mean['signed']:+.1f})" if known else "-") + unsolved
 
 
-def _locality_goals(locality: pl.DataFrame) -> Iterator[running.Goal]:
-    for protocol in johnson.PROTOCOLS:
-        for contexts in johnson.CONTEXTS:
-            of = locality.filter(
-                protocol=protocol, contexts=contexts, kind="distance", channel_load="own",
-                estimate=ESTIMATE[protocol],
+def _locality_goals(locality: pl.DataFrame) -> Iterator[Goal]:
+    for protocol, contexts in product(johnson.PROTOCOLS, johnson.CONTEXTS):
+        of = locality.filter(
+            protocol=protocol, contexts=contexts, kind="distance", channel_load="own",
+            estimate=ESTIMATE[protocol],
+        )  # fmt: skip
+        most_rate, most_latency, unit = LOCALITY_GOALS[contexts]
+        error = "latency_error_cycles" if unit == "cycles" else "latency_error"
+        for what, limit, column, of_unit in (
+            ("message rate", most_rate, "rate_error", "%"),
+            ("message latency", most_latency, error, unit),
+        ):
+            row = next(iter(running.worst(of, 1, column)), {column: nan, "distance": nan})
+            yield Goal(
+                f"{protocol}, p = {contexts}: {what}, largest error", limit,
+                abs(row[column]) * (100 if of_unit == "%" else 1), of_unit,
+                f"d = {row['distance']:.3g}" if len(of) else "",
             )  # fmt: skip
-            most_rate, most_latency, unit = LOCALITY_GOALS[contexts]
-            error = "latency_error_cycles" if unit == "cycles" else "latency_error"
-            for what, limit, column, of_unit in (
-                ("message rate", most_rate, "rate_error", "%"),
-                ("message latency", most_latency, error, unit),
-            ):
-                found, where = _largest(of, column)
-                yield running.Goal(
-                    f"{protocol}, p = {contexts}: {what}, largest error", limit,
-                    found * (100 if of_unit == "%" else 1), of_unit, where,
-                )  # fmt: skip
 
 
-def _largest(table: pl.DataFrame, column: str) -> tuple[float, str]:
-    if not len(table):
-        return nan, ""
-    row = table.row(table.select(pl.col(column).abs().arg_max()).item(), named=True)
-    return abs(row[column]), f"d = {row['distance']:.3g}"
+def _locality_sections(locality: pl.DataFrame) -> Iterator[Section]:
+    errors = ((100, "rate_error"), (1, "latency_error_cycles"), (100, "latency_error"))
 
+    def largest(of: pl.DataFrame) -> Iterator[str]:
+        yield f"{max(of['busiest_channel_flits']):.2f}"
+        for load, (times, column) in product(CHANNEL_LOADS, errors):
+            yield f"{times * max(of.filter(channel_load=load)[column].abs()):.1f}"
 
-def _locality_section(locality: pl.DataFrame) -> running.Section:
-    rows = []
+    on_64 = locality.filter(~pl.col("kind").is_in(SIZED))
     by = ("protocol", "kind", "estimate", "contexts")
-    for name, of in locality.group_by(*by, maintain_order=True):
-        busiest = of.select(pl.col("busiest_channel_flits").max()).item()
-        cells = [*(str(part) for part in name), f"{busiest:.2f}"]
-        for load in CHANNEL_LOADS:
-            chosen = of.filter(channel_load=load)
-            cells += [
-                f"{100 * _largest(chosen, 'rate_error')[0]:.1f}",
-                f"{_largest(chosen, 'latency_error_cycles')[0]:.1f}",
-                f"{100 * _largest(chosen, 'latency_error')[0]:.1f}",
-            ]
-        rows.append(tuple(cells))
     heads = (part for load in CHANNEL_LOADS for part in (f"{load}: rate %", "latency", "%"))
-    return running.Section(
+    yield Section(
         "Locality on torus:8x8: largest error of message rate and latency (cycles)",
         ("protocol", "mappings", "s, offset", "p", "busiest", *heads),
-        tuple(sorted(rows)),
+        tuple(sorted(running.rows_by(on_64, *by, cells=largest))),
         (
             "own, mean: with each mapping's own channel loads, and with the mean alone, as in the "
             "paper; busiest: flits/cycle on the busiest channel of all mappings",
             "mappings: nine of distances 1 to 6.1, and linear ones, which load channels alike",
         ),
     )
+    sizes = locality.filter(pl.col("kind").is_in(SIZED), channel_load="own")
+    if not len(sizes):
+        return
 
+    def beside(of: pl.DataFrame) -> Iterator[str]:
+        for figure in ("rate", "latency"):
+            seen, said = of[f"simulated_{figure}"][0], of[f"predicted_{figure}"][0]
+            yield from (f"{seen:.4g}", f"{said:.4g}", _percent(of[f"{figure}_error"][0]))
 
-def _sizes_section(sizes: pl.DataFrame) -> running.Section:
-    rows = []
-    by = ("nodes", "mapping", "contexts")
-    for name, of in sizes.group_by(*by, maintain_order=True):
-        seen, said = (
-            of.filter(source=source).row(0, named=True) for source in ("simulated", "model")
-        )
-        cells = [str(part) for part in name]
-        for column in ("message_rate", "message_latency"):
-            error = said[column] / seen[column] - 1
-            cells += [f"{seen[column]:.4g}", f"{said[column]:.4g}", _percent(error)]
-        rows.append(tuple(cells))
-    return running.Section(
+    yield Section(
         "Locality on tori that no parameter was taken from (64 nodes apart), coherence",
         ("nodes", "mapping", "p", "r_m", "model", "err %", "T_m", "model", "err %"),
-        tuple(rows),
+        running.rows_by(sizes, "nodes", "mapping", "contexts", cells=beside),
     )
 
 
@@ -681,39 +549,21 @@ def _percent(error: float | None) -> str:
     return "-" if error is None or isnan(error) else f"{100 * error:+.1f}"
 
 
-MAPPED = {
-    "figure-3": ("inter-message time t_m, network cycles", "message latency T_m, network cycles"),
-    "figure-4": ("distance d, hops", "message rate r_m, messages/node/cycle"),
-    "figure-5": ("distance d, hops", "message latency T_m, network cycles"),
-}
-MAPPINGS = {"distance": "random swaps", "linear": "linear mappings"}
+# -- figures -------------------------------------------------------------------------------------
 
-LOOKS = {
-    ("simulated", "own"): COMPUTED,
-    ("predicted", "own"): MODELLED,
-    ("predicted", "mean"): PRINTED,
-}
-"""Whose curve it is, by what was found and the channel loads that it is given."""
+DRAWN: dict[Variant, str] = {DEFAULT_VARIANT: MODELLED, "printed": PRINTED}
+"""Variants in figure 1, and whose curves they are."""
 
 
 def figures(result: running.StudyResult) -> Iterator[Figure]:
     """Yield name, title, panels and a remark of each figure that there are cases for.
 
-    Shahrabi, Ould-Khaoua & Mackenzie's figure 1, and Johnson's figures 3 to 8: simulated points and
-    the models' curves. The latter three show machines that are too large to simulate: beside the
-    paper's, as ``alewife`` has them, are those that were simulated, and the model of these.
+    Shahrabi, Ould-Khaoua & Mackenzie's figure 1: unicast latency by rate, with simulated points at
+    parts of saturation. The studies of Johnson's figures draw those.
     """
-    for name, draw in (
-        ("torus-broadcast", _figure_1),
-        ("locality", _figures_3_to_5),
-        ("locality by size", _figures_6_to_8),
-    ):
-        if len(result.tables[name]):
-            yield from draw(result.tables[name])
-
-
-def _figure_1(torus: pl.DataFrame) -> Iterator[Figure]:
-    """Unicast latency by rate, with the simulated points at parts of saturation."""
+    torus = result.tables["torus-broadcast"]
+    if not len(torus):
+        return
     seen = torus.filter(figure="latency", variant=DEFAULT_VARIANT).sort("vcs", "broadcast")
     remark = (
         "Computed is simulated, at 20, 50 and 80 % of saturation; printed is the model of the "
@@ -725,79 +575,14 @@ def _figure_1(torus: pl.DataFrame) -> Iterator[Figure]:
         for (vcs, broadcast), of in seen.filter(radix=radix).group_by(*by, maintain_order=True):
             curves, most = [], 1.5 * of["simulated"].to_numpy().max()
             for (flits,), points in of.group_by("flits", maintain_order=True):
-                name = f"M = {flits}"
+                name, model = f"M = {flits}", _model(radix, flits, vcs, broadcast)
                 curves.append(curve(name, points["rate"], points["simulated"]))
                 for variant, whose in DRAWN.items():
-                    rates, latency = torus_curve(radix, flits, vcs, broadcast, variant)
+                    limit = model(rate=0.0, variant=variant).saturation_rate
+                    rates = np.linspace(0, limit, 41)[:-1]
+                    latency = model(rate=rates, variant=variant).latency
                     shown = latency <= most
                     curves.append(curve(name, rates[shown], latency[shown], whose))
             axes = "messages/node/cycle", "cycles"
             panels.append(plot(f"V = {vcs}, β = {broadcast:g}", axes, curves))
         yield f"figure-1-k{radix}", f"Unicast latency on torus:{radix}x{radix}", panels, remark
-
-
-def _figures_3_to_5(locality: pl.DataFrame) -> Iterator[Figure]:
-    remark = (
-        "Computed is simulated; model is with the channel loads of each mapping, printed with "
-        "their mean, as in the paper."
-    )
-    for name, axes in MAPPED.items():
-        panels = []
-        for protocol, estimate in ESTIMATE.items():
-            chosen = locality.filter(protocol=protocol, estimate=estimate)
-            for (kind,), of in chosen.group_by("kind", maintain_order=True):
-                curves = []
-                for contexts, ((source, load), whose) in product(johnson.CONTEXTS, LOOKS.items()):
-                    some = of.filter(contexts=contexts, channel_load=load)
-                    rate, latency = (
-                        some[f"{source}_{what}"].to_numpy() for what in ("rate", "latency")
-                    )
-                    x = 1 / rate if name == "figure-3" else some["distance"].to_numpy()
-                    order, y = np.argsort(x), rate if name == "figure-4" else latency
-                    curves.append(curve(f"p = {contexts}", x[order], y[order], whose))
-                panels.append(plot(f"{protocol}, {MAPPINGS[str(kind)]}", axes, curves))
-        title = f"{name.replace('-', ' ').capitalize()}: mappings on torus:8x8"
-        yield name, title, panels, remark
-
-
-def _figures_6_to_8(sizes: pl.DataFrame) -> Iterator[Figure]:
-    """By number of processors, beside tori that were simulated; and the parts of the largest."""
-    hops, ratios, parts = [], [], []
-    largest = sizes.filter(nodes=sizes["nodes"].max())
-    for source, whose in {"simulated": COMPUTED, "model": MODELLED}.items():
-        for contexts in johnson.CONTEXTS:
-            of = sizes.filter(contexts=contexts, source=source)
-            far, near = of.filter(mapping="random"), of.filter(mapping="identity")
-            name, both = f"p = {contexts}", far.join(near, on="nodes", suffix=" of ideal")
-            hops.append(curve(name, far["nodes"], far["per_hop_latency"], whose))
-            cycles = "inter_transaction_cycles"
-            gain = both[cycles] / both[f"{cycles} of ideal"]
-            ratios.append(curve(name, both["nodes"], gain, whose))
-        bars = [
-            curve(
-                words,
-                [f"{row['mapping'].replace('identity', 'ideal')}, p = {row['contexts']}"],
-                row[f"{part}_cycles"],
-            )
-            for row in largest.filter(source=source).iter_rows(named=True)
-            for part, words in johnson.TIMES.items()
-        ]
-        parts.append(("Simulated" if source == "simulated" else "Model of the same", bars))
-    hops.append(curve("p = 2", johnson.NODES, johnson.hop_latencies(), PRINTED))
-    ratios += [
-        curve(f"p = {contexts}", johnson.NODES, gain, PRINTED)
-        for contexts, gain in johnson.gains().items()
-    ]
-    parts.append(("Model of the paper's machine", johnson.times_of_paper()))
-    remark = (
-        "Computed are simulated tori of 16 to 1024 nodes, model is the model of these, printed "
-        "that of the paper's machine."
-    )
-    axes, title = ("processors", "network cycles"), "Latency of a hop, T_h"
-    yield "figure-6", f"Figure 6: {title}", [plot(title, axes, hops, log_x=True)], remark
-    axes, title = ("processors", "ratio of transaction rates"), "Gain of ideal over random mappings"
-    gained = plot(title, axes, ratios, log_x=True, log_y=True)
-    yield "figure-7", f"Figure 7: {title}", [gained], remark
-    axes = "mapping and contexts", "network cycles"
-    panels = [plot(title, axes, bars, form="bars") for title, bars in parts]
-    yield "figure-8", "Figure 8: time between transactions", panels, "Of about 1000 processors."

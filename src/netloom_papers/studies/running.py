@@ -37,7 +37,7 @@ Seen: TypeAlias = Sequence[dict[str, Any] | None]
 
 
 class Study(NamedTuple):
-    """A study: what it asks, in one line, and the module of this package whose ``run`` answers.
+    """A study: what it asks, in one line, and the module of this package that has its ``parts``.
 
     ``figures`` of it are drawn, if there are any.
     """
@@ -188,6 +188,32 @@ class StudyResult:
         return "\n".join([*lines, self.sentence])
 
 
+class Part(NamedTuple):
+    """What is simulated in a study in one go, and what is said of it.
+
+    Attributes
+    ----------
+    table
+        The name of the table that is made.
+    what
+        Said of the progress.
+    cases, simulate
+        As ``simulate_all`` takes them.
+    compare
+        Makes the table of errors.
+    goals, sections
+        What is wanted and shown of a table that has rows.
+    """
+
+    table: str
+    what: str
+    cases: Sequence[Case]
+    simulate: Simulate
+    compare: Callable[[Sequence[Case], Seen], pl.DataFrame]
+    goals: Callable[[pl.DataFrame], Iterable[Goal]]
+    sections: Callable[[pl.DataFrame], Iterable[Section]]
+
+
 def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None) -> StudyResult:
     """Run a study. Ctrl-C ends it, and what was simulated by then is the answer.
 
@@ -209,35 +235,58 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
     if name not in STUDIES:
         raise InputError("study", f"'{name}'", f"one of {', '.join(STUDIES)}")
     path = Path("out") / f"{name}.jsonl" if kept is None else Path(kept)
-    run: Callable[..., StudyResult]
-    run = import_module(f"netloom_papers.studies.{STUDIES[name].module}").run
-    return run(quick=quick, kept=path)
-
-
-def simulated_study(
-    name: str,
-    cases: Sequence[Case],
-    simulate: Simulate,
-    compare: Callable[[Sequence[Case], Seen], pl.DataFrame],
-    goals: Callable[[pl.DataFrame], Iterable[Goal]],
-    sections: Callable[[pl.DataFrame], Iterable[Section]],
-    *,
-    quick: bool,
-    kept: Path,
-) -> StudyResult:
-    """Simulate what is not in the file yet, and compare: a study of one table of errors."""
-    found = simulate_all(cases, simulate, kept, name.replace("-", " "))
-    table = compare(cases, found)
+    module = import_module(f"netloom_papers.studies.{STUDIES[name].module}")
+    parts: Iterable[Part] = module.parts(quick=quick)
+    found: list[dict[str, Any] | None] = []
+    tables, goals, sections = dict[str, Any](), list[Goal](), list[Section]()
+    for part in parts:
+        seen: Seen = [None] * len(part.cases)
+        if None not in found:  # else Ctrl-C has said to stop
+            seen = simulate_all(part.cases, part.simulate, path, part.what)
+        found += seen
+        table = tables[part.table] = part.compare(part.cases, seen)
+        if len(table):
+            goals += part.goals(table)
+            sections += part.sections(table)
     return StudyResult(
         name=name,
         quick=quick,
-        goals=tuple(goals(table)) if len(table) else (),
-        sections=tuple(sections(table)) if len(table) else (),
-        tables={name.partition("-")[0]: table},
+        goals=tuple(goals),
+        sections=tuple(sections),
+        tables=tables,
         asked=len(found),
         simulated=sum(each is not None for each in found),
-        kept=kept,
+        kept=path,
     )
+
+
+def rows_by(
+    table: pl.DataFrame, *by: str, cells: Callable[[pl.DataFrame], Iterable[str]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of a section: a group of a table each, by its name, with its cells.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"vcs": [2, 4, 2], "cycles": [10, 20, 30]})
+    >>> rows_by(table, "vcs", cells=lambda of: [f"{of['cycles'].sum()}"])
+    (('2', '40'), ('4', '20'))
+    """
+
+    def said(part: object) -> str:
+        return f"{part:g}" if isinstance(part, float) else f"{part}"
+
+    groups = table.group_by(*by, maintain_order=True)
+    return tuple((*map(said, name), *cells(of)) for name, of in groups)
+
+
+def worst(table: pl.DataFrame, most: int, column: str = "error") -> list[dict[str, Any]]:
+    """Return the rows of the largest errors of either sign. Those without any come last."""
+    import polars as pl
+
+    size = pl.col(column).abs()
+    order = table.sort(size, descending=True, nulls_last=True, maintain_order=True)
+    return order.head(most).to_dicts()
 
 
 def with_errors(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

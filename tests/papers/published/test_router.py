@@ -159,28 +159,21 @@ def one_case(tmp_path, **values):
 def test_a_short_run_of_lonely_packets_is_the_zero_load_formula(tmp_path):
     """Every packet goes one hop each way round: 3 routers of 2 cycles, 2 links, 5 flits."""
     case = one_case(tmp_path, topology="torus", routing="dim_order", traffic="neighbor")
-    latency, accepted = cases.short_run(
-        case.run(0.0005, 1), cases.Window(4_000, 60_000), lambda: False
-    )
-    assert latency == pytest.approx(3 + 3 * 2 + 2 * 1 + 4, rel=1e-3)
-    assert accepted == pytest.approx(0.0005, rel=0.15)
+    found = cases.short_run(case.run(0.0005, 1), cases.Window(4_000, 60_000), lambda: False)
+    assert found.latency == pytest.approx(3 + 3 * 2 + 2 * 1 + 4, rel=1e-3)
+    assert found.accepted == pytest.approx(0.0005, rel=0.15)
 
 
 def test_saturation_is_found_between_runs(monkeypatch, tmp_path):
     """Latency 20 / (1 - load / 0.5) is three times 20 at a load of 1 / 3."""
     case = one_case(tmp_path)
 
-    class Asked:
-        def __init__(self, load):
-            self.load = load
+    def short_run(load, window, stopped, most):
+        return cases.ShortRun(20 / max(1 - load / 0.5, 1e-9), min(load, 0.4))
 
-    monkeypatch.setattr(Case, "run", lambda self, load, seed: Asked(load))
-    monkeypatch.setattr(
-        cases,
-        "short_run",
-        lambda run, window, stop, most: (20 / max(1 - run.load / 0.5, 1e-9), min(run.load, 0.4)),
-    )
-    monkeypatch.setattr(cases, "through_window", lambda run, window: ([], min(run.load, 0.4)))
+    monkeypatch.setattr(Case, "run", lambda self, load, seed: load)
+    monkeypatch.setattr(cases, "short_run", short_run)
+    monkeypatch.setattr(cases, "through_window", lambda load, window: ([], min(load, 0.4)))
     load, peak = cases.saturate(case, 60.0, 1, lambda: False)
     assert load == pytest.approx(1 / 3)
     assert peak == 0.4
@@ -216,27 +209,16 @@ def test_networks_whose_hosts_are_no_routers_reproduce(hosted_rows):
 
 
 def test_a_table_says_how_long_its_runs_were():
-    found = hosted_case(sample_period=600).effort
+    found = hosted_case(sample_period=600)
     assert found.window == cases.Window(1_800, 4_200)
     assert found.idle == cases.Window(5_400, 12_600)
-    assert hosted_case(sample_period="").effort.window == cases.Window(4_000, 6_000)
+    assert hosted_case(sample_period="").window == cases.Window(4_000, 6_000)
 
 
 def test_columns_of_a_network_have_the_defaults_of_the_reference():
-    line = {
-        column: str(value) for column, value in hosted(topology="fly", routing="dest_tag").items()
-    }
-    for column in (
-        "c",
-        "x",
-        "xr",
-        "use_noc_latency",
-        "network_file",
-        "vc_buf_size",
-        "sample_period",
-    ):
-        del line[column]
-    found = case_of(line, {}, "here")
+    needed = ("family", "k", "n", "traffic", "num_vcs", "packet_size", "router_cycles")
+    line = {column: str(value) for column, value in hosted().items() if column in needed}
+    found = case_of(line | {"topology": "fly", "routing": "dest_tag"}, {}, "here")
     assert found.name == "dest_tag uniform on fly k=4 n=3, fast, 4 VCs of 8, 5 flits"
     assert found.measured == {}
 
@@ -296,8 +278,8 @@ def test_too_few_vcs_are_refused_without_a_number():
 def test_ways_as_long_as_those_of_the_reference(monkeypatch):
     """A packet takes 10 cycles and 4 a hop: 2 hops more in the mean are 8 cycles."""
     hops = np.arange(1_000) % 5
-    sample = cases.Sample(10 + 4 * hops, hops)
-    monkeypatch.setattr(cases, "drained", lambda run, window, stop: (0.0, sample, None))
+    sample = cases.ShortRun(0.0, 0.0, 10 + 4 * hops, hops)
+    monkeypatch.setattr(cases, "short_run", lambda run, window, stop: sample)
     monkeypatch.setattr(Case, "run", lambda self, load, seed: None)
     mean = 10 + 4 * hops.mean()
     crossed = {1 + 2.0: 0, 1 + 2.1: 0.4, 1 + 4.0: 0}  # the last is no matter of chance
@@ -309,9 +291,9 @@ def test_ways_as_long_as_those_of_the_reference(monkeypatch):
 def test_a_hopeless_run_ends_early():
     case = hosted_case(k=2, n=2)
     window = cases.Window(300, 700)
-    latency, _ = cases.short_run(case.run(1.0, 1), window, lambda: False)
-    least, _ = cases.short_run(case.run(1.0, 1), window, lambda: False, most=30.0)
-    assert 30 < least <= latency
+    whole = cases.short_run(case.run(1.0, 1), window, lambda: False)
+    part = cases.short_run(case.run(1.0, 1), window, lambda: False, most=30.0)
+    assert 30 < part.latency <= whole.latency
 
 
 RUNS = "family,topology,k,n,routing,traffic,num_vcs,vc_buf_size,packet_size"
@@ -338,7 +320,7 @@ def test_a_table_of_runs_asks_for_latencies_well_below_saturation(tmp_path):
         "latency at a load of 0.52": 30.0,
     }
     assert one.asked["latency at a load of 0.5"] == cases.Asked(0.5, cases.Window(1_800, 4_200))
-    assert one.effort.idle == cases.Window(5_400, 12_600)
+    assert one.idle == cases.Window(5_400, 12_600)
     assert one.routers_crossed == 2.5
     assert other.measured == {}  # its only run is its highest
 

@@ -8,10 +8,10 @@ from netloom_papers.studies.flows_and_flits import (
     PATTERNS,
     cases,
     compare,
-    run,
     simulated,
     table_of,
 )
+from netloom_papers.studies.running import run_study
 
 NINE_OF_TEN = 0.9
 
@@ -90,9 +90,9 @@ def test_programs_are_the_same_for_the_same_seed():
 
 
 def test_the_study_counts_what_it_finds(tmp_path):
-    result = run(quick=True, kept=tmp_path / "kept.jsonl")
+    result = run_study("flows-and-flits", quick=True, kept=tmp_path / "kept.jsonl")
     assert not result.interrupted
     assert len(result.tables["flows"]) == 3 * result.asked
     assert [section.title for section in result.sections][-1].startswith("The estimate")
-    again = run(quick=True, kept=tmp_path / "kept.jsonl")
+    again = run_study("flows-and-flits", quick=True, kept=tmp_path / "kept.jsonl")
     assert again.tables["flows"].equals(result.tables["flows"])

@@ -1,7 +1,6 @@
 """Tables of BookSim 2's runs: their configurations as networks, and short runs as it makes them.
 
-A table is a CSV file, of one configuration or one run a row. Meshes and tori are netloom's, with
-the routings and traffic that match. Other networks are those of ``networks``.
+A table is a CSV file, of one configuration or one run a row.
 
 Near saturation a short run's mean latency is far below that of the steady state, and differs from
 seed to seed. So runs are as long as the reference's: a start-up is left out, a window measured,
@@ -28,17 +27,16 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import real_number, whole_number
 from netloom.base.textfiles import file_kind, read_text
-from netloom.routing import VirtualChannelRouting, virtual_channel_routing
+from netloom.routing import VirtualChannelRouting
 from netloom.routing.by_hop.hosted import hop_circle
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.loaded import ZERO_LOAD
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.network.run import Run
 from netloom.simulation.steady import Delivered
-from netloom.topology import Topology, topology
-from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
+from netloom.topology import Topology
+from netloom.workload import Traffic, parse_arrivals, parse_lengths
 from netloom_papers.studies.booksim import networks
-from netloom_papers.studies.booksim.networks import network
 
 Stopped: TypeAlias = Callable[[], bool]
 """Whether to end at once."""
@@ -46,51 +44,8 @@ Stopped: TypeAlias = Callable[[], bool]
 NETWORK_FILES = Path(str(files("netloom_papers.studies").joinpath("data", "anynet")))
 """Where the network files of the recorded configurations are."""
 
-FAMILIES = {
-    "fast": "three-stage",
-    "default": "canonical-4-stage",
-    "spec": "speculative-2-stage",
-}
+FAMILIES: dict[str, str] = networks.NAMES["families"]
 """The router preset of each of the reference's router families."""
-
-DIRECT_ROUTINGS = {
-    "mesh": {
-        "dor": "dimension-order",
-        "dim_order": "dimension-order",
-        "xy_yx": "o1turn",
-        "adaptive_xy_yx": "o1turn-adaptive",
-        "romm": "romm",
-        "valiant": "valiant",
-        "min_adapt": "adaptive-sticky-escape",
-    },
-    "torus": {
-        "dim_order": "dimension-order-static-dateline",
-        "valiant": "valiant",
-        "min_adapt": "adaptive-sticky-escape",
-    },
-}
-"""The routing that each of the reference's routing functions is on meshes and tori."""
-
-DIRECT_TRAFFICS = {
-    "uniform": "uniform",
-    "transpose": "transpose",
-    "bitcomp": "bit-complement",
-    "bitrev": "bit-reverse",
-    "shuffle": "shuffle",
-    "tornado": "tornado",
-    "neighbor": "neighbour",
-}
-"""The traffic that each of its patterns is there. All of them include the source itself."""
-
-TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
-
-NETLOOM_PARTS = (
-    "with an odd number of VCs the reference's two classes of VCs overlap, where netloom's do not."
-)
-NEVER_SET = (
-    "the reference's Valiant routing on a torus reads the dateline class of a packet that goes "
-    "straight on from a variable that was never set, so that it is not defined."
-)
 
 # Columns of every table, of tables of configurations, and of tables of runs. Meshes and tori have
 # ``link_cycles`` as well, and only tables of runs have ``LOAD``.
@@ -133,6 +88,8 @@ IDLE, AT_50, AT_80, SATURATION, PEAK = (
 )
 """What is measured of a configuration."""
 
+PARTS = {AT_50: 0.5, AT_80: 0.8}
+
 SEEDS = (1, 2, 3, 4)
 
 MOST_DRAIN = 20_000
@@ -172,43 +129,29 @@ class Asked(NamedTuple):
     window: Window
 
 
-class Sample(NamedTuple):
-    """Packets of a window, int32[num_packets] each: latency in cycles, hops between routers."""
+class ShortRun(NamedTuple):
+    """What a short run comes to.
 
-    latency: Ints
-    hops: Ints
+    Attributes
+    ----------
+    latency
+        Mean latency of the packets measured, cycles. What it is at least, if not all arrived.
+    accepted
+        Traffic accepted within the window, flits/node/cycle.
+    latencies, hops
+        int32[num_packets], of each in cycles, and between routers. None if not all arrived.
+    """
 
-
-class Point(NamedTuple):
-    """Latency (cycles) of a short run at a load (flits/node/cycle)."""
-
-    load: float
     latency: float
+    accepted: float
+    latencies: Ints | None = None
+    hops: Ints | None = None
 
 
 IDLE_WINDOW, WINDOW = Window(8_000, 24_000), Window(4_000, 6_000)
 """Windows of tables that do not say their ``sample_period``. The reference's accepted traffic times
 its nodes and cycles must be a whole number of flits. That, and how long its runs took, gives
 them."""
-
-
-class Effort(NamedTuple):
-    """How the reference ran a configuration.
-
-    Attributes
-    ----------
-    idle, window
-        Windows at next to no load, and at any other.
-    past
-        Times the saturation load at which to look for the highest accepted traffic as well.
-    gives_up
-        Whether runs whose latency is above a limit are left out there.
-    """
-
-    idle: Window = IDLE_WINDOW
-    window: Window = WINDOW
-    past: tuple[float, ...] = PAST_SATURATION
-    gives_up: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +170,15 @@ class Case:
         None where netloom refuses it.
     difference
         What is known to differ in kind. Empty in most.
-    effort
-        Windows of its runs, and how the highest accepted traffic was found.
+    idle, window
+        Windows at next to no load, and at any other.
+    gives_up
+        Whether runs whose latency is above a limit are left out there.
     routers_crossed
         Of the reference's packets at next to no load, in the mean. None where its table does not
         say so.
     asked
-        In tables of runs: the load and window of each item. Empty in others.
+        The load and window of each latency that is wanted, but at next to no load.
     """
 
     name: str
@@ -244,7 +189,9 @@ class Case:
     flits: int
     routing: VirtualChannelRouting | None
     difference: str
-    effort: Effort
+    idle: Window = IDLE_WINDOW
+    window: Window = WINDOW
+    gives_up: bool = False
     routers_crossed: float | None = None
     asked: Mapping[str, Asked] = field(default_factory=dict)
 
@@ -324,20 +271,36 @@ def case_of(
         Where the table is. Its network files are looked for there.
     """
     line = _Line(values, where, folder)
-    kind = line.one_of("topology", [*DIRECT_ROUTINGS, *networks.KINDS])
+    kind = line.one_of("topology", networks.KINDS)
+    shape = networks.Shape(
+        kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
+        line.whole("xr", 1), by_length=line.whole("use_noc_latency", 1, least=0) != 0,
+        file=line.file() if kind == "anynet" else "",
+    )  # fmt: skip
     vcs, flits = line.whole("num_vcs"), line.whole("packet_size")
     model = router(
         FAMILIES[line.one_of("family", FAMILIES)],
         vcs=vcs,
         buffer_flits=line.whole("vc_buf_size", 8),
-        channel_cycles=1 if kind in networks.KINDS else line.whole("link_cycles"),
+        channel_cycles=line.whole("link_cycles") if kind in networks.CUBES else 1,
     )
     if line.whole("router_cycles") != model.router_cycles:
         found, wanted = f"'{values['router_cycles']}'", f"{model.router_cycles} of this family"
         raise line.wrong("router_cycles", found, wanted)
     function = values["routing"].removesuffix(f"_{kind}")
-    made, sent, shape = _read(line, kind, function)
-    virtual, difference, told = _routed(made, shape, kind, function, vcs)
+    line.one_of("routing", networks.ROUTINGS[kind], function)
+    try:
+        made = networks.network(shape)
+        sent = networks.pattern(values["traffic"], shape, made)
+    except InputError as error:
+        raise InputError(f"{where}, {error.where}", error.found, error.wanted) from None
+    told, virtual = "", None
+    try:
+        virtual, difference = networks.routing_of(shape, made, function, vcs)
+        if not made.direct:
+            told = _circles(made, virtual)
+    except InputError as error:
+        difference = f"netloom refuses it: {error}"
     links = "" if model.channel_cycles == 1 else f", links of {model.channel_cycles} cycles"
     name = (
         f"{function} {values['traffic']} on {made.name}, {values['family']}, "
@@ -345,64 +308,24 @@ def case_of(
     )
     said = {item: line.positive(column) for item, column in columns.items() if values.get(column)}
     if SATURATION not in said:
-        said = {item: value for item, value in said.items() if item not in (AT_50, AT_80)}
-    effort = Effort()
+        said = {item: value for item, value in said.items() if item not in PARTS}
+    case = Case(name, said, made, model, sent, flits, virtual, difference)
     if period := line.whole("sample_period", 0):
-        window = Window(WARM_UP * period, MEASURED * period)
-        idle = Window(IDLE_TIMES * window.start, IDLE_TIMES * window.cycles)
-        effort = Effort(idle, window, PAST_PATIENCE, gives_up=True)
-    return Case(
-        name, said, made, model, sent, flits, virtual, difference, effort,
-        line.positive(CROSSED) if values.get(CROSSED) else None,
-    )  # fmt: skip
+        times = Window(WARM_UP * period, MEASURED * period)
+        idle = Window(*(IDLE_TIMES * cycles for cycles in times))
+        case = replace(case, idle=idle, window=times, gives_up=True)
+    loads = {item: part * said[SATURATION] for item, part in PARTS.items() if item in said}
+    asked = {item: Asked(load, case.window) for item, load in loads.items()}
+    crossed = line.positive(CROSSED) if values.get(CROSSED) else None
+    return replace(case, asked=asked, routers_crossed=crossed)
 
 
-def _read(line: _Line, kind: str, function: str) -> tuple[Topology, Traffic, networks.Shape | None]:
-    """Return the network of a line, its traffic, and its shape if hosts are not routers."""
-    if kind in networks.KINDS:
-        shape = networks.Shape(
-            kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
-            line.whole("xr", 1), by_length=line.whole("use_noc_latency", 1, least=0) != 0,
-            file=line.file() if kind == "anynet" else "",
-        )  # fmt: skip
-        line.one_of("routing", networks.ROUTINGS[kind], function)
-        try:
-            made = network(shape)
-            return made, networks.pattern(line.values["traffic"], shape, made.num_hosts), shape
-        except InputError as error:
-            raise InputError(f"{line.where}, {error.where}", error.found, error.wanted) from None
-    line.one_of("routing", DIRECT_ROUTINGS[kind], function)
-    traffic = DIRECT_TRAFFICS[line.one_of("traffic", DIRECT_TRAFFICS)]
-    sides = "x".join([line.values["k"]] * min(line.whole("n"), 32))
-    made = topology(f"{kind}:{sides}")
+def _circles(made: Topology, virtual: VirtualChannelRouting) -> str:
+    """Return what to tell of a routing that is run unchecked, as in the reference."""
     try:
-        return made, parse_traffic(f"{traffic}-self", made), None
-    except InputError as error:
-        raise InputError(f"{line.where}, traffic", f"'{traffic}' ({error.found})") from None
-
-
-def _routed(
-    made: Topology, shape: networks.Shape | None, kind: str, function: str, vcs: int
-) -> tuple[VirtualChannelRouting | None, str, str]:
-    """Return a routing, in what it is known to differ, and what else is told of it.
-
-    The routing is None where netloom refuses it.
-    """
-    try:
-        if shape is None:
-            routing = DIRECT_ROUTINGS[kind][function]
-            virtual = virtual_channel_routing(made, routing, num_vcs=vcs)
-            odd = function in TWO_CLASSES and vcs % 2
-            never_set = (kind, function) == ("torus", "valiant")
-            return virtual, NEVER_SET if never_set else NETLOOM_PARTS if odd else "", ""
-        virtual, difference = networks.routing_of(shape, made, function, vcs)
-    except InputError as error:
-        return None, f"netloom refuses it: {error}", ""
-    try:  # such routings are run unchecked, as in the reference
-        said = ", with VCs in a circle" if hop_circle(made, virtual.tables) else ""
+        return ", with VCs in a circle" if hop_circle(made, virtual.tables) else ""
     except InputError:
-        said = ", not checked for circles"
-    return virtual, difference, said
+        return ", not checked for circles"
 
 
 def read_cases(reference: str, columns: Mapping[str, str]) -> list[Case]:
@@ -457,20 +380,22 @@ def _case_of_runs(lines: Sequence[_Line]) -> Case:
     runs = sorted(((line.positive(LOAD), line) for line in lines), key=lambda run: run[0])
     most = max(MOST_OF_STABLE * runs[-1][0], ZERO_LOAD)
     measured, asked = {}, {}
-    effort, crossed = case.effort, None
     for load, line in runs:
         if load > most:
             break
-        window = effort.idle if load <= ZERO_LOAD else effort.window
+        window = case.idle if load <= ZERO_LOAD else case.window
         if line.values.get("sample_period"):  # of this run
             period = line.whole("sample_period")
             window = Window(WARM_UP * period, MEASURED * period)
-        item = IDLE if load <= ZERO_LOAD else f"latency at a load of {load:g}"
-        measured[item], asked[item] = line.positive(LATENCY), Asked(load, window)
-        if item == IDLE:
+        latency = line.positive(LATENCY)
+        if load <= ZERO_LOAD:
+            measured[IDLE] = latency
             crossed = line.positive(CROSSED_BY_RUN) if line.values.get(CROSSED_BY_RUN) else None
-            effort = effort._replace(idle=window)
-    return replace(case, measured=measured, asked=asked, effort=effort, routers_crossed=crossed)
+            case = replace(case, idle=window, routers_crossed=crossed)
+        else:
+            item = f"latency at a load of {load:g}"
+            measured[item], asked[item] = latency, Asked(load, window)
+    return replace(case, measured=measured, asked=asked)
 
 
 # Runs.
@@ -483,27 +408,19 @@ def measure(case: Case, stopped: Stopped) -> dict[str, float]:
     """
     if case.routing is None:
         return {}
-    if case.asked:
-        return {
-            item: idle_latency(case, stopped)
-            if item == IDLE
-            else mean_latency(case, wanted, stopped)
-            for item, wanted in case.asked.items()
-        }
-    found = {IDLE: idle_latency(case, stopped)}
-    for item, share in ((AT_50, 0.5), (AT_80, 0.8)):
-        if item in case.measured:
-            wanted = Asked(share * case.measured[SATURATION], case.effort.window)
-            found[item] = mean_latency(case, wanted, stopped)
-    ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stopped) for seed in SEEDS]
-    found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
+    found = {item: mean_latency(case, wanted, stopped) for item, wanted in case.asked.items()}
+    if found.keys() < case.measured.keys():
+        found[IDLE] = idle_latency(case, stopped)
+    if {SATURATION, PEAK} & case.measured.keys():
+        ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stopped) for seed in SEEDS]
+        found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
     return found
 
 
 def mean_latency(case: Case, wanted: Asked, stopped: Stopped) -> float:
     """Return the mean packet latency at a load, over all seeds."""
     runs = (short_run(case.run(wanted.load, seed), wanted.window, stopped) for seed in SEEDS)
-    return float(np.mean([latency for latency, _ in runs]))
+    return float(np.mean([run.latency for run in runs]))
 
 
 def idle_latency(case: Case, stopped: Stopped) -> float:
@@ -514,9 +431,10 @@ def idle_latency(case: Case, stopped: Stopped) -> float:
     (``SAMPLED`` standard errors), the latency is adjusted to paths of that length. It moves along
     the line fitted to latencies by the number of routers crossed.
     """
-    window = case.effort.idle
-    samples = [drained(case.run(ZERO_LOAD, seed), window, stopped)[1] for seed in SEEDS]
-    latency, hops = (np.concatenate(column) for column in zip(*samples, strict=True))
+    runs = [short_run(case.run(ZERO_LOAD, seed), case.idle, stopped) for seed in SEEDS]
+    latency, hops = (
+        np.concatenate([getattr(run, name) for run in runs]) for name in ("latencies", "hops")
+    )
     mean = float(latency.mean())
     if case.routers_crossed is None or not hops.var():
         return mean
@@ -534,31 +452,31 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
     straight line. If the reference gives up runs for their latency, those do not count for the
     traffic, nor do loads beyond what it looked at.
     """
-    idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.effort.window
-    low, high = Point(0.0, idle), Point(highest_load(case), inf)
-    tried: list[tuple[Point, float]] = []
-    while high.load - low.load > BRACKET * high.load:
-        load = (low.load + high.load) / 2
-        latency, accepted = short_run(case.run(load, seed), window, stopped, most=most)
-        point = Point(load, latency)
-        tried.append((point, accepted))
-        if latency > beyond:
-            high = point
+    idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.window
+    low, high = (0.0, idle), (highest_load(case), inf)  # loads, and latencies there
+    tried = []
+    while high[0] - low[0] > BRACKET * high[0]:
+        load = (low[0] + high[0]) / 2
+        run = short_run(case.run(load, seed), window, stopped, most=most)
+        tried.append((load, run))
+        if run.latency > beyond:
+            high = load, run.latency
         else:
-            low = point
-    share = (1 / low.latency - 1 / beyond) / (1 / low.latency - 1 / high.latency)
-    found = low.load + share * (high.load - low.load)
-    past = [min(1.0, times * found) for times in case.effort.past]
-    # the mean latency above which the reference does not count a run
-    patience = max(LEAST_PATIENCE, PATIENCE * idle) if case.effort.gives_up else inf
-    if patience == inf:
+            low = load, run.latency
+    share = (1 / low[1] - 1 / beyond) / (1 / low[1] - 1 / high[1])
+    found = low[0] + share * (high[0] - low[0])
+    beyond_it = PAST_PATIENCE if case.gives_up else PAST_SATURATION
+    past = [min(1.0, times * found) for times in beyond_it]
+    if not case.gives_up:
         ends = [through_window(case.run(load, seed), window)[1] for load in past]
-        return found, max(*ends, *(accepted for _, accepted in tried))
-    for load in past:
-        latency, accepted = short_run(case.run(load, seed), window, stopped, most=patience)
-        tried.append((Point(load, latency), accepted))
-    kept = [got for at, got in tried if at.latency <= patience and at.load <= max(past)]
-    return found, max(kept, default=0.0)
+        return found, max(*ends, *(run.accepted for _, run in tried))
+    # the mean latency above which the reference does not count a run
+    patience = max(LEAST_PATIENCE, PATIENCE * idle)
+    tried += [
+        (load, short_run(case.run(load, seed), window, stopped, most=patience)) for load in past
+    ]
+    kept = [run for load, run in tried if run.latency <= patience and load <= max(past)]
+    return found, max((run.accepted for run in kept), default=0.0)
 
 
 def highest_load(case: Case) -> float:
@@ -570,50 +488,38 @@ def highest_load(case: Case) -> float:
     return min(1.0, BEYOND * bound.load)
 
 
-def short_run(
-    run: Run, window: Window, stopped: Stopped, *, most: float = inf
-) -> tuple[float, float]:
-    """Return the mean packet latency and the accepted traffic of one run from an empty network.
+def short_run(run: Run, window: Window, stopped: Stopped, *, most: float = inf) -> ShortRun:
+    """Run from an empty network, until all packets that are measured have arrived.
 
-    A run whose mean is sure to be above ``most`` ends there, with a latency that is above it, too.
-    One that deadlocks accepts nothing, with an infinite latency.
+    A run whose mean latency is sure to be above ``most`` ends there, with a latency that is above
+    it, too. One whose packets do not arrive has an infinite latency, as has one that deadlocks,
+    which accepts nothing.
     """
     try:
-        accepted, sample, mean = drained(run, window, stopped, most=most)
+        parts, accepted = through_window(run, window)
+        end, created = run.engine.cycle, int(run.born_packets.sum())
+        while missing := created - sum(int((part.birth < end).sum()) for part in parts):
+            if stopped():
+                raise CancelledError
+            latency, waited = _measured(parts, window, end)[0], run.engine.cycle - end
+            least = (latency.sum() + missing * waited) / (len(latency) + missing)
+            if waited >= MOST_DRAIN or least > most:
+                return ShortRun(inf if waited >= MOST_DRAIN else float(least), accepted)
+            parts.append(run.advance(STEP))
     except DeadlockError:
-        return inf, 0.0
-    return float(sample.latency.mean()) if mean is None else mean, accepted
+        return ShortRun(inf, 0.0)
+    latency, hops = _measured(parts, window, end)
+    return ShortRun(float(latency.mean()), accepted, latency, hops)
 
 
-def drained(
-    run: Run, window: Window, stopped: Stopped, *, most: float = inf
-) -> tuple[float, Sample, float | None]:
-    """Return the accepted traffic and the packets measured, once all have arrived.
-
-    Where they do not, or their mean latency is sure to be above ``most``: what it is then, at
-    least, in third place.
-    """
-    parts, accepted = through_window(run, window)
-    end, created = run.engine.cycle, int(run.born_packets.sum())
-    while missing := created - sum(int((part.birth < end).sum()) for part in parts):
-        if stopped():
-            raise CancelledError
-        sample, waited = _measured(parts, window, end), run.engine.cycle - end
-        least = (sample.latency.sum() + missing * waited) / (len(sample.latency) + missing)
-        if waited >= MOST_DRAIN or least > most:
-            return accepted, sample, inf if waited >= MOST_DRAIN else float(least)
-        parts.append(run.advance(STEP))
-    return accepted, _measured(parts, window, end), None
-
-
-def _measured(parts: list[Delivered], window: Window, end: int) -> Sample:
-    """Return the packets that are measured, of those delivered so far."""
+def _measured(parts: list[Delivered], window: Window, end: int) -> tuple[Ints, Ints]:
+    """Return latency and hops of the packets that are measured, of those delivered so far."""
     birth, entry, arrival, hops = (
         np.concatenate([getattr(part, name) for part in parts])
         for name in ("birth", "entry", "arrival", "hops")
     )
     inside = (entry >= window.start) & (birth < end)
-    return Sample((arrival - birth)[inside], hops[inside])
+    return (arrival - birth)[inside], hops[inside]
 
 
 def through_window(run: Run, window: Window) -> tuple[list[Delivered], float]:
