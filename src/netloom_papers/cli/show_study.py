@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isnan
 from typing import Any
 
 from rich.console import Console
@@ -11,16 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.base.words import number, percent
+from netloom.base.words import counted, number, percent
 from netloom.cli.show import console, show_again, show_lines, show_verdict
-from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot, grid
 from netloom_papers.ledger import CLASSES, Picture, rates
 
 WIDEST = 300
 """Letters of a line, at most."""
 
 FEW, MANY = 6, 14
-"""Columns and rows in which all points of a plot are shown. Of more the least and the most."""
+"""Series and places of which all points of a plot are shown. Of more the least and the most."""
 
 
 def _table(
@@ -91,14 +90,14 @@ def show_picture(result: Picture) -> None:
     show_again(screen, result.verdict)
 
 
-def _grid(grid: Grid) -> Table:
+def _grid(shown: Grid) -> Table:
     """Return a table: both halves of cells right-aligned, one that a column has not left out."""
-    table = _table(grid.columns, no_wrap=True, padding=(0, 3, 0, 0))
-    halves = [grid.letters(at) for at in range(len(grid.columns) - 1)]
+    table = _table(shown.columns, no_wrap=True, padding=(0, 3, 0, 0))
+    halves = [shown.letters(at) for at in range(len(shown.columns) - 1)]
     marked = {
-        at for _, row in grid.rows for at, cell in enumerate(row) if cell and cell.within is False
+        at for _, row in shown.rows for at, cell in enumerate(row) if cell and cell.within is False
     }
-    for label, row in grid.rows:
+    for label, row in shown.rows:
         texts = [Text() for _ in row]
         for at, (text, cell, (first, second)) in enumerate(zip(texts, row, halves, strict=True)):
             if cell is None:
@@ -123,10 +122,8 @@ def _show_plot(screen: Console, plot: Plot) -> None:
     by = f" by {plot.x}" if plot.x else ""
     screen.print(Text(f"{plot.y}{by}", style="dim"), soft_wrap=True)
     names = plot.table["series"].unique(maintain_order=True).to_list()
-    places = plot.table["x"].unique(maintain_order=True).to_list()
     once = plot.table.select("series", "x", "whose").n_unique() == len(plot.table)
-    few, many = sorted((len(places), len(names)))
-    if once and few <= FEW and many <= MANY:
+    if once and len(names) <= FEW and plot.table["x"].n_unique() <= MANY:
         screen.print(_grid(point_by_point(plot)), soft_wrap=True)
         return
     kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
@@ -137,40 +134,27 @@ def _show_plot(screen: Console, plot: Plot) -> None:
         for kind in kinds:
             some = plot.table.filter(series=name, whose=kind)["y"].cast(pl.Float64).drop_nulls()
             some = some.filter(some.is_not_nan())
-            least, most = some.min(), some.max()
-            count = f"{len(some)} point{'s' * (len(some) != 1)}"
-            cells.append(f"{number(least)} … {number(most)}  ({count})" if len(some) else "–")
+            said = f"{number(some.min())} … {number(some.max())}  ({counted(len(some), 'point')})"
+            cells.append(said if len(some) else "–")
         table.add_row(Text(name), *cells)
     screen.print(table, soft_wrap=True)
 
 
 def point_by_point(plot: Plot) -> Grid:
-    """Return the points of axes as a table: what is fewer, places or series, is its columns."""
-    values = {(row["series"], row["x"], row["whose"]): row["y"] for row in plot.table.to_dicts()}
-    names = plot.table["series"].unique(maintain_order=True).to_list()
-    places = plot.table["x"].unique(maintain_order=True)
-    order = sorted(places) if places.dtype.is_numeric() else places.to_list()
-    lines: dict[str, list[Cell | None]] = {}
-    for name in names:
-        cells = [
-            _cell(values.get((name, x, PRINTED)), values.get((name, x, COMPUTED))) for x in order
-        ]
-        model = [_cell(None, values.get((name, x, MODELLED))) for x in order]
-        lines |= {name: cells} if any(cells) else {}
-        lines |= {f"{name}, model": model} if any(model) else {}
-    heads = [x if isinstance(x, str) else number(x) for x in order]
-    if len(lines) > len(order):
-        rows = [(name, tuple(cells)) for name, cells in lines.items()]
-        return Grid(plot.title, (f"{plot.x}:" if plot.x else "", *heads), tuple(rows))
-    turned = zip(*lines.values(), strict=True)
-    return Grid(plot.title, (plot.x, *lines), tuple(zip(heads, turned, strict=True)))
-
-
-def _cell(printed: float | None, computed: float | None) -> Cell | None:
-    found = None if printed is None and computed is None else Cell(printed, computed)
-    if found is not None and printed is not None and not isnan(printed):
-        return Cell(float(f"{printed:.4g}"), computed)  # read off or recalculated: no more digits
-    return found
+    """Return the points of axes as a table: a row for each place, and a column for each series."""
+    table = plot.table.sort("x") if plot.table["x"].dtype.is_numeric() else plot.table
+    cells: dict[tuple[str, str], Cell] = {}
+    for row in table.iter_rows(named=True):
+        head = f"{row['series']}, model" if row["whose"] == MODELLED else row["series"]
+        place = row["x"] if isinstance(row["x"], str) else number(row["x"])
+        cell = cells.get((place, head), Cell(None, None))
+        if row["whose"] == PRINTED:  # read off or recalculated: no more digits
+            cells[place, head] = cell._replace(printed=float(f"{row['y']:.4g}"))
+        else:
+            cells[place, head] = cell._replace(computed=row["y"])
+    seen, names = {head for _, head in cells}, plot.table["series"].unique(maintain_order=True)
+    heads = [head for name in names for head in (name, f"{name}, model") if head in seen]
+    return grid(plot.title, cells, heads, plot.x)
 
 
 def show_study(result: Any) -> None:
