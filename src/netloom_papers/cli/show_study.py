@@ -13,7 +13,7 @@ from rich.text import Text
 from netloom.base.words import counted, number, percent
 from netloom.cli.show import console, show_again, show_lines, show_verdict
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot, grid
-from netloom_papers.ledger import CLASSES, Picture, rates
+from netloom_papers.ledger import RATES, Picture, rates_told
 
 WIDEST = 300
 """Letters of a line, at most."""
@@ -212,16 +212,8 @@ def show_validation(result: Any) -> None:
     screen.print(table, soft_wrap=True)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
         show_lines([Text.assemble(("! known", "yellow"), f": {reason}")], screen)
-    shares = _table(("kind", "rows", "numbers", "reproduced", "rate", *CLASSES), no_wrap=True)
-    for line in rates(result.rows):
-        cells = [line["kind"], str(line["rows"])]
-        if "numbers" in line:
-            share = percent(line["reproduced"] / line["numbers"])
-            cells += [str(line["numbers"]), str(line["reproduced"]), share]
-            cells += [
-                f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
-                for each in line["by_tolerance"].values()
-            ]
+    shares = _table(RATES, no_wrap=True)
+    for cells in rates_told(result.rows):
         shares.add_row(*cells)
     screen.print("", shares, "", sep="\n", soft_wrap=True)
     show_again(screen, result.verdict)
