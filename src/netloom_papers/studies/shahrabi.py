@@ -153,7 +153,7 @@ def _utilisation(known: Known) -> Found:
             partial(simulated, (radix, 32, 3, fraction, known["rate"]), known["cycles"], seed)
             for seed in range(1, known["seeds"] + 1)
         ]
-        seen = run_side_by_side(runs)
+        seen = run_side_by_side(runs, ON_TORI)
         for at, kind in enumerate(("unicast", "broadcast")):
             used = [run.class_utilisation[at] / (32 * run.rate) for run in seen]
             yield f"{kind}, k = {radix}, β = {fraction}", used

@@ -185,7 +185,7 @@ def test_figures_run_from_the_elements_to_the_modules():
     one = System(16, 1, 1, 1.0, 0.15, None)
     run = one.run(one.traffic(1), 1)
     runs = {"a": [run], "b": [run, run]}
-    requests, replies, waits = (report.stage_plot(at, "one", runs).table for at in (4, 5, 6))
+    requests, replies, waits = (report.stage_plot(at, "Mean", runs).table for at in (4, 5, 6))
     for table, stages in (
         (requests, ["PEs", *"0123"]),
         (replies, [*"0123", "MMs"]),
