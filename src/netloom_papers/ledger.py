@@ -351,6 +351,11 @@ class Against(NamedTuple):
     room: float | None = None
 
 
+def in_order(known: Known, found: ArrayLike) -> Found:
+    """Return what is found of all quantities, in the order in which the data file has them."""
+    return zip(known["values"], np.ravel(found), strict=True)
+
+
 class Made(NamedTuple):
     """What a picture is drawn from.
 

