@@ -167,20 +167,11 @@ def curve(
     return pl.DataFrame(columns)
 
 
-def plot(
-    title: str,
-    axes: tuple[str, str],
-    curves: Iterable[pl.DataFrame],
-    *,
-    form: Literal["lines", "points", "steps", "bars"] = "lines",
-    log_x: bool = False,
-    log_y: bool = False,
-) -> Plot:
-    """Return one pair of axes with these curves."""
+def plot(title: str, axes: tuple[str, str], curves: Iterable[pl.DataFrame], **how: Any) -> Plot:
+    """Return one pair of axes with these curves. ``how``: what else ``Plot`` has."""
     import polars as pl
 
-    table = pl.concat(list(curves), how="diagonal_relaxed")
-    return Plot(title, *axes, table, form, log_x, log_y)
+    return Plot(title, *axes, pl.concat(list(curves), how="diagonal_relaxed"), **how)
 
 
 def averaged(
@@ -476,12 +467,12 @@ def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
             if outside:
                 spot = {"x": right[at] + COLUMN_GAP / 2, "x2": right[at + 1] + 4}
                 marked.append({**spot, "y": y - half, "y2": y + half})
-    x, y_ = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
+    across, down = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
     rules = alt.InlineData([{"y": top + LINE * row} for row in range(len(grid.rows) + 1)])
     spots = alt.Chart(alt.InlineData(marked)).mark_rect(color=THIS, opacity=0.16, cornerRadius=3)
     layers: list[alt.Chart] = [
-        alt.Chart(rules).mark_rule(strokeWidth=0.6, color=REFERENCE, opacity=0.45).encode(y=y_),
-        *[spots.encode(x=x, x2="x2:Q", y=y_, y2="y2:Q")] * bool(marked),
+        alt.Chart(rules).mark_rule(strokeWidth=0.6, color=REFERENCE, opacity=0.45).encode(y=down),
+        *[spots.encode(x=across, x2="x2:Q", y=down, y2="y2:Q")] * bool(marked),
     ]
     for kind, texts in kinds.items():
         layers += words_at(texts, **KINDS[kind])

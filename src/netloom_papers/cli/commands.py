@@ -206,14 +206,14 @@ def run_study(
 
     if csv is not None:
         check_table(csv)
-    study = STUDIES.get(name)
-    if study is None and (plot is None or plot.suffix not in FORMATS):
-        plot = (plot or Path("out")) / f"{name.replace('/', '-')}.svg"
+    study, path = STUDIES.get(name), plot or Path("out")
+    if study is None and path.suffix not in FORMATS:
+        path /= f"{name.replace('/', '-')}.svg"
     if study is not None and plot is not None and not study.drawn:
         drawn = [each for each, study in STUDIES.items() if study.drawn]
         raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(drawn)}")
-    if plot is not None:
-        check_picture(plot if study is None else plot / "figure.svg")
+    if study is None or plot is not None:
+        check_picture(path if study is None else path / "figure.svg")
     with compilation_announced():
         if study is None:
             try:
@@ -225,12 +225,12 @@ def run_study(
             result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
     writers = _table_written(result, csv)
     if study is None:
-        writers.append(lambda: f"Picture: {_draw_picture(result, plot)}")
-        _tell(result, show_picture, writers, as_json=as_json, picture=str(plot))
+        writers.append(lambda: f"Picture: {_draw_picture(result, path)}")
+        _tell(result, show_picture, writers, as_json=as_json, picture=str(path))
         return
     writers.append(lambda: f"Simulated cases: {result.kept}")
     if plot is not None:
-        writers.append(partial(_write_study_figures, result, plot))
+        writers.append(partial(_write_study_figures, result, path))
     _tell(result, show_study, writers, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)

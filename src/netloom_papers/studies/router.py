@@ -184,8 +184,8 @@ def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
     lasting, speed = np.array(cycles, np.int32), np.array(rates, np.float64)
     order = np.array([1, 2, 2, 1])  # from router 0 to 1, 1 to 2, and back
     inside = replace(inside, channel_cycles=lasting[order], channel_bandwidth=speed[order])
-    ends = {"cycles": lasting[[0, 3]], "bandwidth": speed[[0, 3]]}
-    return attach_hosts(inside, np.array([0, 2]), name="chain", **ends)
+    ends, routers = [0, 3], np.array([0, 2])
+    return attach_hosts(inside, routers, name="chain", cycles=lasting[ends], bandwidth=speed[ends])
 
 
 def _host_queues(known: Known) -> Found:

@@ -145,30 +145,33 @@ def _traffic(known: Known) -> Found:
     for radix in known["radices"]:
         printed, tree = (
             answer.broadcast_channel_rate + answer.replica_channel_rate
-            for answer in (solved(radix, 32, 3, 0.04, 1e-4, variant) for variant in VARIANTS)
+            for answer in (solved((radix, 32, 3, 0.04, 1e-4), variant) for variant in VARIANTS)
         )
         found.append(printed / tree)
     return in_order(known, found)
 
 
 def _one_by_one(known: Known) -> Found:
-    return in_order(known, [saturation_rate(*known["case"], each) for each in ONE_BY_ONE])
+    return in_order(known, [saturation_rate(known["case"], each) for each in ONE_BY_ONE])
 
 
 def _fold(known: Known) -> Found:
-    found = solved(*known["case"], known["load"] * saturation_rate(*known["case"]))
+    rate = known["load"] * saturation_rate(known["case"])
+    found = solved((*known["case"], rate))
     return in_order(known, found.channel_rate * found.service_time)
 
 
 def _saturation(known: Known) -> Found:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
     cases = product(networks, VARIANTS)
-    return in_order(known, [saturation_rate(*network, variant) for network, variant in cases])
+    return in_order(
+        known, [saturation_rate(*network, variant=variant) for network, variant in cases]
+    )
 
 
 def _solved_latencies(known: Known) -> Found:
     """Latencies at the loads of the independent simulation, where there is a solution."""
-    found = [solved(*case, variant) for case, variant in product(known["cases"], VARIANTS)]
+    found = [solved(case, variant) for case, variant in product(known["cases"], VARIANTS)]
     return in_order(known, [each.latency for each in found if not each.saturated])
 
 
@@ -176,7 +179,7 @@ def _between(known: Known) -> Found:
     """L, S_u, S_b, S, W_s, V, λ_c, λ_c S and P_V of each case."""
     found = []
     for case, variant in product(known["cases"], VARIANTS):
-        answer = solved(*case, variant)
+        answer = solved(case, variant)
         found += [
             answer.latency,
             answer.network_latency,
@@ -191,19 +194,17 @@ def _between(known: Known) -> Found:
     return in_order(known, found)
 
 
-def solved(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, variant: str = "printed"
-) -> PublishedTorus:
-    """Return the model's answer of a torus k, messages M, virtual channels V, portion β and λ."""
+def solved(point: Sequence[Any], variant: str = "printed") -> PublishedTorus:
+    """Return the model's answer at a point, as ``simulated`` has it."""
+    radix, flits, vcs, fraction, rate = point
     return published_torus(
         radix, message_flits=flits, vcs=vcs, broadcast=fraction, rate=rate, variant=variant
     )
 
 
-def saturation_rate(
-    radix: int, flits: int, vcs: int, fraction: float, variant: str | Corrections = "printed"
-) -> float:
-    """Return the rate λ at which the model saturates."""
+def saturation_rate(network: Sequence[Any], variant: str | Corrections = "printed") -> float:
+    """Return the rate λ at which the model of a torus k, with M, V and β, saturates."""
+    radix, flits, vcs, fraction = network
     return published_saturation(
         radix, message_flits=flits, vcs=vcs, broadcast=fraction, variant=variant
     )
@@ -215,7 +216,7 @@ def saturation_rate(
 def _draw_figure_1(made: Made) -> Drawn:
     vcs_shown, loads = made.known["vcs"], made.known["loads"]
     cases = list(product(RADICES, FLITS, vcs_shown, FRACTIONS))
-    limits = {case: saturation_rate(*case) for case in cases}
+    limits = {case: saturation_rate(case) for case in cases}
     points = list(product(cases, loads))
     rates = [(*case, load * limits[case]) for case, load in points]
     found = simulate_points(rates, made.known["cycles"], ON_TORI)
@@ -225,7 +226,7 @@ def _draw_figure_1(made: Made) -> Drawn:
         for flits in FLITS:
             case, series = (radix, flits, vcs, fraction), f"M = {flits}"
             at = CURVE * limits[case]
-            model = [float(solved(*case, rate).latency) for rate in at.tolist()]
+            model = [float(solved((*case, rate)).latency) for rate in at.tolist()]
             curves.append(curve(series, at, model, MODELLED))
             for run in (seen[case, load] for load in loads):
                 y, half = comparable(run), run.unicast.ci95
@@ -236,7 +237,7 @@ def _draw_figure_1(made: Made) -> Drawn:
     cells = {}
     for radix, load in product(RADICES, loads):
         off = [
-            abs(float(solved(*case, load * limits[case]).latency) / comparable(run) - 1)
+            abs(float(solved((*case, load * limits[case])).latency) / comparable(run) - 1)
             for (case, at_load), run in seen.items()
             if case[0] == radix and at_load == load
         ]
