@@ -164,9 +164,7 @@ def _fold(known: Known) -> Found:
 def _saturation(known: Known) -> Found:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
     cases = product(networks, VARIANTS)
-    return in_order(
-        known, [saturation_rate(*network, variant=variant) for network, variant in cases]
-    )
+    return in_order(known, [saturation_rate(each, variant) for each, variant in cases])
 
 
 def _solved_latencies(known: Known) -> Found:
