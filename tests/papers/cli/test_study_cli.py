@@ -1,12 +1,10 @@
 """The command ``netloom study``."""
 
 import json
-import sys
 
 import polars as pl
 import pytest
 
-from netloom.cli import main
 from netloom_papers import ledger
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import Item, Row, Validation
@@ -19,20 +17,11 @@ TORUS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def netloom(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Have a small study of models."""
     monkeypatch.setattr(model_accuracy, "torus_cases", lambda **_: [TORUS, TORUS | {"vcs": 4}])
     monkeypatch.setattr(model_accuracy, "locality_cases", lambda **_: [])
-
-    def run(words):
-        monkeypatch.setattr(sys, "argv", ["netloom", *words.split()])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
 
 
 def test_the_studies_that_there_are(netloom):
@@ -183,18 +172,6 @@ def test_tables_goals_and_files(netloom, tmp_path):
     assert len((tmp_path / "new/found.jsonl").read_text().splitlines()) == 2
     assert (tmp_path / "figures/figure-1-k4.svg").read_text().startswith("<svg")
     assert "Figures: 1 in figures" in out
-
-
-def test_json_and_going_on_from_what_was_kept(netloom, monkeypatch, tmp_path):
-    code, first, err = netloom("study run model-accuracy --json")
-    assert (code, err) == (0, "")
-    data = json.loads(first)
-    assert data["kept"] == "out/model-accuracy.jsonl"
-    assert (tmp_path / data["kept"]).is_file()
-    assert data["cases"] == {"asked": 2, "simulated": 2}
-    assert len(data["goals"]) == 6
-    monkeypatch.setattr(model_accuracy, "_simulate_torus", lambda *_: pytest.fail("simulated"))
-    assert netloom("study run model-accuracy --json") == (0, first, "")
 
 
 def test_ctrl_c_keeps_what_is_done(netloom, monkeypatch, tmp_path):

@@ -202,12 +202,3 @@ def test_a_table_has_both_numbers_and_marks_what_is_outside():
 def test_a_table_of_computed_numbers_alone_says_nothing_of_printed_ones():
     computed = Grid("off", ("torus", "30 %"), (("8 × 8", (Cell(None, 3.6),)),))
     assert "printed" not in str(drawn(computed))
-
-
-def test_it_is_drawn(tmp_path):
-    path = tmp_path / "all.svg"
-    points = table().with_columns(low=pl.col("y") - 1, high=pl.col("y") + 1)
-    exhibit_chart("t", [plot(points), plot(form="bars"), GRID], ["w"], ["r"]).save(str(path))
-    svg = path.read_text()
-    for words in ("m11k", "0.496", "x, hops", "computed", "printed"):
-        assert words in svg

@@ -30,9 +30,10 @@ def test_table_1_comes_out_to_its_last_digit(found):
     assert [round(row.computed, 1) for row in table] == [row.printed for row in table]
 
 
-def test_what_was_used_to_infer_says_so(found):
-    used = [row.quantity for row in found if "used to infer" in row.quantity]
+def test_what_was_used_to_infer_says_so_and_never_counts(found):
+    used = [row for row in found if "used to infer" in row.quantity]
     assert len(used) == 8 + 1 + 2 + 1 + 1
+    assert {row.kind for row in used} == {"input"}
 
 
 def test_one_grain_for_all_contexts_fails():

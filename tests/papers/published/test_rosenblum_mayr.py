@@ -32,10 +32,6 @@ def test_the_data_file_has_all_cells_and_reasons_of_cells_only():
             assert {quantity.partition(" (")[0] for quantity in named} <= cells
             recorded[of] += len(named)
     assert recorded == {"all": 392 - 373, "alike": 392 - 379}
-    for known in KNOWN.values():
-        if "values" in known:
-            named = [quantity for part in known.get("outside", ()) for quantity in part["rows"]]
-            assert set(named) <= known["values"].keys()
 
 
 def test_products_of_rounds_and_probability_are_those_printed():
