@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import isnan
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,20 +121,22 @@ class Grid(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
-    def letters(self, column: int) -> tuple[int, int]:
-        """Return the letters of the printed and the computed numbers of a column; 0 where none is.
+    def told(self) -> list[list[tuple[str, str, bool]]]:
+        """Return what each column says: printed, computed, and whether these do not agree.
 
-        Columns of cells are numbered from 0.
+        Numbers are "" if a cell is empty, or if no cell of the column has them.
         """
-        cells = [row[column] for _, row in self.rows]
-        there = [(cell, cell.words()) for cell in cells if cell is not None]
-        printed, computed = (
-            max((len(words[half]) for _, words in there), default=0)
-            if any(cell[half] is not None for cell, _ in there)
-            else 0
-            for half in (0, 1)
-        )
-        return printed, computed
+        found = []
+        for cells in zip(*(row for _, row in self.rows), strict=True):
+            known = [[cell[half] for cell in cells if cell is not None] for half in (0, 1)]
+            shown = [any(each is not None for each in some) for some in known]
+            column = []
+            for cell in cells:
+                halves = zip(cell.words() if cell is not None else ("", ""), shown, strict=True)
+                printed, computed = (half if there else "" for half, there in halves)
+                column.append((printed, computed, cell is not None and cell.within is False))
+            found.append(column)
+        return found
 
 
 def curve(
@@ -269,6 +271,9 @@ MEANING = (
     "red where it is outside its tolerance."
 )
 
+At: TypeAlias = tuple[float, float, str]
+"""A place in pixels, and what is said there."""
+
 KINDS: dict[str, Any] = {
     "label": {},
     "head": {"align": "right", "bold": True},
@@ -325,7 +330,8 @@ def exhibit_chart(
     said = [*words]
     if len(seen) > 1:
         said.append(" ".join(look.said for whose, look in LOOKS.items() if whose in seen))
-    if any(each.letters(at)[0] for each in tables for at in range(len(each.columns) - 1)):
+    columns = [told for each in tables for told in each.told()]
+    if any(printed for told in columns for printed, _, _ in told):
         said.append(MEANING)
     whole = alt.vconcat(*beside, spacing=26).resolve_scale(**apart)
     return framed([whole], title, [*said, *remarks])
@@ -440,33 +446,26 @@ def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
     heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
     top = HEAD_LINE * max(map(len, heads)) + 8
     labels = [grid.columns[0], *(label for label, _ in grid.rows)]
-    right, parts = [max(map(width_of, labels)) + 6], []
-    for at, lines in enumerate(heads[1:]):
-        first, second = (letters * CELL_LETTER for letters in grid.letters(at))
-        parts.append((first, second + HALF_GAP if first and second else second))
+    right, kinds = [max(map(width_of, labels)) + 6], {kind: list[At]() for kind in KINDS}
+    marked: list[dict[str, float]] = []
+    for place, label in enumerate(labels[1:]):
+        kinds["label"].append((0.0, top + LINE * (place + 0.5), label))
+    for lines, told in zip(heads[1:], grid.told(), strict=True):
+        halves = [CELL_LETTER * max(len(each[half]) for each in told) for half in (0, 1)]
+        gap = HALF_GAP if all(halves) else 0.0
         wide = max((width_of(line, bold=True) for line in lines), default=0.0)
-        right.append(right[-1] + max(wide, sum(parts[-1])) + COLUMN_GAP)
-    kinds: dict[str, list[tuple[float, float, str]]] = {kind: [] for kind in KINDS}
+        right.append(right[-1] + max(wide, sum(halves) + gap) + COLUMN_GAP)
+        for place, (printed, computed, outside) in enumerate(told):
+            y, half = top + LINE * (place + 0.5), LINE / 2 - 2
+            kinds["printed"].append((right[-1] - halves[1] - gap, y, printed))
+            kinds["outside" if outside else "computed"].append((right[-1], y, computed))
+            if outside:
+                spot = {"x": right[-2] + COLUMN_GAP / 2, "x2": right[-1] + 4}
+                marked.append({**spot, "y": y - half, "y2": y + half})
     for at, lines in enumerate(heads):
         for place, line in enumerate(reversed(lines)):
             kind, x = ("head", right[at]) if at else ("label", 0.0)
             kinds[kind].append((x, top - 10 - HEAD_LINE * place, line))
-    marked: list[dict[str, float]] = []
-    for place, (label, cells) in enumerate(grid.rows):
-        y, half = top + LINE * (place + 0.5), LINE / 2 - 2
-        kinds["label"].append((0.0, y, label))
-        for at, (cell, (first, second)) in enumerate(zip(cells, parts, strict=True)):
-            if cell is None:
-                continue
-            printed, computed = cell.words()
-            outside = cell.within is False
-            if first:
-                kinds["printed"].append((right[at + 1] - second, y, printed))
-            if second:
-                kinds["outside" if outside else "computed"].append((right[at + 1], y, computed))
-            if outside:
-                spot = {"x": right[at] + COLUMN_GAP / 2, "x2": right[at + 1] + 4}
-                marked.append({**spot, "y": y - half, "y2": y + half})
     across, down = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
     rules = alt.InlineData([{"y": top + LINE * row} for row in range(len(grid.rows) + 1)])
     spots = alt.Chart(alt.InlineData(marked)).mark_rect(color=THIS, opacity=0.16, cornerRadius=3)
@@ -475,7 +474,7 @@ def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
         *[spots.encode(x=across, x2="x2:Q", y=down, y2="y2:Q")] * bool(marked),
     ]
     for kind, texts in kinds.items():
-        layers += words_at(texts, **KINDS[kind])
+        layers += words_at([each for each in texts if each[2]], **KINDS[kind])
     return layered(layers, grid.title, right[-1], top + LINE * len(grid.rows) + 4), right[-1]
 
 

@@ -351,9 +351,9 @@ class Against(NamedTuple):
     room: float | None = None
 
 
-def in_order(known: Known, found: ArrayLike) -> Found:
+def in_order(known: Known, found: Iterable[Any]) -> Found:
     """Return what is found of all quantities, in the order in which the data file has them."""
-    return zip(known["values"], np.ravel(found), strict=True)
+    return zip(known["values"], found, strict=True)
 
 
 class Made(NamedTuple):

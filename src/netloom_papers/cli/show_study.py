@@ -76,16 +76,14 @@ def _columns(
 def _columns_of(shown: Grid) -> list[Column]:
     """Return a table: both halves of cells right-aligned, one that a column has not left out."""
     found = [column(shown.columns[0], [label for label, _ in shown.rows], words=True)]
-    for at, head in enumerate(shown.columns[1:]):
-        first, second = shown.letters(at)
-        cells = [row[at] or Cell(None, None) for _, row in shown.rows]
-        marks = [" ✗" if cell.within is False else "  " for cell in cells]
-        marks = marks if " ✗" in marks else [""] * len(cells)
-        said = []
-        for (_, row), cell, mark in zip(shown.rows, cells, marks, strict=True):
-            printed, computed = cell.words() if row[at] else ("", "")
-            halves = zip((printed, computed), (first, second), strict=True)
-            said.append("  ".join(f"{half:>{wide}}" for half, wide in halves if wide) + mark)
+    for head, told in zip(shown.columns[1:], shown.told(), strict=True):
+        first, second = (max(len(each[half]) for each in told) for half in (0, 1))
+        gap = "  " if first and second else ""
+        marks = (" ✗", "  ") if any(outside for _, _, outside in told) else ("", "")
+        said = [
+            f"{printed:>{first}}{gap}{computed:>{second}}{marks[not outside]}"
+            for printed, computed, outside in told
+        ]
         found.append(Column(folded(head, HEAD), said))
     return found
 

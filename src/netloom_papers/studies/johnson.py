@@ -111,7 +111,8 @@ def _gains(contexts: int, sizes: ArrayLike, speed: float = SPEEDS["2x faster"]) 
 
 
 def _table_1(known: Known) -> Found:
-    return in_order(known, [_gains(1, list(SIZES.values()), speed) for speed in SPEEDS.values()])
+    found = [_gains(1, list(SIZES.values()), speed) for speed in SPEEDS.values()]
+    return in_order(known, np.ravel(found))
 
 
 def _draw_table_1(made: Made) -> Drawn:
@@ -321,7 +322,7 @@ def _limit(known: Known) -> Found:
 def _figure_6(known: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
     share = _at_random(nodes, 2).per_hop_latency / per_hop_limit(*alewife(2))
-    return in_order(known, np.interp(0.8, share, nodes))
+    return in_order(known, [np.interp(0.8, share, nodes)])
 
 
 def hop_latencies(nodes: ArrayLike = NODES, grain: float = 1) -> Floats:
@@ -349,7 +350,8 @@ def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
 
 
 def _figure_7(known: Known) -> Found:
-    return in_order(known, [_gains(contexts, [10, *SIZES.values()]) for contexts in CONTEXTS])
+    found = [_gains(contexts, [10, *SIZES.values()]) for contexts in CONTEXTS]
+    return in_order(known, np.ravel(found))
 
 
 def gains() -> dict[int, Floats]:
@@ -414,7 +416,7 @@ def _both(nodes: float, contexts: int, node_channels: int = 0) -> Locality:
 def _node_channels(known: Known) -> Found:
     ends = DISTANCES[:: len(DISTANCES) - 1]
     nears = [predict_locality(*alewife(p, node_channels=1), ends) for p in CONTEXTS]
-    return in_order(known, [each.node_channel_wait for each in nears])
+    return in_order(known, np.ravel([each.node_channel_wait for each in nears]))
 
 
 ITEMS = (

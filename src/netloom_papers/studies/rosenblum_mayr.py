@@ -43,7 +43,7 @@ from netloom_papers.combining.hot_spots import (
 )
 from netloom_papers.combining.runs import critical_queue
 from netloom_papers.exhibits import Cell, Plot, curve, grid, plot
-from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, published
+from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, in_order, published
 from netloom_papers.studies.running import run_side_by_side
 
 Case: TypeAlias = "tuple[System, int, bool]"
@@ -391,13 +391,15 @@ def size_of(queue: int | None) -> str:
 
 
 def _critical(known: Known) -> Found:
-    rate, seeds = known["rate"], range(1, known["seeds"] + 1)
-    normal = replace(systems(512)["Normal"], rate=rate)
+    seeds, normal = (
+        range(1, known["seeds"] + 1),
+        replace(systems(512)["Normal"], rate=known["rate"]),
+    )
     traffics = [normal.traffic(seed) for seed in seeds]
     answer = critical_queue(CombiningNetwork(normal.pes), traffics, STEPS, seeds=seeds)
     if answer.interrupted:
         raise KeyboardInterrupt
-    yield f"critical size at a rate of {rate:.2f}", answer.size
+    return in_order(known, [answer.size])
 
 
 @cache
@@ -417,20 +419,14 @@ def spacing(
 
 def _spacing(known: Known) -> Found:
     """What the text says: no significant effect, but for queues in the middle."""
-    runs = spacing(tuple(known["queues"]), known["seeds"])
+    runs, found = spacing(tuple(known["queues"]), known["seeds"]), list[Any]()
     for queue in known["queues"]:
-        steps = {name: _mean_steps(runs[name, queue]) for name in SPACINGS}
-        middle = {
-            name: np.array([run.queue_mean[MIDDLE].mean() for run in runs[name, queue]])
-            for name in SPACINGS
-        }
-        size = size_of(queue)
-        for name in ("close", "medium"):
-            yield f"mean steps, {name} over wide, {size}", steps[name] / steps["wide"]
-        yield (
-            f"medium longest in stages 2 to 4, {size} (share of seeds)",
-            np.mean(middle["medium"] >= np.maximum(middle["close"], middle["wide"])),
-        )
+        close, medium, wide = (runs[name, queue] for name in SPACINGS)
+        found += [_mean_steps(some) / _mean_steps(wide) for some in (close, medium)]
+        lengths = [[run.queue_mean[MIDDLE].mean() for run in some] for some in (close, wide)]
+        middle = np.array([run.queue_mean[MIDDLE].mean() for run in medium])
+        found.append(np.mean(middle >= np.max(lengths, axis=0)))
+    return in_order(known, found)
 
 
 def _reproduced_spacing(known: Known) -> Found:
@@ -450,7 +446,7 @@ def _mean_steps(runs: Sequence[CombiningRun]) -> Floats:
 def _finalisation(known: Known) -> Found:
     runs = _over_seeds(systems(512)["Small Queues"], known["seeds"], "finalisation")
     most = max(run.finalisation_steps for run in runs)
-    yield "most finalisation steps over requested ones, Small Queues, no-wait", most / STEPS
+    return in_order(known, [most / STEPS])
 
 
 def _backward(known: Known) -> Found:
@@ -460,7 +456,7 @@ def _backward(known: Known) -> Found:
         _mean_steps(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order))
         for order in ("forward", "backward")
     )
-    yield "mean steps, forward over backward, queues of 1", forward / backward
+    return in_order(known, [forward / backward])
 
 
 def _waiting(known: Known) -> Found:
@@ -469,8 +465,7 @@ def _waiting(known: Known) -> Found:
     steps = known["steps"]
     runs = _over_seeds(one, known["seeds"], "one hot spot, wait", wait=True, steps=steps)
     found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
-    yield "requests per PE, table II, Few Hot Spots, seed 2", found
-    yield "requests per PE, a cycle of 9 + 1 / G steps", found
+    return in_order(known, [found, found])  # beside the table, and beside the cycle
 
 
 def _over_seeds(system: System, seeds: int, what: str, **options: Any) -> list[CombiningRun]:
@@ -539,18 +534,14 @@ def _one_for_all(
 
 def _cure(known: Known) -> Found:
     """The largest of the networks at a rate that it carries only if it combines."""
-    rate = known["rate"]
+    found = []
     for fraction in known["hot_fractions"]:
-        carried = {}
-        for rule, how in (("waiting", "combining"), ("none", "no combining")):
-            carried[how], elements, first = _population(known, fraction, rule)
-            where = f"h = {fraction}, {how}"
-            yield f"{where}, carried of what is asked for", (carried[how] / rate).mean()
-            yield f"{where}, queue of an element", elements.mean()
-            if rule == "none":
-                yield f"{where}, queue behind stage 0", first.mean()
-        times = carried["combining"] / carried["no combining"]
-        yield f"h = {fraction}, carried with over without combining", times.mean()
+        combining, none = (_population(known, fraction, rule) for rule in ("waiting", "none"))
+        asked = known["rate"]
+        found += [(combining[0] / asked).mean(), combining[1].mean()]
+        found += [(none[0] / asked).mean(), none[1].mean(), none[2].mean()]
+        found.append((combining[0] / none[0]).mean())
+    return in_order(known, found)
 
 
 def _population(known: Known, fraction: float, rule: str) -> Floats:

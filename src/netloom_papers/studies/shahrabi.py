@@ -158,7 +158,7 @@ def _one_by_one(known: Known) -> Found:
 def _fold(known: Known) -> Found:
     rate = known["load"] * saturation_rate(known["case"])
     found = solved((*known["case"], rate))
-    return in_order(known, found.channel_rate * found.service_time)
+    return in_order(known, [found.channel_rate * found.service_time])
 
 
 def _saturation(known: Known) -> Found:
