@@ -1,7 +1,6 @@
 """The ledger: what rows are, how often a number counts, items and pictures by name, the page."""
 
 import json
-import re
 
 import polars as pl
 import pytest
@@ -164,20 +163,6 @@ def test_the_verdict_is_short_and_has_what_is_outside_on_a_line():
     assert (good["mark"], good["lines"]) == ("fine", {})
     unknown = Row("p", "text", "q", 10.0, 20.0, 0.1)
     assert Validation((unknown,)).verdict.mark == "act"
-
-
-def test_every_one_has_a_line_and_a_name_of_its_own():
-    assert {name.partition("/")[0] for name in ALL} == PAPERS.keys() - {"router"}
-    lines = {}
-    for name, line in ALL.items():
-        assert re.fullmatch(r"[a-z-]+/(fig|table)-[0-9.]+[a-z]?", name), name
-        assert line[0].isupper() or line[0].isdigit(), name
-        assert not line.endswith("."), name
-        assert len(line) < 100, name
-        paper = name.partition("/")[0]
-        assert (paper, line) not in lines, (name, lines[paper, line])
-        lines[paper, line] = name
-    assert not STUDIES.keys() & ALL.keys()
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -24,23 +24,6 @@ def small(monkeypatch):
     monkeypatch.setattr(model_accuracy, "locality_cases", lambda **_: [])
 
 
-def test_the_studies_that_there_are(netloom):
-    code, out, err = netloom("study list")
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0] == "chittor"
-    others = ["model-accuracy", "latency-accuracy", "flows-and-flits"]
-    assert lines[-4] == "other studies"
-    assert [line.split()[0] for line in lines[-3:]] == others
-    place = lines.index("rosenblum-mayr")
-    assert lines[place + 2].split()[0] == "rosenblum-mayr/table-2"
-    code, out, _ = netloom("study list --json")
-    names = [each["name"] for each in json.loads(out)]
-    assert names[-3:] == others
-    assert {"chittor/fig-5.12", "shahrabi/fig-1", "rosenblum-mayr/table-6"} <= set(names)
-    assert len(names) == len(set(names)) == len(lines) - 6  # heads
-
-
 @pytest.fixture
 def exhibit(monkeypatch):
     """A small table and figure, in place of all those of a paper."""
