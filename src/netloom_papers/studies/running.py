@@ -157,8 +157,8 @@ class StudyResult:
         import polars as pl
 
         named = [
-            table.insert_column(0, pl.Series("table", [name] * len(table)))
-            for name, table in ((name, table.clone()) for name, table in self.tables.items())
+            table.select(pl.lit(name).alias("table"), pl.all())
+            for name, table in self.tables.items()
             if len(table)
         ]
         return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame({"table": []})
