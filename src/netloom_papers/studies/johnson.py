@@ -238,10 +238,7 @@ def _curves(protocol: Protocol, known: Known) -> Found:
 def _paper_s_runs(quick: bool) -> list[tuple[int, pl.DataFrame]]:
     """Return the paper's nine mappings, or three, by contexts."""
     distances = QUICK_DISTANCES if quick else NINE_DISTANCES
-    return _by_contexts(simulated_curves(1, "coherence", "buffered", distances))
-
-
-def _by_contexts(table: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
+    table = simulated_curves(1, "coherence", "buffered", distances)
     return [(contexts, table.filter(contexts=contexts)) for contexts in CONTEXTS]
 
 
