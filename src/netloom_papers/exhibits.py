@@ -451,13 +451,14 @@ def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
     for place, label in enumerate(labels[1:]):
         kinds["label"].append((0.0, top + LINE * (place + 0.5), label))
     for lines, told in zip(heads[1:], grid.told(), strict=True):
-        halves = [CELL_LETTER * max(len(each[half]) for each in told) for half in (0, 1)]
-        gap = HALF_GAP if all(halves) else 0.0
+        first = CELL_LETTER * max(len(printed) for printed, _, _ in told)
+        second = CELL_LETTER * max(len(computed) for _, computed, _ in told)
+        gap = HALF_GAP if first and second else 0.0
         wide = max((width_of(line, bold=True) for line in lines), default=0.0)
-        right.append(right[-1] + max(wide, sum(halves) + gap) + COLUMN_GAP)
+        right.append(right[-1] + max(wide, first + gap + second) + COLUMN_GAP)
         for place, (printed, computed, outside) in enumerate(told):
             y, half = top + LINE * (place + 0.5), LINE / 2 - 2
-            kinds["printed"].append((right[-1] - halves[1] - gap, y, printed))
+            kinds["printed"].append((right[-1] - second - gap, y, printed))
             kinds["outside" if outside else "computed"].append((right[-1], y, computed))
             if outside:
                 spot = {"x": right[-2] + COLUMN_GAP / 2, "x2": right[-1] + 4}

@@ -77,7 +77,8 @@ def _columns_of(shown: Grid) -> list[Column]:
     """Return a table: both halves of cells right-aligned, one that a column has not left out."""
     found = [column(shown.columns[0], [label for label, _ in shown.rows], words=True)]
     for head, told in zip(shown.columns[1:], shown.told(), strict=True):
-        first, second = (max(len(each[half]) for each in told) for half in (0, 1))
+        first = max(len(printed) for printed, _, _ in told)
+        second = max(len(computed) for _, computed, _ in told)
         gap = "  " if first and second else ""
         marks = (" ✗", "  ") if any(outside for _, _, outside in told) else ("", "")
         said = [
