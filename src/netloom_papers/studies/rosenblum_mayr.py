@@ -46,9 +46,6 @@ from netloom_papers.exhibits import Cell, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, in_order, published
 from netloom_papers.studies.running import run_side_by_side
 
-Case: TypeAlias = "tuple[System, int, bool]"
-"""A system, the seed of its placement and requests, and whether elements wait."""
-
 Runs: TypeAlias = Mapping[str, Sequence[CombiningRun]]
 
 PAPER = "rosenblum-mayr"
@@ -304,23 +301,19 @@ def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
     return found
 
 
-def _simulate(cases: Sequence[Case], what: str) -> Floats:
-    """Return the numbers of the tables for each case: float64[cases, columns]."""
+def _simulate(cases: Sequence[tuple[System, int, bool]], what: str) -> Floats:
+    """Return the numbers of the tables for each case: float64[cases, columns].
 
-    def one(case: Case) -> tuple[float, ...]:
-        system, seed, wait = case
+    A case is a system, the seed of its placement and requests, and whether elements wait.
+    """
+
+    def one(system: System, seed: int, wait: bool) -> tuple[float, ...]:
         run = system.of_seed(seed, wait=wait)
-        return (
-            run.requests_per_pe,
-            run.steps_mean,
-            run.steps_max,
-            run.mean_queue,
-            float(run.queue_max.max()),
-            run.mean_wait,
-            float(run.wait_max.max()),
-        )
+        steps = run.requests_per_pe, run.steps_mean, run.steps_max
+        queues = run.mean_queue, float(run.queue_max.max())
+        return *steps, *queues, run.mean_wait, float(run.wait_max.max())
 
-    return np.array(run_side_by_side([partial(one, case) for case in cases], what))
+    return np.array(run_side_by_side([partial(one, *case) for case in cases], what))
 
 
 # Queues by stage.

@@ -34,15 +34,6 @@ def test_the_data_file_has_all_cells_and_reasons_of_cells_only():
     assert recorded == {"all": 392 - 373, "alike": 392 - 379}
 
 
-def test_products_of_rounds_and_probability_are_those_printed():
-    per_pe = {
-        pes: [round(system.per_pe * system.assign, 2) for system in systems(pes).values()]
-        for pes in (16, 512)
-    }
-    assert per_pe[16] == [0.95, 0.95, 0.95, 0.95, 0.95, 1.9, 1.5]
-    assert per_pe[512] == [1.9, 1.9, 1.9, 1.9, 1.9, 7.6, 4.5]
-
-
 def test_a_cell_may_be_as_far_as_the_farthest_seed_on_its_side(monkeypatch):
     """Samples 10, 12, 20 have mean 14: room for 4 below and 6 above, and for rounding."""
     samples = np.repeat([[10.0], [12.0], [20.0]], 7, axis=1)
