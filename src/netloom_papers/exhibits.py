@@ -11,15 +11,22 @@ from dataclasses import replace
 from itertools import pairwise
 from math import isnan
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.drawing.axes import Axis, End, Look, Panel, axis, panel as empty_panel
-from netloom.drawing.frame import COLOURS, REFERENCE, THIS, framed
+from netloom.drawing.axes import (
+    BESIDE,
+    Axis,
+    Look,
+    axis,
+    panel as empty_panel,
+    words as words_at,
+)
+from netloom.drawing.frame import COLOURS, REFERENCE, THIS, framed, layered
 from netloom.drawing.load_curves import HEIGHT, WIDTH
-from netloom.drawing.names import GAP as BEFORE_NAME, NAME_LINE, width_of
+from netloom.drawing.names import NAME_LINE, width_of
 from netloom.simulation.steady import batch_interval
 
 if TYPE_CHECKING:
@@ -113,20 +120,22 @@ class Grid(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
-    def letters(self, column: int) -> tuple[int, int]:
-        """Return the letters of the printed and the computed numbers of a column; 0 where none is.
+    def told(self) -> list[list[tuple[str, str, bool]]]:
+        """Return what each column says: printed, computed, and whether these do not agree.
 
-        Columns of cells are numbered from 0.
+        Numbers are "" if a cell is empty, or if no cell of the column has them.
         """
-        cells = [row[column] for _, row in self.rows]
-        there = [(cell, cell.words()) for cell in cells if cell is not None]
-        printed, computed = (
-            max((len(words[half]) for _, words in there), default=0)
-            if any(cell[half] is not None for cell, _ in there)
-            else 0
-            for half in (0, 1)
-        )
-        return printed, computed
+        found = []
+        for cells in zip(*(row for _, row in self.rows), strict=True):
+            known = [[cell[half] for cell in cells if cell is not None] for half in (0, 1)]
+            shown = [any(each is not None for each in some) for some in known]
+            column = []
+            for cell in cells:
+                halves = zip(cell.words() if cell is not None else ("", ""), shown, strict=True)
+                printed, computed = (half if there else "" for half, there in halves)
+                column.append((printed, computed, cell is not None and cell.within is False))
+            found.append(column)
+        return found
 
 
 def curve(
@@ -159,20 +168,11 @@ def curve(
     return pl.DataFrame(columns)
 
 
-def plot(
-    title: str,
-    axes: tuple[str, str],
-    curves: Iterable[pl.DataFrame],
-    *,
-    form: Literal["lines", "points", "steps", "bars"] = "lines",
-    log_x: bool = False,
-    log_y: bool = False,
-) -> Plot:
-    """Return one pair of axes with these curves."""
+def plot(title: str, axes: tuple[str, str], curves: Iterable[pl.DataFrame], **how: Any) -> Plot:
+    """Return one pair of axes with these curves. ``how``: what else ``Plot`` has."""
     import polars as pl
 
-    table = pl.concat(list(curves), how="diagonal_relaxed")
-    return Plot(title, *axes, table, form, log_x, log_y)
+    return Plot(title, *axes, pl.concat(list(curves), how="diagonal_relaxed"), **how)
 
 
 def averaged(
@@ -229,17 +229,26 @@ MOST_TOLD = len(COLOURS)
 """Most series that colors alone tell apart. More have their names beside them, or a scale."""
 
 RING = "M0,-1L1,0L0,1L-1,0ZM0,-0.6L-0.6,0L0,0.6L0.6,0Z"
-"""A hollow diamond, as a path that is filled: so it is hollow in the legend as well."""
+"""A hollow diamond, as a path that is filled."""
 
-BAR = "M-1,-0.15L1,-0.15L1,0.15L-1,0.15Z"
-"""What a line is in the legend of shapes."""
 
-LOOKS: dict[str, tuple[str, list[int], str]] = {
-    COMPUTED: ("circle", [1, 0], "Solid: computed."),
-    PRINTED: (RING, [5, 4], "Hollow or dashed: printed."),
-    MODELLED: (BAR, [2, 2], "Dotted: by the model."),
+class Whose(NamedTuple):
+    """How lines and points look by whose they are, and the words for them.
+
+    ``points`` is how large they are beside those of others. 0: there are none.
+    """
+
+    dash: list[int]
+    points: int
+    shape: str
+    said: str
+
+
+LOOKS = {
+    COMPUTED: Whose([1, 0], 1, "circle", "Solid: computed."),
+    PRINTED: Whose([5, 4], 3, RING, "Hollow or dashed: printed."),
+    MODELLED: Whose([2, 2], 0, "", "Dotted: by the model."),
 }
-"""Points and lines by whose they are, and the words for them."""
 
 SIZES = {1: (580, 360), 2: (410, 290), 4: (410, 270)}
 SMALL = (285, 215)
@@ -250,30 +259,31 @@ MOST_TICKS = 7
 MOST_BESIDE = 90
 """Pixels of the axes that names beside them take, at most."""
 
-AXES = 75
-"""Pixels beside a pair of axes, for its numbers."""
+ROW, GAP = 1160, 30
+"""Pixels that panels side by side may take, and between them."""
 
-ROW, LEAST, GAP = 1160, 640, 30
-"""Pixels that panels side by side may take, that words may take, and between panels."""
-
-LETTER = 6.6
-"""Pixels of a letter of the words, about."""
+LONG = 43
+"""Letters of the words below an axis from which on these are slanted."""
 
 MEANING = (
     "Tables: the printed number is grey and left, the computed one black and right; "
     "red where it is outside its tolerance."
 )
 
-CELL_LOOKS: dict[str, dict[str, Any]] = {
-    "label": {"align": "left", "fontSize": 12},
-    "head": {"align": "right", "fontWeight": 600, "fontSize": 12},
-    "printed": {"align": "right", "color": REFERENCE, "fontSize": 12},
-    "computed": {"align": "right", "fontSize": 12},
-    "outside": {"align": "right", "color": THIS, "fontWeight": 600, "fontSize": 12},
-}
+At: TypeAlias = tuple[float, float, str]
+"""A place in pixels, and what is said there."""
 
-CELL_LETTER, CELL_GAP = 6.4, 22
-"""Pixels of a digit or letter of a table, about, and between its columns."""
+KINDS: dict[str, Any] = {
+    "label": {},
+    "head": {"align": "right", "bold": True},
+    "printed": {"align": "right", "colour": REFERENCE},
+    "computed": {"align": "right"},
+    "outside": {"align": "right", "colour": THIS, "bold": True},
+}
+"""How the words of a table look."""
+
+CELL_LETTER, COLUMN_GAP, HALF_GAP = 7.0, 22.0, 12.0
+"""Pixels of a digit of a table, between its columns, and between both numbers of a cell."""
 
 LINE, HEAD_LINE, HEAD_LETTERS = 21, 14, 14
 """Pixels of a row, and of a line of the heads, and the letters of such a line."""
@@ -297,180 +307,113 @@ def exhibit_chart(
     panels
         Axes and tables, in their order.
     words, remarks
-        What to say below the title, and below all panels. Long lines are broken.
+        What to say below all panels, before and after what tells printed and computed apart.
     """
     import altair as alt
 
-    plots = [panel for panel in panels if isinstance(panel, Plot)]
+    plots = [each for each in panels if isinstance(each, Plot)]
     size = next((size for most, size in SIZES.items() if len(plots) <= most), SMALL)
-    beside = max((_names_width(each, size[1]) for each in plots), default=0.0)
-    size = (size[0] - int(min(beside, MOST_BESIDE)), size[1])
-    series = [_series(plot) for plot in plots]
-    together = list(dict.fromkeys(name for names in series for name in names))
-    one_legend = len(together) <= MOST_TOLD or len(set(map(tuple, series))) == 1
-    found = {each for plot in plots for each in plot.table["whose"].unique()}
-    whose = [each for each in LOOKS if each in found]
-    rows: list[Any] = []
-    room = widest = 0
-    for panel in panels:
-        chart: alt.LayerChart
-        if isinstance(panel, Plot):
-            names = together if one_legend else _series(panel)
-            chart = plot_chart(panel, names, whose, size, below=not one_legend)
-            width = size[0] + AXES + int(beside)
-        else:
-            chart = grid_chart(panel)
-            width = int(chart.width)
-        if not rows or width > room:
+    rows: list[list[alt.LayerChart]] = []
+    room = 0.0
+    for each in panels:
+        chart, wide = plot_chart(each, size) if isinstance(each, Plot) else grid_chart(each)
+        if not rows or wide > room:
             rows.append([])
             room = ROW
         rows[-1].append(chart)
-        room -= width + GAP
-        widest = max(widest, ROW - room)
-    how: Any = "shared" if one_legend else "independent"
-    resolve = {"color": how, "shape": how}
-    rows = [alt.hconcat(*row, spacing=GAP).resolve_scale(**resolve) for row in rows]
-
-    letters = int(max(widest, LEAST) / LETTER)
+        room -= wide + GAP
+    apart: Any = {"color": "independent", "xOffset": "independent"}
+    beside = [alt.hconcat(*row, spacing=GAP).resolve_scale(**apart) for row in rows]
+    seen = {whose for each in plots for whose in each.table["whose"]}
+    tables = [each for each in panels if isinstance(each, Grid)]
     said = [*words]
-    if len(whose) > 1:
-        said.append(" ".join(LOOKS[each][2] for each in whose))
-    cells = [
-        cell for each in panels if isinstance(each, Grid) for _, row in each.rows for cell in row
-    ]
-    if any(cell is not None and cell.printed is not None for cell in cells):
+    if len(seen) > 1:
+        said.append(" ".join(look.said for whose, look in LOOKS.items() if whose in seen))
+    columns = [told for each in tables for told in each.told()]
+    if any(printed for told in columns for printed, _, _ in told):
         said.append(MEANING)
-    said, below = (
-        [part for line in lines for part in wrap(line, letters)] for lines in (said, remarks)
-    )
-    if below:
-        indent = 45 if isinstance(panels[0], Plot) else 0
-        text = [{"y": 17 * place + 8, "text": line} for place, line in enumerate(below)]
-        rows.append(
-            alt.Chart(alt.InlineData(text))
-            .mark_text(align="left", baseline="middle", fontSize=12)
-            .encode(x=alt.value(-indent), y=alt.Y("y:Q", scale=None, axis=None), text="text:N")
-            .properties(width=LEAST, height=17 * len(below))
-        )
-    return framed([alt.vconcat(*rows, spacing=26).resolve_scale(**resolve)], title, said)
+    whole = alt.vconcat(*beside, spacing=26).resolve_scale(**apart)
+    return framed([whole], title, [*said, *remarks])
 
 
-def plot_chart(
-    plot: Plot,
-    names: Sequence[str],
-    whose: Sequence[str],
-    size: tuple[int, int],
-    *,
-    below: bool,
-) -> alt.LayerChart:
-    """Return one pair of axes.
+def plot_chart(plot: Plot, size: tuple[int, int]) -> tuple[alt.LayerChart, float]:
+    """Return one pair of axes of some pixels, and how wide they are with what stands beside them.
 
-    Parameters
-    ----------
-    plot
-        What is on them.
-    names, whose
-        All series that are told apart by color, and whose, perhaps of other axes as well.
-    size
-        In pixels.
-    below
-        Whether the legend is below.
+    Axes have 0 unless all is far from it. Words stand along one at the same distances.
     """
     import altair as alt
-    import polars as pl
+
+    def on(field: str, title: str, values: Sequence[float | None], *, log: bool) -> Axis:
+        known = [float(each) for each in values if each is not None]
+        zero = not known or min(known) <= 0.55 * max(known)
+        return axis(field, title, values, zero=zero, log=log, room=0.04)
 
     table = _drawable(plot)
-    along, up = _axes(plot, table)
-    named = _names_width(plot, size[1]) > 0
-    few = named or len(names) <= MOST_TOLD
-    hues: Any = {"range": [COLOURS[at % len(COLOURS)] for at in range(len(names))]}
-    where: Any = {"orient": "bottom", "columns": 2} if below else {}
-    # words, or numbers below bars, in their order
-    places = table["x"].unique(maintain_order=True).to_list()
-    long = sum(len(f"{value}") for value in places) * LETTER > SMALL[0]
-    number: Any = {"format": "~g"} if table["x"].dtype.is_numeric() else {}
-    labels = alt.Axis(labelAngle=-35 if long else 0, **number)
-    across = alt.X("x:O", title=plot.x, sort=None, axis=labels)
-    shown = alt.Chart(table).encode(
-        x=across if along is None else along.encoding(alt.X),
-        y=up.encoding(alt.Y),
-        color=alt.Color(
-            "series:N",
-            title=None,
-            scale=alt.Scale(domain=list(names), **(hues if few else {"scheme": "viridis"})),
-            legend=None if named else alt.Legend(labelLimit=340, symbolOpacity=1, **where),
-        ),
-        tooltip=[name for name in ("series", "whose", "x", "y", "low", "high") if name in table],
+    names = list(dict.fromkeys(plot.table["series"].to_list()))
+    lines, bars = plot.form in ("lines", "steps"), plot.form == "bars"
+    ends = [name for name in ("y", "low", "high") if name in table.columns]
+    heights = [each for name in ends for each in table[name].to_list()]
+    up = axis("y", plot.y, heights) if bars else on("y", plot.y, heights, log=plot.log_y)
+    words = table["word"].unique(maintain_order=True).to_list()
+    if table["x"].dtype.is_numeric():
+        along = on("at", plot.x, table["x"].to_list(), log=plot.log_x)
+        along = replace(along, marks=_few_marks(table["x"].to_list()) if plot.log_x else ())
+    else:
+        middles = tuple(at + 0.5 for at in range(len(words)))
+        along = Axis("at", plot.x, 0, len(words) or 1, marks=middles, names=tuple(words))
+
+    named = lines and 1 < len(names) <= size[1] / NAME_LINE  # at the ends of their lines
+    where = empty_panel(along, up, names if named else (), *size)
+    where = replace(where, width=where.width - min(where.beside, MOST_BESIDE))
+    looks = {name: Look(COLOURS[at % len(COLOURS)]) for at, name in enumerate(names)}
+    told: Any = {"range": [look.colour for look in looks.values()]}
+    if len(names) > MOST_TOLD and not named:
+        told = {"scheme": "viridis"}
+    below = alt.Legend(labelLimit=340, symbolOpacity=1, orient="bottom", columns=2)
+    scale, legend = alt.Scale(domain=names, **told), None if named else below
+    angle = -35 if sum(map(len, words)) > LONG and (bars or along.names) else 0
+    across = along.encoding(alt.X, labelAngle=angle)
+    order = [f"{name}, {whose}" for name in names for whose in (PRINTED, COMPUTED)]
+    tips = [name for name in ("series", "whose", "x", "y", "low", "high") if name in table]
+    shown = where.chart(
+        table, color=alt.Color("series:N", title=None, scale=scale, legend=legend), tooltip=tips
     )
-    shift = _side_by_side(table) if plot.form == "bars" else {}
+    if bars:
+        below_bars = alt.Axis(labelAngle=angle)
+        across = alt.X("word:O", title=plot.x or None, sort=None, axis=below_bars)
+        apart = alt.Scale(paddingInner=0.12)
+        shown = shown.encode(xOffset=alt.XOffset("bar:N", sort=order, scale=apart))
+    shown = shown.encode(x=across)
     step: Any = {"interpolate": "step-after"} if plot.form == "steps" else {}
     layers: list[alt.Chart] = []
-    if {"low", "high"} <= set(table.columns):  # a band along a line, or a bar at each point
+    if "high" in ends:  # a band along a line, or a bar at each point
         interval = shown.transform_filter("isValid(datum.low) && isValid(datum.high)").encode(
-            y=replace(up, field="low").encoding(alt.Y),
-            y2=alt.Y2("high:Q"),
-            detail=alt.Detail("whose:N"),
-            **shift,
+            y=replace(up, field="low").encoding(alt.Y), y2="high:Q", detail="whose:N"
         )
-        alone = plot.form in ("points", "bars")
-        layers.append(
-            interval.mark_rule(strokeWidth=1.4)
-            if alone
-            else interval.mark_area(opacity=0.18, **step)
-        )
-    computed, printed = (
-        shown.transform_filter(f"datum.whose == '{each}'") for each in (COMPUTED, PRINTED)
-    )
-    if plot.form == "bars":
-        hollow = printed.mark_bar(filled=False, strokeWidth=1.5, strokeDash=[4, 3])
-        layers += [computed.mark_bar().encode(**shift), hollow.encode(**shift)]
-    else:
-        legend = alt.Legend(symbolSize=90, orient="bottom") if len(whose) > 1 else None
-        keys: list[dict[str, Any]] = [  # alike, so that they share a legend
-            {"title": None, "scale": alt.Scale(domain=list(whose), range=looks), "legend": legend}
-            for looks in ([LOOKS[each][at] for each in whose] for at in (0, 1))
-        ]
-        shapes, dashes = keys
-        if plot.form != "points":
-            order: Any = {} if table["x"].dtype.is_numeric() else {"order": "place:Q"}
-            line = shown.mark_line(strokeWidth=1.9, **step)
-            layers.append(line.encode(strokeDash=alt.StrokeDash("whose:N", **dashes), **order))
-        most = max(table.group_by("series", "whose").len()["len"].to_list(), default=0)
-        room = 12 if plot.form != "points" and most > 40 else 26 if most > 16 else 42
-        layers += [
-            points.mark_point(size=area, filled=True, opacity=1).encode(
-                shape=alt.Shape("whose:N", **shapes)
-            )
-            for points, area in ((computed, room), (printed, 3 * room))
-        ]
-    if named:
-        at = pl.col("x") if table["x"].dtype.is_numeric() else pl.col("place") + 0.5
-        ends, placed = [], table.with_columns(at=at).sort("at", maintain_order=True)
-        for hue, name in enumerate(names):
-            if (mine := placed.filter(series=name)).height:
-                last = mine.row(-1, named=True)
-                ends.append(End(name, last["at"], last["y"], COLOURS[hue % len(COLOURS)]))
-        x = along or Axis("x", "", 0, table["place"].n_unique())
-        layers += Panel(x, up, *size).ends(ends)
-    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=size[0], height=size[1], title=_titled(plot.title, int(size[0] / LETTER))
-    )
-    return chart
-
-
-def _titled(title: str, letters: int) -> alt.TitleParams:
-    import altair as alt
-
-    return alt.TitleParams(wrap(title, letters), anchor="start", fontSize=12.5)
-
-
-def _series(plot: Plot) -> list[str]:
-    """Return all series of some axes, once each, in their order."""
-    return list(dict.fromkeys(plot.table["series"].to_list()))
+        band = interval.mark_area(opacity=0.18, **step)
+        layers.append(band if lines else interval.mark_rule(strokeWidth=1.4))
+    longest = max(table.group_by("series", "whose").len()["len"].to_list(), default=0)
+    area = 12 if lines and longest > 40 else 26 if longest > 16 else 42
+    for whose, look in LOOKS.items():
+        mine = shown.transform_filter(f"datum.whose == '{whose}'")
+        if lines:
+            layers.append(mine.mark_line(strokeWidth=1.9, strokeDash=look.dash, **step))
+        if bars:
+            hollow: Any = {"filled": False, "strokeWidth": 1.5, "strokeDash": [4, 3]}
+            layers.append(mine.mark_bar(**(hollow if whose == PRINTED else {})))
+        elif look.points:
+            point = mine.mark_point(filled=True, opacity=1, size=look.points * area)
+            layers.append(point.encode(shape=alt.value(look.shape)))
+    layers += where.ends_of(table, "series", looks) if named else []
+    return where.drawn(layers, plot.title), where.width + BESIDE + where.beside
 
 
 def _drawable(plot: Plot) -> pl.DataFrame:
-    """Return the points that there are: with numbers, and on a logarithmic axis above 0."""
+    """Return the points that there are: with numbers, and on a logarithmic axis above 0.
+
+    ``word`` is what their place is called, and ``at`` where it is: their number, or the middle of
+    their word.
+    """
     import polars as pl
 
     table = plot.table.with_columns(pl.col("y").cast(pl.Float64)).filter(
@@ -479,126 +422,60 @@ def _drawable(plot: Plot) -> pl.DataFrame:
     for name in ["y"] * plot.log_y + ["x"] * plot.log_x:
         table = table.filter(pl.col(name) > 0)
     order = {value: place for place, value in enumerate(table["x"].unique(maintain_order=True))}
+    middles = pl.Series([order[value] + 0.5 for value in table["x"]], dtype=pl.Float64)
+    words = [each if isinstance(each, str) else f"{each:g}" for each in table["x"]]
     return table.with_columns(
         bar=pl.concat_str("series", "whose", separator=", "),
-        place=pl.Series([order[value] for value in table["x"]], dtype=pl.Int64),
+        word=pl.Series(words, dtype=pl.String),
+        at=pl.col("x") if table["x"].dtype.is_numeric() else middles,
     )
 
 
-def _axes(plot: Plot, table: pl.DataFrame) -> tuple[Axis | None, Axis]:
-    """Return the axes of numbers. The horizontal one is None where words are on it, or bars.
-
-    They have 0 unless all is far from it. If the horizontal one is logarithmic and points are few,
-    their places are its ticks.
-    """
-
-    def of(field: str, title: str, values: Sequence[float | None], *, log: bool) -> Axis:
-        known = [float(each) for each in values if each is not None]
-        zero = not known or min(known) <= 0.55 * max(known)
-        return axis(field, title, values, zero=zero, log=log, room=0.04)
-
-    ends = [name for name in ("y", "low", "high") if name in table.columns]
-    heights = [each for name in ends for each in table[name].to_list()]
-    if plot.form == "bars":
-        up = of("y", plot.y, heights, log=True) if plot.log_y else axis("y", plot.y, heights)
-        return None, up
-    up = of("y", plot.y, heights, log=plot.log_y)
-    if not table["x"].dtype.is_numeric():
-        return None, up
-    along = of("x", plot.x, table["x"].to_list(), log=plot.log_x)
-    ticks = sorted({float(each) for each in table["x"]})
+def _few_marks(xs: Iterable[float]) -> tuple[float, ...]:
+    """Return the places of points on a logarithmic axis, if they are few and apart."""
+    ticks = sorted(set(xs))
     apart = all(after >= 1.9 * before for before, after in pairwise(ticks))
-    if plot.log_x and 0 < len(ticks) <= MOST_TICKS and apart:
-        along = replace(along, marks=tuple(ticks))
-    return along, up
+    return tuple(ticks) if apart and len(ticks) <= MOST_TICKS else ()
 
 
-def _side_by_side(table: pl.DataFrame) -> dict[str, Any]:
-    """Return where bars are beside each other: by series, and of each first the printed one."""
-    import altair as alt
-
-    there = set(table["bar"].to_list())
-    names = table["series"].unique(maintain_order=True).to_list()
-    order = [f"{name}, {whose}" for name in names for whose in (PRINTED, COMPUTED)]
-    order = [bar for bar in order if bar in there]
-    if len(order) < 2:
-        return {}
-    return {"xOffset": alt.XOffset("bar:N", sort=order, scale=alt.Scale(paddingInner=0.12))}
-
-
-def _names_width(plot: Plot, height: int) -> float:
-    """Return how much room the names of lines take at their ends, or 0 if a legend names them."""
-    names = _series(plot)
-    if plot.form not in ("lines", "steps") or not 1 < len(names) <= height / NAME_LINE:
-        return 0.0
-    return BEFORE_NAME + max(width_of(name, bold=True) for name in names)
-
-
-def grid_chart(grid: Grid) -> alt.LayerChart:
-    """Return the picture of a table.
-
-    Parameters
-    ----------
-    grid
-        The table.
-    """
+def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
+    """Return the picture of a table, and how wide it is."""
     import altair as alt
 
     heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
     top = HEAD_LINE * max(map(len, heads)) + 8
-    halves = []
-    for at in range(len(heads) - 1):
-        first, second = (letters * CELL_LETTER for letters in grid.letters(at))
-        halves.append((first, second + 12 if first and second else second))
     labels = [grid.columns[0], *(label for label, _ in grid.rows)]
-    right = [int(max(map(len, labels)) * CELL_LETTER) + 6]
-    for lines, both in zip(heads[1:], halves, strict=True):
-        wide = max(map(len, lines), default=0) * CELL_LETTER
-        right.append(right[-1] + int(max(wide, sum(both))) + CELL_GAP)
-    texts: list[dict[str, Any]] = []
-    marked: list[dict[str, Any]] = []
-
-    def write(kind: str, x: float, y: float, text: str) -> None:
-        texts.append({"kind": kind, "x": x, "y": y, "text": text})
-
-    for at, lines in enumerate(heads):
-        for place, line in enumerate(lines):
-            above = 10 + HEAD_LINE * (len(lines) - 1 - place)
-            write("head" if at else "label", right[at] if at else 0, top - above, line)
-    for place, (label, cells) in enumerate(grid.rows):
-        y, half = top + LINE * (place + 0.5), LINE / 2 - 2
-        write("label", 0, y, label)
-        for at, cell in enumerate(cells):
-            if cell is None:
-                continue
-            (first, second), (printed, computed) = halves[at], cell.words()
-            if first:
-                write("printed", right[at + 1] - second, y, printed)
-            if second:
-                write("outside" if cell.within is False else "computed", right[at + 1], y, computed)
-            if cell.within is False:
-                spot = {"x": right[at] + CELL_GAP / 2, "x2": right[at + 1] + 4}
+    right, kinds = [max(map(width_of, labels)) + 6], {kind: list[At]() for kind in KINDS}
+    marked: list[dict[str, float]] = []
+    for place, label in enumerate(labels[1:]):
+        kinds["label"].append((0.0, top + LINE * (place + 0.5), label))
+    for lines, told in zip(heads[1:], grid.told(), strict=True):
+        first = CELL_LETTER * max(len(printed) for printed, _, _ in told)
+        second = CELL_LETTER * max(len(computed) for _, computed, _ in told)
+        gap = HALF_GAP if first and second else 0.0
+        wide = max((width_of(line, bold=True) for line in lines), default=0.0)
+        right.append(right[-1] + max(wide, first + gap + second) + COLUMN_GAP)
+        for place, (printed, computed, outside) in enumerate(told):
+            y, half = top + LINE * (place + 0.5), LINE / 2 - 2
+            kinds["printed"].append((right[-1] - second - gap, y, printed))
+            kinds["outside" if outside else "computed"].append((right[-1], y, computed))
+            if outside:
+                spot = {"x": right[-2] + COLUMN_GAP / 2, "x2": right[-1] + 4}
                 marked.append({**spot, "y": y - half, "y2": y + half})
-
-    x, y_ = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
+    for at, lines in enumerate(heads):
+        for place, line in enumerate(reversed(lines)):
+            kind, x = ("head", right[at]) if at else ("label", 0.0)
+            kinds[kind].append((x, top - 10 - HEAD_LINE * place, line))
+    across, down = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
     rules = alt.InlineData([{"y": top + LINE * row} for row in range(len(grid.rows) + 1)])
     spots = alt.Chart(alt.InlineData(marked)).mark_rect(color=THIS, opacity=0.16, cornerRadius=3)
-    base = alt.Chart(alt.InlineData(texts)).encode(x=x, y=y_, text="text:N")
-    layers: list[Any] = [
-        alt.Chart(rules).mark_rule(strokeWidth=0.6, color=REFERENCE, opacity=0.45).encode(y=y_),
-        *[spots.encode(x=x, x2="x2:Q", y=y_, y2="y2:Q")] * bool(marked),
-        *(
-            base.transform_filter(f"datum.kind == '{kind}'").mark_text(baseline="middle", **look)
-            for kind, look in CELL_LOOKS.items()
-            if any(text["kind"] == kind for text in texts)
-        ),
+    layers: list[alt.Chart] = [
+        alt.Chart(rules).mark_rule(strokeWidth=0.6, color=REFERENCE, opacity=0.45).encode(y=down),
+        *[spots.encode(x=across, x2="x2:Q", y=down, y2="y2:Q")] * bool(marked),
     ]
-    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=right[-1],
-        height=top + LINE * len(grid.rows) + 4,
-        title=_titled(grid.title, max(24, int(right[-1] / CELL_LETTER))),
-    )
-    return chart
+    for kind, texts in kinds.items():
+        layers += words_at([each for each in texts if each[2]], **KINDS[kind])
+    return layered(layers, grid.title, right[-1], top + LINE * len(grid.rows) + 4), right[-1]
 
 
 # -- curves by size -------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ the rows of all items, ``netloom study`` shows their pictures, docs/validation.m
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -23,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.questions.answers import Verdict
 from netloom.simulation.steady import batch_interval
 from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot
@@ -213,12 +215,10 @@ def count(rows: Iterable[Row], kind: str = "printed", allowed: str = "") -> Coun
 
 def causes(rows: Iterable[Row]) -> dict[str, int]:
     """Count the distinct printed numbers that are outside, by cause, the most frequent first."""
-    found: dict[str, int] = {}
-    for group in distinct(row for row in rows if row.kind == "printed"):
-        outside = [row.cause or "unexplained" for row in group if not row.within]
-        if outside:
-            found[outside[0]] = found.get(outside[0], 0) + 1
-    return dict(sorted(found.items(), key=lambda each: -each[1]))
+    groups = distinct(row for row in rows if row.kind == "printed")
+    outside = ([row for row in group if not row.within] for group in groups)
+    found = Counter(some[0].cause or "unexplained" for some in outside if some)
+    return dict(found.most_common())
 
 
 def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -237,6 +237,25 @@ def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
         if of_kind:
             lines.append(line)
     return lines
+
+
+RATES = ("kind", "rows", "numbers", "reproduced", "rate", *CLASSES)
+"""The heads of ``rates_told``."""
+
+
+def rates_told(rows: Iterable[Row]) -> list[list[str]]:
+    """Return the same in words, as people read it."""
+    told = []
+    for line in rates(rows):
+        cells = [line["kind"], f"{line['rows']}", *[""] * (len(RATES) - 2)]
+        if line["kind"] != "input":
+            found = Count(line["numbers"], line["reproduced"])
+            cells[2:5] = f"{found.numbers}", f"{found.reproduced}", f"{found.percent:.1f} %"
+            for place, each in enumerate(line["by_tolerance"].values(), 5):
+                if each["numbers"]:
+                    cells[place] = f"{each['reproduced']}/{each['numbers']}"
+        told.append(cells)
+    return told
 
 
 @dataclass(frozen=True)
@@ -268,14 +287,12 @@ class Validation:
         parts = []
         for kind, noun in NOUNS.items():
             found = count(self.rows, kind)
+            share = f" ({found.percent:.1f} %)" if kind == "printed" else ""
             if found.numbers:
-                share = f"{found.reproduced} of {found.numbers} {noun}"
-                parts.append(f"{share} ({found.percent:.1f} %)" if kind == "printed" else share)
+                parts.append(f"{found.reproduced} of {found.numbers} {noun}{share}")
         inputs = sum(row.kind == "input" for row in self.rows)
         words = f"Reproduced: {', '.join(parts)}" if parts else "Nothing here is a test"
-        if inputs:
-            words += f". Not counted: {inputs} input{'s' * (inputs != 1)}"
-        return f"{words}."
+        return f"{words}. Not counted: {counted(inputs, 'input')}." if inputs else f"{words}."
 
     @property
     def _outside(self) -> str:
@@ -285,10 +302,9 @@ class Validation:
             return ""
         unknown = sum(not row.reason for row in outside)
         reasons = f"{unknown} without a known reason" if unknown else "each with its reason"
-        rows = f"{len(outside)} row{'s' * (len(outside) != 1)}"
         misprints = causes(outside).get("misprint", 0)
-        slips = f", {misprints} misprint{'s' * (misprints != 1)} of the paper" if misprints else ""
-        return f"Outside: {rows}, {reasons}{slips}."
+        slips = f", {counted(misprints, 'misprint')} of the paper" if misprints else ""
+        return f"Outside: {counted(len(outside), 'row')}, {reasons}{slips}."
 
     def table(self) -> pl.DataFrame:
         """Return one line per row, as ``Row.to_dict`` has it."""
@@ -333,6 +349,11 @@ class Against(NamedTuple):
     value: float
     found: ArrayLike
     room: float | None = None
+
+
+def in_order(known: Known, found: Iterable[Any]) -> Found:
+    """Return what is found of all quantities, in the order in which the data file has them."""
+    return zip(known["values"], found, strict=True)
 
 
 class Made(NamedTuple):
@@ -456,21 +477,10 @@ def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
         if len(samples) > 1:
             tolerance += half / abs(value)
         part, (kind, number) = outside.get(quantity, {}), kind_of(known, quantity)
-        rows.append(
-            Row(
-                paper,
-                known.get("item", item.id),
-                quantity,
-                value,
-                mean,
-                tolerance,
-                part.get("reason", ""),
-                at_most is True or (at_most is not False and quantity in at_most),
-                part.get("cause", ""),
-                kind,
-                number,
-            )
-        )
+        most = at_most is True or (at_most is not False and quantity in at_most)
+        reason, cause = part.get("reason", ""), part.get("cause", "")
+        of = paper, known.get("item", item.id), quantity
+        rows.append(Row(*of, value, mean, tolerance, reason, most, cause, kind, number))
     return tuple(rows)
 
 

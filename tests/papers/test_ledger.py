@@ -1,14 +1,13 @@
 """The ledger: what rows are, how often a number counts, items and pictures by name, the page."""
 
 import json
-import re
 
 import polars as pl
 import pytest
 
 from netloom.base.errors import InputError
 from netloom_papers import ledger
-from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import (
     CAUSES,
     CLASSES,
@@ -24,7 +23,6 @@ from netloom_papers.ledger import (
     count,
     distinct,
     items,
-    kind_of,
     picture,
     pictures,
     published,
@@ -100,33 +98,6 @@ def test_data_files_say_of_each_item_what_it_is_and_why_rows_are_outside(paper):
         assert all(part["cause"] in CAUSES and part["reason"] for part in of.get("outside", ()))
 
 
-def test_numbers_that_parameters_were_inferred_from_are_inputs():
-    simulated = [name for name in items("johnson") if name.startswith("figure 3")]
-    rows = [
-        row
-        for name in items("johnson")
-        if name not in (*simulated, "section 3.2")
-        for row in rows_of("johnson", name)
-    ]
-    used = [each for each in rows if "used to infer" in each.quantity]
-    assert len(used) == 8 + 1 + 3 + 1
-    assert {each.kind for each in used} == {"input"}
-    assert all(each.kind == "input" for each in rows if each.item == "table 1")
-    assert count(rows).numbers < len(rows) / 4  # what the paper prints, each once
-
-
-def test_johnson_s_statements_in_words_are_not_printed_numbers():
-    known = published("johnson")["items"]["figure 3, coherence"]
-    assert kind_of(known, "buffered, R² for p = 1") == ("words", "")
-    twice = [
-        kind_of(published("johnson")["items"][item], "wormhole, slope for p = 2 over p = 1")
-        for item in ("figure 3, coherence", "figure 3, request-reply")
-    ]
-    assert twice[0] == twice[1]
-    assert twice[0][0] == "printed"
-    assert kind_of(known, "buffered, T_r + T_f from the line, p = 1 (cycles)")[0] == "input"
-
-
 ROWS = (
     Row("p", "table 1", "a | b", 10.0, 10.1, 0.02),
     Row("p", "table 1", "c", 10.0, 11.0, 0.02, "the formula gives 11", cause="misprint"),
@@ -172,13 +143,6 @@ def test_a_number_that_cannot_be_met_is_left_out_with_all_of_its_rows():
     assert "origin is unpublished, 2 of 3 are reproduced (66.7 %)" in text
 
 
-def test_the_page_claims_neither_completeness_nor_that_nothing_printed_is_used():
-    text = page(Validation(ROWS))
-    assert "Every number that the papers print" not in text
-    assert "No published number enters" not in text
-    assert "Published numbers do enter computations" in text
-
-
 def test_the_table_has_a_line_a_row_with_kind_and_class():
     table = Validation(ROWS).table()
     assert table["within"].to_list() == [True, False, False, True, True]
@@ -201,52 +165,12 @@ def test_the_verdict_is_short_and_has_what_is_outside_on_a_line():
     assert Validation((unknown,)).verdict.mark == "act"
 
 
-def test_every_one_has_a_line_and_a_name_of_its_own():
-    assert {name.partition("/")[0] for name in ALL} == PAPERS.keys() - {"router"}
-    lines = {}
-    for name, line in ALL.items():
-        assert re.fullmatch(r"[a-z-]+/(fig|table)-[0-9.]+[a-z]?", name), name
-        assert line[0].isupper() or line[0].isdigit(), name
-        assert not line.endswith("."), name
-        assert len(line) < 100, name
-        paper = name.partition("/")[0]
-        assert (paper, line) not in lines, (name, lines[paper, line])
-        lines[paper, line] = name
-    assert not STUDIES.keys() & ALL.keys()
-
-
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_is_none_says_why(paper):
     of_paper = {name.partition("/")[2] for name in ALL if name.startswith(f"{paper}/")}
     left_out = published(paper).get("without numbers", {})
     assert not left_out.keys() & of_paper
     assert all(reason.endswith(".") for reason in left_out.values())
-
-
-@pytest.mark.parametrize(
-    "name", ["rosenblum-mayr/table-1", "johnson/table-1", "feldmann/table-1", "chittor/table-2.2"]
-)
-def test_some_of_them_quickly(name):
-    result = picture(name, quick=True)
-    assert result.name == name
-    assert result.quick
-    for panel in result.panels:
-        check(panel)
-    data = result.to_dict()
-    assert data["study"] == name
-    assert len(data["rows"]) == len(result.rows)
-    assert len(result.table()) == sum(len(each["table"]) for each in data["panels"])
-    if result.rows:
-        assert result.sentence == Validation(result.rows).sentence
-
-
-def check(panel):
-    if isinstance(panel, Plot):
-        assert {"series", "x", "y", "whose"} <= set(panel.table.columns)
-        assert set(panel.table["whose"]) <= {PRINTED, COMPUTED, MODELLED}
-        assert len(panel.table)
-    else:
-        assert all(len(cells) == len(panel.columns) - 1 for _, cells in panel.rows)
 
 
 POINTS = pl.DataFrame({"series": ["a"], "x": [1], "y": [2.0], "whose": [COMPUTED]})

@@ -76,16 +76,15 @@ def validate(
             raise InputError("figures", found, f"those of {', '.join(papers)}")
         check_picture(figures / "figure.svg")
     with compilation_announced():
+        from netloom_papers.cli.show_study import show_validation
         from netloom_papers.studies import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-        writers: list[Writer] = [] if csv is None else [_table_writer(result, csv)]
+        writers = _table_written(result, csv)
         if markdown is not None:
             writers.append(partial(_write_page, result, markdown))
         if figures is not None:
             writers.append(partial(_write_figures, paper, figures))
-        from netloom_papers.cli.show_study import show_validation
-
         _tell(result, show_validation, writers, as_json=as_json)
     if result.failures:
         raise typer.Exit(1)
@@ -100,6 +99,12 @@ def _tell(
             print_json(result.to_dict() | more)
         else:
             show(result)
+
+
+def _table_written(result: Any, path: Path | None) -> list[Writer]:
+    from netloom.report import save_table
+
+    return [] if path is None else [lambda: f"Table: {save_table(result.table(), path)}"]
 
 
 def _write_page(result: Any, path: Path) -> str:
@@ -122,23 +127,13 @@ def _write_figures(paper: str, folder: Path) -> str:
     return f"Figures: {len(names)} in {folder}"
 
 
-def _draw(title: str, panels: Any, sentence: str, remarks: Any, path: Path) -> Path:
+def _draw_picture(made: Any, path: Path) -> Path:
+    """Draw a table or figure that was recomputed."""
     from netloom.report import save_chart
     from netloom_papers.exhibits import exhibit_chart
 
-    save_chart(exhibit_chart(title, panels, [sentence] if sentence else [], remarks), path)
-    return path
-
-
-def _draw_picture(made: Any, path: Path) -> Path:
-    """Draw a table or figure that was recomputed."""
-    return _draw(f"{made.name}: {made.line}", made.panels, made.sentence, made.remarks, path)
-
-
-def _table_writer(result: Any, path: Path) -> Writer:
-    from netloom.report import save_table
-
-    return lambda: f"Table: {save_table(result.table(), path)}"
+    title = f"{made.name}: {made.line}"
+    return save_chart(exhibit_chart(title, made.panels, [made.sentence], made.remarks), path)
 
 
 study = typer.Typer(
@@ -204,66 +199,51 @@ def run_study(
     not agree, or a goal that is not met, is a finding and no error: the exit code stays 0. Ctrl-C
     ends a table or figure without an answer. Model-accuracy keeps what is done.
     """
-    from netloom.drawing.save import check_table
-    from netloom_papers.studies.running import STUDIES
+    from netloom.drawing.save import FORMATS, check_picture, check_table
+    from netloom_papers.cli.show_study import show_picture, show_study
+    from netloom_papers.ledger import picture
+    from netloom_papers.studies.running import STUDIES, run_study as run
 
     if csv is not None:
         check_table(csv)
-    run = _run_study if name in STUDIES else _run_picture
-    run(name, quick=quick, csv=csv, plot=plot, as_json=as_json)
-
-
-def _run_picture(
-    name: str, *, quick: bool, csv: Path | None, plot: Path | None, as_json: bool
-) -> None:
-    from netloom.drawing.save import FORMATS, check_picture
-    from netloom_papers import ledger
-    from netloom_papers.cli.show_study import show_picture
-
-    if plot is None or plot.suffix not in FORMATS:
-        plot = (plot or Path("out")) / f"{name.replace('/', '-')}.svg"
-    picture = check_picture(plot)
+    study, path = STUDIES.get(name), plot or Path("out")
+    if study is None and path.suffix not in FORMATS:
+        path /= f"{name.replace('/', '-')}.svg"
+    if study is not None and plot is not None and not study.drawn:
+        drawn = [each for each, study in STUDIES.items() if study.drawn]
+        raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(drawn)}")
+    if study is None or plot is not None:
+        check_picture(path if study is None else path / "figure.svg")
     with compilation_announced():
-        try:
-            result = ledger.picture(name, quick=quick)
-        except KeyboardInterrupt:
-            sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
-            raise typer.Exit(INTERRUPTED) from None
-    writers: list[Writer] = [] if csv is None else [_table_writer(result, csv)]
-    writers.append(lambda: f"Picture: {_draw_picture(result, picture)}")
-    _tell(result, show_picture, writers, as_json=as_json, picture=str(picture))
-
-
-def _run_study(
-    name: str, *, quick: bool, csv: Path | None, plot: Path | None, as_json: bool
-) -> None:
-    from netloom.drawing.save import check_picture
-    from netloom_papers.cli.show_study import show_study
-    from netloom_papers.studies.running import STUDIES, run_study as run
-
+        if study is None:
+            try:
+                result: Any = picture(name, quick=quick)
+            except KeyboardInterrupt:
+                sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
+                raise typer.Exit(INTERRUPTED) from None
+        else:
+            result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
+    writers = _table_written(result, csv)
+    if study is None:
+        writers.append(lambda: f"Picture: {_draw_picture(result, path)}")
+        _tell(result, show_picture, writers, as_json=as_json, picture=str(path))
+        return
+    writers.append(lambda: f"Simulated cases: {result.kept}")
     if plot is not None:
-        if not STUDIES[name].drawn:
-            drawn = [each for each, study in STUDIES.items() if study.drawn]
-            raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(drawn)}")
-        check_picture(plot / "figure.svg")
-    with compilation_announced():
-        result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    writers: list[Writer] = [lambda: f"Simulated cases: {result.kept}"]
-    if csv is not None:
-        writers.append(_table_writer(result, csv))
-    if plot is not None:
-        writers.append(partial(_write_study_figures, result, plot))
+        writers.append(partial(_write_study_figures, result, path))
     _tell(result, show_study, writers, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
 def _write_study_figures(result: Any, folder: Path) -> str:
+    from netloom.report import save_chart
+    from netloom_papers.exhibits import exhibit_chart
     from netloom_papers.studies.running import STUDIES
 
     module = import_module(f"netloom_papers.studies.{STUDIES[result.name].module}")
     drawn = [
-        _draw(title, panels, "", [remark], folder / f"{name}.svg")
+        save_chart(exhibit_chart(title, panels, remarks=[remark]), folder / f"{name}.svg")
         for name, title, panels, remark in module.figures(result)
     ]
     return f"Figures: {len(drawn)} in {folder}"

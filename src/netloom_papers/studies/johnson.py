@@ -33,8 +33,8 @@ from netloom.mapping import random_mapping
 from netloom.routing import DimensionOrder
 from netloom.topology import average_distance, torus
 from netloom.workload import read
-from netloom_papers.exhibits import Plot, curve, grid, plot
-from netloom_papers.ledger import Drawn, Found, Item, Known, Made
+from netloom_papers.exhibits import curve, grid, plot
+from netloom_papers.ledger import Drawn, Found, Item, Known, Made, in_order
 from netloom_papers.models.locality import (
     Application,
     Locality,
@@ -99,17 +99,20 @@ TIMES = {
 }
 """The parts of t_t, as figure 8 calls them."""
 
-BETWEEN, LATENCY = "t_m, network cycles", "T_m, network cycles"
 PROCESSORS = "N, processors"
 
 
 # -- table 1 and section 6 -----------------------------------------------------------------------
 
 
-def _table_1(_: Known) -> Found:
-    for (name, speed), (size, nodes) in product(SPEEDS.items(), SIZES.items()):
-        gain = expected_gain(*alewife(1, speed=speed), nodes=nodes)
-        yield f"gain, {name}, {size} processors (used to infer c and T_r + T_f)", gain
+def _gains(contexts: int, sizes: ArrayLike, speed: float = SPEEDS["2x faster"]) -> Floats:
+    """Return the expected gain for some numbers of processors."""
+    return expected_gain(*alewife(contexts, speed=speed), nodes=sizes)
+
+
+def _table_1(known: Known) -> Found:
+    found = [_gains(1, list(SIZES.values()), speed) for speed in SPEEDS.values()]
+    return in_order(known, np.ravel(found))
 
 
 def _draw_table_1(made: Made) -> Drawn:
@@ -118,14 +121,10 @@ def _draw_table_1(made: Made) -> Drawn:
     yield grid("Table 1: expected gain by relative network speed", cells, head="network speed")
 
 
-def _slower(_: Known) -> Found:
-    gains = {
-        name: expected_gain(*alewife(1, speed=SPEEDS[name]), nodes=list(SIZES.values()))
-        for name in ("2x faster", "4x slower")
-    }
-    ratio = gains["4x slower"] / gains["2x faster"]
-    for index, size in enumerate(SIZES):
-        yield f"gain at an eighth of the speed over gain, {size} processors (table 1)", ratio[index]
+def _slower(known: Known) -> Found:
+    speeds = SPEEDS["2x faster"], SPEEDS["4x slower"]
+    fast, slow = (_gains(1, list(SIZES.values()), speed) for speed in speeds)
+    return in_order(known, slow / fast)
 
 
 # -- the program, and figures 3 to 5 -------------------------------------------------------------
@@ -239,10 +238,7 @@ def _curves(protocol: Protocol, known: Known) -> Found:
 def _paper_s_runs(quick: bool) -> list[tuple[int, pl.DataFrame]]:
     """Return the paper's nine mappings, or three, by contexts."""
     distances = QUICK_DISTANCES if quick else NINE_DISTANCES
-    return _by_contexts(simulated_curves(1, "coherence", "buffered", distances))
-
-
-def _by_contexts(table: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
+    table = simulated_curves(1, "coherence", "buffered", distances)
     return [(contexts, table.filter(contexts=contexts)) for contexts in CONTEXTS]
 
 
@@ -254,61 +250,33 @@ def _draw_figure_3(made: Made) -> Drawn:
         ends = np.array([between.min(), between.max()])
         curves.append(curve(f"p = {contexts}, regression", ends, slope * ends + intercept))
         curves.append(curve(f"p = {contexts}, simulated", between, part["message_latency"]))
-    yield plot("Figure 3: application message curves", (BETWEEN, LATENCY), curves)
-    yield _inferred_curves("inter_message_cycles", "message_latency", (BETWEEN, LATENCY))
+    axes = "t_m, network cycles", "T_m, network cycles"
+    yield plot("Figure 3: application message curves", axes, curves)
 
 
-def _draw_figure_4(made: Made) -> Drawn:
-    title, unit = "Figure 4: message injection rate", "r_m, messages/node/network cycle"
-    panels, seen, said = _by_distance(made.quick, "message_rate", title, unit)
-    yield from panels
-    worst = [f"{np.abs(b / a - 1).max():.0%}" for a, b in zip(seen, said, strict=True)]
-    yield (
-        "The text has predicted message rates 'consistently within a few percent of measured "
-        "values'; here the model, regressed on the simulated runs as in the paper, is within "
-        f"{', '.join(worst)} of them for one, two and four contexts. Four load some channels of "
-        "these mappings far more than others, and the model takes all for alike. With each "
-        "mapping's own loads rates are within 8 %: netloom study run model-accuracy."
-    )
-
-
-def _draw_figure_5(made: Made) -> Drawn:
-    title = "Figure 5: message latency"
-    panels, seen, said = _by_distance(made.quick, "message_latency", title, LATENCY, ENDS_CYCLES)
-    yield from panels
-    worst = [f"{np.abs(b - a).max():.0f}" for a, b in zip(seen, said, strict=True)]
-    yield (
-        "The text has predicted latencies 'to within a few network cycles'; here the model, "
-        f"regressed on the simulated runs as in the paper, is within {', '.join(worst)} of them "
-        f"for one, two and four contexts. Both count the {ENDS_CYCLES} cycles that a message takes "
-        "at its ends."
-    )
-
-
-def _by_distance(
-    quick: bool, name: str, title: str, unit: str, ends: int = 0
-) -> tuple[list[Plot], list[Floats], list[Floats]]:
-    """Return the panels of a figure, and the simulated and the model's values for each p.
+def _draw_by_distance(made: Made) -> Drawn:
+    """Draw the simulated and the model's values for each p, and say how far these are off.
 
     The model's curve is over the distances of the runs, and regressed on them, with all channels
-    alike. ``ends`` are added.
+    alike. Latencies are with those of the ends.
     """
-    curves, seen, said = [], [], []
-    for contexts, part in _paper_s_runs(quick):
+    name, curves, worst = made.known["field"], [], []
+    of_rates = name == "message_rate"
+    ends = 0 if of_rates else ENDS_CYCLES
+    for contexts, part in _paper_s_runs(made.quick):
         machine = regressed(
             "coherence", contexts, part["message_rate"], part["message_latency"] - ENDS_CYCLES
         )
-        lengths = part["distance"].to_numpy()
+        lengths, seen = part["distance"].to_numpy(), part[name].to_numpy()
         distances = np.linspace(lengths.min(), lengths.max(), 26)
         at_runs, between = (
             getattr(predict_locality(*machine, each), name) + ends for each in (lengths, distances)
         )
-        seen.append(part[name].to_numpy())
-        said.append(at_runs)
-        curves.append(curve(f"p = {contexts}, simulated", lengths, seen[-1]))
+        worst.append(np.abs(at_runs / seen - 1 if of_rates else at_runs - seen).max())
+        curves.append(curve(f"p = {contexts}, simulated", lengths, seen))
         curves.append(curve(f"p = {contexts}, model", distances, between))
-    axes = "d, hops", unit
-    return [plot(title, axes, curves), _inferred_curves("distance", name, axes)], seen, said
+    yield plot(made.known["title"], ("d, hops", made.known["unit"]), curves)
+    yield made.known["found"].format(*worst)
 
 
 def regressed(protocol: str, contexts: int, rates: ArrayLike, latencies: ArrayLike) -> Machine:
@@ -336,30 +304,6 @@ def multithreaded(protocol: str, contexts: int, critical: float, fixed: float) -
     )
 
 
-def model_curves(distances: Sequence[float] = DISTANCES) -> pl.DataFrame:
-    """Return the model's t_m, T_m, r_m and d by contexts p, named as those that are simulated.
-
-    With one node channel, which the paper's curves include in some form (section 2.4).
-    """
-    import polars as pl
-
-    parts = []
-    for contexts in CONTEXTS:
-        found = predict_locality(*alewife(contexts, node_channels=1), distances)
-        names = ("distance", "message_rate", "message_latency")
-        table = pl.DataFrame({name: getattr(found, name) for name in names})
-        between = 1 / pl.col("message_rate")
-        parts.append(table.with_columns(contexts=contexts, inter_message_cycles=between))
-    return pl.concat(parts)
-
-
-def _inferred_curves(x: str, y: str, axes: tuple[str, str]) -> Plot:
-    """Return the model's curves with Alewife's inferred parameters."""
-    table = model_curves(np.linspace(1, 6.1, 26).tolist())
-    curves = [curve(f"p = {contexts}", part[x], part[y]) for contexts, part in _by_contexts(table)]
-    return plot("The combined model with the paper's parameters, as inferred", axes, curves)
-
-
 # -- figure 6 and its limit ----------------------------------------------------------------------
 
 
@@ -372,11 +316,10 @@ def _limit(known: Known) -> Found:
         yield f"T_h over its limit, {nodes:g} processors, grain x {grain}", reached
 
 
-def _figure_6(_: Known) -> Found:
+def _figure_6(known: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
     share = _at_random(nodes, 2).per_hop_latency / per_hop_limit(*alewife(2))
-    name = "processors with T_h at 80 % of its limit, p = 2 (used to infer T_r + T_f of p = 2)"
-    yield name, np.interp(0.8, share, nodes)
+    return in_order(known, [np.interp(0.8, share, nodes)])
 
 
 def hop_latencies(nodes: ArrayLike = NODES, grain: float = 1) -> Floats:
@@ -403,22 +346,14 @@ def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
 # -- figures 7 and 8: ideal and random mappings --------------------------------------------------
 
 
-def _figure_7(_: Known) -> Found:
-    used = {
-        "10³ processors, p = 1": " (table 1, used to infer c and T_r + T_f)",
-        "10⁶ processors, p = 1": " (table 1, used to infer c and T_r + T_f)",
-        "10⁶ processors, p = 4": " (used to infer T_r + T_f of p = 4)",
-    }
-    for contexts in CONTEXTS:
-        gains = expected_gain(*alewife(contexts), nodes=[10, *SIZES.values()])
-        for gain, size in zip(gains, ("10", *SIZES), strict=True):
-            name = f"{size} processors, p = {contexts}"
-            yield f"gain, {name}{used.get(name, '')}", gain
+def _figure_7(known: Known) -> Found:
+    found = [_gains(contexts, [10, *SIZES.values()]) for contexts in CONTEXTS]
+    return in_order(known, np.ravel(found))
 
 
 def gains() -> dict[int, Floats]:
     """Return the expected gain for ``NODES`` processors, by contexts."""
-    return {contexts: expected_gain(*alewife(contexts), nodes=NODES) for contexts in CONTEXTS}
+    return {contexts: _gains(contexts, NODES) for contexts in CONTEXTS}
 
 
 def _draw_figure_7(_: Made) -> Drawn:
@@ -427,31 +362,27 @@ def _draw_figure_7(_: Made) -> Drawn:
     yield plot(title, (PROCESSORS, "expected gain"), curves, log_x=True, log_y=True)
 
 
-def _expectations(_: Known) -> Found:
-    yield "d of random mappings, 1000 processors", random_distance(1000, 2)
-    for contexts in CONTEXTS[:2]:
-        both = _both(1000, contexts)
-        hops, overhead = both.per_hop_latency, both.variable_message_cycles
-        if contexts == 1:  # "four or more"
-            yield "T_h of random over ideal mappings, p = 1", hops[1] / hops[0]
-        name = f"n k_d T_h of random over ideal mappings, p = {contexts}"
-        yield name, overhead[1] / overhead[0]
+def _expectations(known: Known) -> Found:
+    one, two = (_both(1000, contexts) for contexts in CONTEXTS[:2])
+    costs = one.per_hop_latency, one.variable_message_cycles, two.variable_message_cycles
+    ratios = [random / ideal for ideal, random in costs]
+    return in_order(known, [random_distance(1000, 2), *ratios])
 
 
 def _figure_8(known: Known) -> Found:
+    found = []
     for contexts in CONTEXTS:
         both = _both(1000, contexts)
         fixed = both.fixed_message_cycles + both.fixed_transaction_cycles + both.work_cycles
-        used = " (used to infer T_f)" if contexts == 1 else ""
-        share = both.fixed_transaction_cycles / fixed
-        yield f"share of T_f in the fixed part, p = {contexts}{used}", share[0]
         processor_cycles = both.fixed_transaction_cycles / both.speed
-        yield f"T_f / p, p = {contexts} (µs)", processor_cycles[0] / known["megahertz"]
-        par = both.variable_message_cycles / fixed
-        yield f"variable overhead over the fixed part, random mapping, p = {contexts}", par[1]
         queued = _both(1000, contexts, node_channels=1).fixed_message_cycles
-        name = f"fixed part, ideal less random, a node channel, p = {contexts} (cycles)"
-        yield name, queued[0] - queued[1]
+        found += [
+            both.fixed_transaction_cycles[0] / fixed[0],
+            processor_cycles[0] / known["megahertz"],
+            both.variable_message_cycles[1] / fixed[1],
+            queued[0] - queued[1],
+        ]
+    return in_order(known, found)
 
 
 def times_of_paper() -> list[pl.DataFrame]:
@@ -479,12 +410,10 @@ def _both(nodes: float, contexts: int, node_channels: int = 0) -> Locality:
     return predict_locality(*alewife(contexts, node_channels=node_channels), distances)
 
 
-def _node_channels(_: Known) -> Found:
-    for contexts in CONTEXTS:
-        near_and_far = predict_locality(*alewife(contexts, node_channels=1), DISTANCES)
-        for index in (0, -1):
-            name = f"wait for a node channel, p = {contexts}, d = {DISTANCES[index]} (cycles)"
-            yield name, near_and_far.node_channel_wait[index]
+def _node_channels(known: Known) -> Found:
+    ends = DISTANCES[:: len(DISTANCES) - 1]
+    nears = [predict_locality(*alewife(p, node_channels=1), ends) for p in CONTEXTS]
+    return in_order(known, np.ravel([each.node_channel_wait for each in nears]))
 
 
 ITEMS = (
@@ -495,8 +424,8 @@ ITEMS = (
     Item("figure 3, coherence", partial(_curves, "coherence")),
     Item("figure 3, request-reply", partial(_curves, "request-reply")),
     Item("figure 3", draw=_draw_figure_3),
-    Item("figure 4", draw=_draw_figure_4),
-    Item("figure 5", draw=_draw_figure_5),
+    Item("figure 4", draw=_draw_by_distance),
+    Item("figure 5", draw=_draw_by_distance),
     Item("equation 16", _limit),
     Item("figure 6", _figure_6, _draw_figure_6),
     Item("figure 7", _figure_7, _draw_figure_7),

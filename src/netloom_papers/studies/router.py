@@ -56,13 +56,7 @@ FLITS = 4
 FULL = 1.0
 """Load at which every host would send all the time."""
 
-AROUND_HALF = 0.36, 0.38, 0.42, 0.46
-"""Loads at which detours are looked at: beyond saturation, traffic is accepted unevenly."""
-
 DRAGONFLY = "dragonfly:2x4x2"
-
-MINIMAL = (("uniform", (0.7, 0.75, 0.8)), ("next-group", (FULL,)))
-"""Traffic on it, and loads at which shortest paths carry the most."""
 
 
 def _runs(known: Known) -> Iterator[Row]:
@@ -114,11 +108,9 @@ def _runs(known: Known) -> Iterator[Row]:
                 reason = about["reason"]
             elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
                 reason = PAST_SATURATION
-            yield Row(
-                "router", item, case.name, value, computed.get(item, nan), about["tolerance"],
-                reason, cause="one run" if reason and not case.difference else "",
-                kind="implementation",
-            )  # fmt: skip
+            cause = "one run" if reason and not case.difference else ""
+            of = "router", item, case.name, value, computed.get(item, nan), about["tolerance"]
+            yield Row(*of, reason, cause=cause, kind="implementation")
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:
@@ -163,10 +155,10 @@ def _single_packets(_: Known) -> Found:
             yield name, Against(model.zero_load_cycles(6, flits), found)
 
 
-def _source_queues(_: Known) -> Found:
+def _source_queues(known: Known) -> Found:
     """Two nodes that send to each other: nothing but the source's own packets is in the way."""
     net = topology("line:2")
-    for load, flits in ((0.2, 5), (0.5, 5), (0.5, 8), (0.7, 5)):
+    for load, flits in known["cases"]:
         run = _run(net, "dimension-order", parse_traffic("uniform", net), Router(), load, flits)
         delivered = run.advance(2_000_000)
         found = float((delivered.entry - delivered.birth).mean())
@@ -174,52 +166,40 @@ def _source_queues(_: Known) -> Found:
         yield name, Against(queue_wait(load, flits), found)
 
 
-def _lone_packets(_: Known) -> Found:
+def _lone_packets(known: Known) -> Found:
     """One packet over channels of different lengths and rates takes what its way adds up to."""
-    for preset in PRESETS:
-        for cycles, rates, flits in (
-            ((1, 1, 1, 1), (1, 1, 1, 1), 5), ((1, 100, 10, 1), (1, 1, 1, 1), 5),
-            ((2, 5, 3, 4), (1, 0.5, 0.75, 1), 9), ((1, 40, 1, 1), (2, 1.5, 1, 0.4), 30),
-        ):  # fmt: skip
-            net, model = _chain(cycles, rates), router(preset, buffer_flits=12)
-            kinds, kind_of = channel_kinds(net, model)
-            first = net.num_network_channels
-            way = [kinds[kind_of[at]] for at in (first, 0, 1, first + net.num_ports + 1)]
-            traffic = pairs(2, [0], [1])
-            found = _first_latency(net, "minimal", traffic, model, flits)
-            name = f"{preset}, channels of {cycles} cycles and {rates} flits/cycle, {flits} flits"
-            value = lone_cycles(model, way, flits)
-            yield name, Against(value, found)
+    for preset, (cycles, rates, flits) in product(PRESETS, known["cases"]):
+        net, model = _chain(cycles, rates), router(preset, buffer_flits=12)
+        kinds, kind_of = channel_kinds(net, model)
+        first = net.num_network_channels
+        way = [kinds[kind_of[at]] for at in (first, 0, 1, first + net.num_ports + 1)]
+        found = _first_latency(net, "minimal", pairs(2, [0], [1]), model, flits)
+        along = f"channels of {tuple(cycles)} cycles and {tuple(rates)} flits/cycle"
+        yield f"{preset}, {along}, {flits} flits", Against(lone_cycles(model, way, flits), found)
 
 
 def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
     """Return three routers in a line, a host at either end. Channels as from one to the other."""
     inside = mesh(3)
+    lasting, speed = np.array(cycles, np.int32), np.array(rates, np.float64)
     order = np.array([1, 2, 2, 1])  # from router 0 to 1, 1 to 2, and back
-    inside = replace(
-        inside,
-        channel_cycles=np.array(cycles, np.int32)[order],
-        channel_bandwidth=np.array(rates, np.float64)[order],
-    )
-    ends = [0, 3]
-    return attach_hosts(
-        inside, np.array([0, 2]), name="chain", cycles=np.array(cycles, np.int32)[ends],
-        bandwidth=np.array(rates, np.float64)[ends],
-    )  # fmt: skip
+    inside = replace(inside, channel_cycles=lasting[order], channel_bandwidth=speed[order])
+    ends, routers = [0, 3], np.array([0, 2])
+    return attach_hosts(inside, routers, name="chain", cycles=lasting[ends], bandwidth=speed[ends])
 
 
-def _host_queues(_: Known) -> Found:
+def _host_queues(known: Known) -> Found:
     """Two hosts that send to each other over channels of their own."""
-    for load, flits, cycles in ((0.5, 5, 1), (0.7, 5, 1), (0.25, 5, 2), (0.15, 3, 4)):
+    for load, flits, cycles in known["cases"]:
         net = _chain((1, 1, 1, 1), (1 / cycles, 1, 1, 1))
         found = _waits(net, "minimal", pairs(2, [0], [1]), load, flits)
         name = f"injection of a flit in {cycles} cycles, load {load}, {flits} flits"
         yield name, Against(queue_wait(load, flits, cycles), found)
 
 
-def _output_queues(_: Known) -> Found:
+def _output_queues(known: Known) -> Found:
     """Hosts of one router that send single flits to another of its hosts."""
-    for load, sources in ((0.5, 2), (0.5, 8), (0.8, 2), (0.8, 8)):
+    for load, sources in known["cases"]:
         net = topology(f"xgft:{sources + 1}/1")
         traffic = pairs(net.num_hosts, [*range(1, sources + 1)], [0] * sources)
         found = _waits(net, "nca", traffic, load / sources, 1)
@@ -227,44 +207,50 @@ def _output_queues(_: Known) -> Found:
         yield name, Against(value, found)
 
 
-def _permutations(_: Known) -> Found:
+def _permutations(known: Known) -> Found:
     """A full fat tree carries any permutation by adaptive ways upwards."""
-    net, load = topology("fat-tree:4x3"), 0.7
+    net, load = topology(known["on"]), known["load"]
     model, rng = replace(LARGE, vcs=16), np.random.default_rng(7)
-    some = [parse_traffic(name, net) for name in ("bit-complement", "transpose", "shuffle")]
+    some = [parse_traffic(name, net) for name in known["patterns"]]
     drawn = permutation(rng.permutation(net.num_hosts), name="a permutation drawn at random")
-    for traffic in (*some, drawn):
-        for routing in ("nca-adaptive", "nca-adaptive:every"):
-            name = f"{traffic.name} on {net.name}, {routing}, offered {load}"
-            yield name, Against(load, accepted(net, routing, traffic, model, load))
+    for traffic, routing in product((*some, drawn), known["routings"]):
+        name = f"{traffic.name} on {net.name}, {routing}, offered {load}"
+        yield name, Against(load, accepted(net, routing, traffic, model, load))
 
 
-def _worst_traffic(_: Known) -> Found:
-    """Traffic that all takes the same channels: 1 / (a p) on dragonflies, 1 / k on HyperX."""
-    for spec, routing, pattern, value in (
-        (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
-        ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
-        ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
-    ):
+def _worst_traffic(known: Known) -> Found:
+    """Traffic that all takes the same channels."""
+    for pattern, spec, routing, hosts in known["cases"]:
         most = _most(spec, routing, pattern, (FULL,))
-        yield f"{pattern} on {spec}, {routing}", Against(value, most)
+        yield f"{pattern} on {spec}, {routing}", Against(1 / hosts, most)
 
 
-def _halves(_: Known) -> Found:
+def _halves(known: Known) -> Found:
     """Valiant carries half of the capacity, whatever the traffic."""
-    capacity = _most(DRAGONFLY, "minimal-group", *MINIMAL[0])
-    for pattern in dict(MINIMAL):
-        share = _most(DRAGONFLY, "valiant", pattern, AROUND_HALF) / capacity
+    most = _most_of(known)
+    for pattern in known["loads"]["valiant"]:
+        share = most["valiant", pattern] / most["minimal-group", "uniform"]
         yield f"{pattern} on {DRAGONFLY}, valiant", Against(0.5, share)
 
 
-def _better(_: Known) -> Found:
+def _better(known: Known) -> Found:
     """UGAL carries about the better of minimal and Valiant."""
-    for (pattern, loads), tried in zip(MINIMAL, ((0.6, 0.65, 0.7), AROUND_HALF), strict=True):
-        minimal = _most(DRAGONFLY, "minimal-group", pattern, loads)
-        better = max(minimal, _most(DRAGONFLY, "valiant", pattern, AROUND_HALF))
-        share = _most(DRAGONFLY, "ugal-l", pattern, tried) / better
-        yield f"{pattern} on {DRAGONFLY}, ugal-l", Against(1.0, share)
+    most = _most_of(known)
+    for pattern in known["loads"]["ugal-l"]:
+        better = max(most["minimal-group", pattern], most["valiant", pattern])
+        yield f"{pattern} on {DRAGONFLY}, ugal-l", Against(1.0, most["ugal-l", pattern] / better)
+
+
+def _most_of(known: Known) -> dict[tuple[str, str], float]:
+    """Return the most that a dragonfly accepts, by routing and traffic.
+
+    It is looked at beyond saturation, since traffic is accepted unevenly there.
+    """
+    found = {}
+    for routing, by_traffic in known["loads"].items():
+        for traffic, loads in by_traffic.items():
+            found[routing, traffic] = _most(DRAGONFLY, routing, traffic, tuple(loads))
+    return found
 
 
 @cache

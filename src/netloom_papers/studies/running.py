@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -158,8 +157,8 @@ class StudyResult:
         import polars as pl
 
         named = [
-            table.insert_column(0, pl.Series("table", [name] * len(table)))
-            for name, table in ((name, table.clone()) for name, table in self.tables.items())
+            table.select(pl.lit(name).alias("table"), pl.all())
+            for name, table in self.tables.items()
             if len(table)
         ]
         return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame({"table": []})
@@ -304,22 +303,14 @@ def with_errors(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     )
 
 
-def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str = "") -> list[Any]:
+def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str) -> list[Any]:
     """Return what each run finds, on all processors. Ctrl-C ends them all, without an answer.
 
-    ``what`` is said of the progress. Nothing is if it is empty.
+    ``what`` is said of the progress.
     """
-    from netloom.simulation.side_by_side import run_all
+    from netloom.phases.execution import side_by_side
 
-    def deaf(run: Callable[[], Any]) -> Callable[[Callable[[], bool]], Any]:
-        return lambda _: run()  # a run cannot be stopped half-way
-
-    progress = counting(len(runs), what) if what else nullcontext(lambda _: None)
-    with progress as tell:
-        found = run_all([deaf(run) for run in runs], tell=tell)
-    if len(found) < len(runs):
-        raise KeyboardInterrupt
-    return found
+    return side_by_side([lambda _, run=run: run() for run in runs], what)
 
 
 WANTED = "a line for each simulated case, as an earlier run of this study wrote it"

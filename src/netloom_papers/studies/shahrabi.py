@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.traces import branches, row_first
 from netloom_papers.exhibits import MODELLED, Cell, curve, grid, plot
-from netloom_papers.ledger import Drawn, Found, Item, Known, Made
+from netloom_papers.ledger import Drawn, Found, Item, Known, Made, in_order
 from netloom_papers.models.published_torus import VARIANTS, Corrections
 from netloom_papers.models.torus_broadcasts import TorusBroadcast, Variant, torus_broadcast
 from netloom_papers.programs.broadcast import BroadcastRun
@@ -41,47 +41,24 @@ ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}
 RADICES, FRACTIONS, VCS, FLITS = (8, 10, 16), (0.02, 0.04), (3, 4, 5), (16, 32, 48, 64)
 """What the caption of figure 1 says."""
 
-LOADS = (0.2, 0.4, 0.6, 0.75, 0.9)
-"""Where it is simulated: parts of the rate at which the model saturates."""
-
 CURVE = np.array([*np.linspace(0.02, 0.9, 23), 0.93, 0.96, 0.98, 0.99])
-"""The same for the model's curves."""
+"""Parts of the rate at which the model saturates, for its curves."""
 
 
 ON_TORI = "broadcasts on tori"
 
 
-class Case(NamedTuple):
-    """A torus, messages, virtual channels and the portion of broadcasts."""
-
-    radix: int
-    flits: int
-    vcs: int
-    fraction: float
-
-
-class Scope(NamedTuple):
-    """How much of the figure is simulated: virtual channels, loads and cycles of each point."""
-
-    vcs: tuple[int, ...]
-    loads: tuple[float, ...]
-    cycles: int
-
-
-FULL, QUICK = Scope(VCS, LOADS, 30_000), Scope((3,), (0.3, 0.8), 3_000)
-
-
-ONE_BY_ONE = {
-    "none (printed)": Corrections(),
-    "eq. 11": Corrections(replicas=True),
-    "eq. 16": Corrections(escape_channel=True),
-    "eq. 24, a hop": Corrections(broadcast_hop=True),
-    "eq. 25, P_d": Corrections(broadcast_blocking=True),
-    "eq. 6, d of other nodes": Corrections(other_nodes=True),
-    "eq. 27": Corrections(source_weights=True),
-    "all (consistent)": VARIANTS["consistent"],
-}
-"""Corrections by the equation that they change."""
+ONE_BY_ONE = (
+    Corrections(),
+    Corrections(replicas=True),
+    Corrections(escape_channel=True),
+    Corrections(broadcast_hop=True),
+    Corrections(broadcast_blocking=True),
+    Corrections(other_nodes=True),
+    Corrections(source_weights=True),
+    VARIANTS["consistent"],
+)
+"""None, each one and all, in the order of the data file."""
 
 
 # -- counted and simulated ------------------------------------------------------------------------
@@ -108,37 +85,31 @@ def comparable(run: BroadcastRun) -> float:
 
 def _trees(known: Known) -> Found:
     """Copies that each node but the root sends on, and all messages of the tree."""
+    found: list[int] = []
     for radix in known["radices"]:
         net = torus(radix, radix)
         tree = branches(net, 0, None, row_first(net))
         copies = np.bincount(tree.source, minlength=net.num_hosts)
-        counts = np.bincount(copies[1:], minlength=4)
-        for times, count in enumerate(counts):
-            yield f"nodes that replicate {times} times, k = {radix}", count
-        yield f"messages of a broadcast, k = {radix}", len(tree.source)
+        found += [*np.bincount(copies[1:], minlength=4), len(tree.source)]
+    return in_order(known, found)
 
 
 def _idle(known: Known) -> Found:
     """Latency with nothing in the way: of lockstep worms one by one, and of routers."""
+    found = []
     for radix, flits in known["cases"]:
         net = torus(radix, radix)
-        apart = flits + 2 * radix
-        targets = np.arange(1, net.num_hosts)
+        apart, targets = flits + 2 * radix, np.arange(1, net.num_hosts)
+        start = apart * np.arange(len(targets))
         engine = WormEngine(net, DimensionOrder(), Worm(release_cycles=0))
-        engine.append(
-            messages(
-                net.num_hosts, source=0, target=targets, flits=flits,
-                start=apart * np.arange(len(targets)),
-            )
-        )  # fmt: skip
+        engine.append(messages(net.num_hosts, source=0, target=targets, flits=flits, start=start))
         engine.advance(apart * (len(targets) + 1))
-        latency = engine.rows["arrived"] - engine.rows["sent"]
-        yield f"M + d, lockstep worms, k = {radix}, M = {flits}", latency.mean()
         point = radix, flits, 3, 0.0, known["rate"]
         (run,) = simulate_points([point], known["cycles"], ON_TORI)
         # of the hops that the sample happened to have, those of the average pair
         latency = comparable(run) - (run.hops or 0.0) + engine.rows["hops"].mean()
-        yield f"M + d, routers, k = {radix}, M = {flits}", latency
+        found += [(engine.rows["arrived"] - engine.rows["sent"]).mean(), latency]
+    return in_order(known, found)
 
 
 def _utilisation(known: Known) -> Found:
@@ -148,24 +119,16 @@ def _utilisation(known: Known) -> Found:
             partial(simulated, (radix, 32, 3, fraction, known["rate"]), known["cycles"], seed)
             for seed in range(1, known["seeds"] + 1)
         ]
-        seen = run_side_by_side(runs)
+        seen = run_side_by_side(runs, ON_TORI)
         for kind in ("unicast", "broadcast"):
             used = [getattr(run, f"utilisation_{kind}") / (32 * run.rate) for run in seen]
             yield f"{kind}, k = {radix}, β = {fraction}", used
 
 
 def _latencies(known: Known) -> Found:
-    names = {
-        f"latency, {_name(*case)}, λ = {rate:.4g}": (*case, rate) for *case, rate in known["cases"]
-    }
-    cases = {name: case for name, case in names.items() if name in known["values"]}
-    seen = simulate_points(cases.values(), known["cycles"], "against the independent simulation")
-    for name, run in zip(cases, seen, strict=True):
-        yield name, comparable(run)
-
-
-def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
-    return f"k = {radix}, M = {flits}, V = {vcs}, β = {fraction}"
+    what = "against the independent simulation"
+    runs = simulate_points(known["cases"], known["cycles"], what)
+    return in_order(known, [comparable(run) for run in runs])
 
 
 # -- the model ------------------------------------------------------------------------------------
@@ -173,106 +136,100 @@ def _name(radix: int, flits: int, vcs: int, fraction: float) -> str:
 
 def _traffic(known: Known) -> Found:
     """Broadcast traffic of a channel as printed, over that of a tree of k² − 1 messages."""
+    found = []
     for radix in known["radices"]:
         printed, tree = (
-            solved(radix, 32, 3, 0.04, 1e-4, variant).broadcast_channel_rate for variant in VARIANTS
+            solved((radix, 32, 3, 0.04, 1e-4), variant).broadcast_channel_rate
+            for variant in VARIANTS
         )
-        yield f"printed over correct broadcast traffic, k = {radix}", printed / tree
+        found.append(printed / tree)
+    return in_order(known, found)
 
 
 def _one_by_one(known: Known) -> Found:
-    radix, flits, vcs, fraction = known["case"]
-    for name, corrections in ONE_BY_ONE.items():
-        rate = solved(radix, flits, vcs, fraction, 0, corrections).saturation_rate
-        yield f"saturation rate, corrected: {name}", rate
+    return in_order(known, [saturation_rate(known["case"], each) for each in ONE_BY_ONE])
 
 
 def _fold(known: Known) -> Found:
-    radix, flits, vcs, fraction = known["case"]
-    rate = known["load"] * solved(radix, flits, vcs, fraction).saturation_rate
-    found = solved(radix, flits, vcs, fraction, rate)
-    name = f"λ_c S at {known['load']} of saturation"
-    yield name, found.channel_rate * found.service_time
+    rate = known["load"] * saturation_rate(known["case"])
+    found = solved((*known["case"], rate))
+    return in_order(known, [found.channel_rate * found.service_time])
 
 
 def _saturation(known: Known) -> Found:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
-    for (k, m, v, b), variant in product(networks, VARIANTS):
-        rate = solved(k, m, v, b, 0, variant).saturation_rate
-        yield f"saturation rate, {variant}, {_name(k, m, v, b)}", rate
+    cases = product(networks, VARIANTS)
+    return in_order(known, [saturation_rate(each, variant) for each, variant in cases])
 
 
 def _solved_latencies(known: Known) -> Found:
     """Latencies at the loads of the independent simulation, where there is a solution."""
-    for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
-        name = f"latency, {variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
-        if name in known["values"]:
-            yield name, solved(k, m, v, b, rate, variant).latency
+    found = [solved(case, variant) for case, variant in product(known["cases"], VARIANTS)]
+    return in_order(known, [each.latency for each in found if not each.saturated])
 
 
 def _between(known: Known) -> Found:
-    for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
-        answer = solved(k, m, v, b, rate, variant)
-        quantities = {
-            "L": answer.latency,
-            "S_u": answer.network_latency,
-            "S_b": answer.broadcast_service,
-            "S": answer.service_time,
-            "W_s": answer.source_wait,
-            "V": answer.vc_multiplexing,
-            "λ_c": answer.channel_rate,
-            "λ_c S": answer.channel_rate * answer.service_time,
-            "P_V": answer.held_vcs[-1],
-        }
-        case = f"{variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
-        for symbol, value in quantities.items():
-            yield f"{symbol}, {case}", value
+    """L, S_u, S_b, S, W_s, V, λ_c, λ_c S and P_V of each case."""
+    found = []
+    for case, variant in product(known["cases"], VARIANTS):
+        answer = solved(case, variant)
+        found += [
+            answer.latency,
+            answer.network_latency,
+            answer.broadcast_service,
+            answer.service_time,
+            answer.source_wait,
+            answer.vc_multiplexing,
+            answer.channel_rate,
+            answer.channel_rate * answer.service_time,
+            answer.held_vcs[-1],
+        ]
+    return in_order(known, found)
 
 
-def solved(
-    radix: int,
-    flits: int,
-    vcs: int,
-    fraction: float,
-    rate: float = 0.0,
-    variant: Variant | Corrections = "printed",
-) -> TorusBroadcast:
-    """Return the model's answer of a torus k, messages M, virtual channels V, portion β and λ."""
+def solved(point: Sequence[Any], variant: Variant | Corrections = "printed") -> TorusBroadcast:
+    """Return the model's answer at a point, as ``simulated`` has it."""
+    radix, flits, vcs, fraction, rate = point
     return torus_broadcast(
         radix, message_flits=flits, vcs=vcs, broadcast=fraction, rate=rate, variant=variant
     )
+
+
+def saturation_rate(network: Sequence[Any], variant: Variant | Corrections = "printed") -> float:
+    """Return the rate λ at which the model of a torus k, with M, V and β, saturates."""
+    return solved((*network, 0.0), variant).saturation_rate
 
 
 # -- figure 1 -------------------------------------------------------------------------------------
 
 
 def _draw_figure_1(made: Made) -> Drawn:
-    scope = QUICK if made.quick else FULL
-    cases = [Case(*each) for each in product(RADICES, FLITS, scope.vcs, FRACTIONS)]
-    limits = {case: solved(*case).saturation_rate for case in cases}
-    points = list(product(cases, scope.loads))
+    vcs_shown, loads = made.known["vcs"], made.known["loads"]
+    cases = list(product(RADICES, FLITS, vcs_shown, FRACTIONS))
+    limits = {case: saturation_rate(case) for case in cases}
+    points = list(product(cases, loads))
     rates = [(*case, load * limits[case]) for case, load in points]
-    found = simulate_points(rates, scope.cycles, ON_TORI)
+    found = simulate_points(rates, made.known["cycles"], ON_TORI)
     seen = dict(zip(points, found, strict=True))
-    for radix, fraction, vcs in product(RADICES, FRACTIONS, scope.vcs):
+    for radix, fraction, vcs in product(RADICES, FRACTIONS, vcs_shown):
         curves = []
         for flits in FLITS:
-            case, series = Case(radix, flits, vcs, fraction), f"M = {flits}"
+            case, series = (radix, flits, vcs, fraction), f"M = {flits}"
             at = CURVE * limits[case]
-            model = [float(solved(*case, rate).latency) for rate in at.tolist()]
+            model = [float(solved((*case, rate)).latency) for rate in at.tolist()]
             curves.append(curve(series, at, model, MODELLED))
-            for run in (seen[case, load] for load in scope.loads):
+            for run in (seen[case, load] for load in loads):
                 y, half = comparable(run), run.unicast.ci95
                 curves.append(curve(series, [run.rate], y, low=[y - half], high=[y + half]))
         axes = "λ, messages/node/cycle", "unicast latency, cycles"
         yield plot(f"N = {radix} × {radix}, V = {vcs}, β = {fraction}", axes, curves)
     # how far the model is from simulations: means over all lengths, portions and channels
     cells = {}
-    for radix, load in product(RADICES, scope.loads):
+    for radix, load in product(RADICES, loads):
         off = [
-            abs(float(solved(*case, load * limits[case]).latency) / comparable(run) - 1)
+            abs(float(solved((*case, load * limits[case])).latency) / comparable(run) - 1)
             for (case, at_load), run in seen.items()
-            if case.radix == radix and at_load == load
+            if case[0] == radix and at_load == load
         ]
         cells[f"{radix} × {radix}", f"{100 * load:.0f} %"] = Cell(None, float(100 * np.mean(off)))
     title = "Model from simulation, % of the latency, by load (of the model's saturation)"

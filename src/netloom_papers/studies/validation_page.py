@@ -3,40 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 
 from netloom._version import __version__
 from netloom_papers import ledger
-
-HEAD = """# The validation table
-
-netloom recomputes results of five papers and of another simulator. {sentence}
-
-`netloom validate` repeats all of it, and writes this page: `netloom validate --markdown
-docs/validation.md`. This one is of netloom {version}.
-
-## What a row compares with
-
-{kinds}
-Only the first kind measures how well the papers are reproduced. Several rows may compare with one
-printed number. It then counts once, and is reproduced only if all of these rows are. The columns on
-the right count reproduced and all numbers by tolerance. *More* includes one-sided ones (at most).
-
-{rates}
-Tolerances, and where they come from, are in the data files and the modules beside them. Many are
-half of the last printed digit. Others are a few per cent, or read from a word such as *about*. If
-the computed value is a mean of samples, its 95 % confidence interval is added. Some tolerances for
-words were chosen after the computed value was known, as the notes of the data files report.
-
-Published numbers do enter computations. A number that a parameter was inferred from is an input: it
-is in the table above and never counts. Rules can be inferred as well. How a step of the
-Ultracomputer works was found with the tables of that report, so that its numbers test only whether
-one set of rules gives all of them. Other choices that a paper leaves open are named in the notes of
-the data files. Some were made with the printed numbers in view.
-
-## Printed numbers by reference
-
-{papers}
-{causes}"""
 
 NOT_TO_BE_MET = frozenset({"misprint", "unpublished"})
 """Causes with which no computation could reproduce a number, unless by chance."""
@@ -56,70 +26,49 @@ def page(found: ledger.Validation) -> str:
     found
         What ``validate`` found.
     """
+    head = files("netloom_papers.studies").joinpath("data", "validation.md").read_text("utf-8")
+    kinds = "".join(f"- **{kind}**: {what}.\n" for kind, what in ledger.KINDS.items())
+    rates = [[f"**{kind}**", *cells] for kind, *cells in ledger.rates_told(found.rows)]
     parts = [
-        HEAD.format(
+        head.format(
             sentence=found.sentence,
             version=__version__,
-            kinds="\n".join(
-                [*(f"- **{kind}**: {what}." for kind, what in ledger.KINDS.items()), ""]
-            ),
-            rates=_rates(found.rows),
+            kinds=kinds,
+            rates=_table(ledger.RATES, rates),
             papers=_papers(found.rows),
             causes=_causes(found.rows),
         )
     ]
-    for paper in dict.fromkeys(row.paper for row in found.rows):
-        rows = [row for row in found.rows if row.paper == paper]
-        lines = []
-        for item, of_it in _grouped((row.item, row) for row in rows).items():
-            for kind, some in _grouped((row.kind, row) for row in of_it).items():
+    for paper, rows in _grouped(found.rows, "paper").items():
+        lines: list[list[object]] = []
+        for item, of_it in _grouped(rows, "item").items():
+            for kind, some in _grouped(of_it, "kind").items():
                 within = sum(row.within for row in some)
                 lines.append([_cell(item), kind, len(some), within, len(some) - within or ""])
+        title = ledger.PAPERS[paper].title if paper in ledger.PAPERS else paper
         counts = _table(("item", ":kind", "rows", "within", "outside"), lines)
-        parts.append(
-            f"## {ledger.PAPERS[paper].title if paper in ledger.PAPERS else paper}\n\n{counts}"
-        )
+        parts.append(f"## {title}\n\n{counts}")
         outside = [row for row in rows if not row.within]
         if outside:
             parts.append(f"### {paper}: what does not agree\n")
-        for reason, some in _grouped((row.reason, row) for row in outside).items():
+        for reason, some in _grouped(outside, "reason").items():
             lines = [
-                [_cell(row.item), _cell(row.quantity), row.kind, row.cause,
-                 f"{row.printed:.6g}", f"{row.computed:.4g}"]
+                [_cell(row.item), _cell(row.quantity), row.kind, row.cause, *_values(row)]
                 for row in some
-            ]  # fmt: skip
+            ]
             said = reason or "**No reason is known.**"
             heads = ("item", ":quantity", ":kind", ":cause", "compared with", "computed")
             parts += [f"{said[0].upper()}{said[1:]}", "", _table(heads, lines)]
     return "\n".join(parts)
 
 
-def _rates(rows: Iterable[ledger.Row]) -> str:
-    lines = []
-    for line in ledger.rates(rows):
-        if line["kind"] == "input":
-            lines.append([f"**{line['kind']}**", line["rows"], *[""] * (3 + len(ledger.CLASSES))])
-            continue
-        by_class = [
-            f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
-            for each in line["by_tolerance"].values()
-        ]
-        share = f"{100 * line['reproduced'] / line['numbers']:.1f} %"
-        lines.append(
-            [f"**{line['kind']}**", line["rows"], line["numbers"], line["reproduced"], share,
-             *by_class]
-        )  # fmt: skip
-    return _table(("kind", "rows", "numbers", "reproduced", "rate", *ledger.CLASSES), lines)
-
-
 def _papers(rows: Sequence[ledger.Row]) -> str:
-    lines = []
-    for paper, of_it in _grouped((row.paper, row) for row in rows).items():
+    parts = {f"`{paper}`": of_it for paper, of_it in _grouped(rows, "paper").items()}
+    lines: list[list[object]] = []
+    for paper, of_it in [*parts.items(), ("**all**", rows)]:
         found = ledger.count(of_it)
         said = [*found, f"{found.percent:.1f} %"] if found.numbers else [0, "", ""]
-        lines.append([f"`{paper}`", *said])
-    found = ledger.count(rows)
-    lines.append(["**all**", *found, f"{found.percent:.1f} %"])
+        lines.append([paper, *said])
     return _table(("reference", "printed numbers", "reproduced", "rate"), lines)
 
 
@@ -152,11 +101,15 @@ def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     return "\n".join([*(f"| {row} |" for row in rows), ""])
 
 
-def _grouped(pairs: Iterable[tuple[str, ledger.Row]]) -> dict[str, list[ledger.Row]]:
+def _grouped(rows: Iterable[ledger.Row], by: str) -> dict[str, list[ledger.Row]]:
     groups: dict[str, list[ledger.Row]] = {}
-    for name, row in pairs:
-        groups.setdefault(name, []).append(row)
+    for row in rows:
+        groups.setdefault(getattr(row, by), []).append(row)
     return groups
+
+
+def _values(row: ledger.Row) -> tuple[str, str]:
+    return f"{row.printed:.6g}", f"{row.computed:.4g}"
 
 
 def _cell(text: str) -> str:

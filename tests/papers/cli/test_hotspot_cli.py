@@ -1,26 +1,10 @@
 """The command ``netloom hotspot``, and the figures of ``netloom validate``."""
 
 import json
-import sys
 
 import pytest
 
-from netloom.cli import main
-
 SMALL = "--pes 64 --hot-spots 4 --steps 300"
-
-
-@pytest.fixture
-def netloom(monkeypatch, capsys):
-    def run(*arguments):
-        words = [word for argument in arguments for word in str(argument).split()]
-        monkeypatch.setattr(sys, "argv", ["netloom", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
 
 
 def test_the_command_of_the_issue(netloom):
@@ -61,46 +45,6 @@ def test_replications_and_their_picture(netloom, tmp_path):
     assert "queues of modules: " in out
 
 
-def test_the_table_shows_what_the_json_has(netloom):
-    code, out, _ = netloom(f"hotspot {SMALL} --policy wait --seed 3")
-    _, plain, _ = netloom(f"hotspot {SMALL} --policy wait --seed 3 --json")
-    data = json.loads(plain)
-    assert code == 0
-    row = next(line.split() for line in out.splitlines() if line.startswith("    4  "))
-    stage = data["stages"][4]
-    assert float(row[1]) == float(f"{stage['requests']['mean']:.3g}")
-    assert row[2] == str(stage["requests"]["max"])
-    assert float(row[3]) == float(f"{stage['wait']['mean']:.3g}")
-    assert float(row[-2]) == float(f"{stage['replies']['mean']:.3g}")
-    waited = f"{100 * data['discarded']['waiting_share']:.3g}"
-    assert f"requests that had to wait  {waited}\u00a0%" in out
-    assert data["verdict"]["sentence"] in " ".join(out.split())
-    assert out.startswith(f"✓ {data['verdict']['sentence'][:60]}")
-
-
-def test_without_combining_requests_pile_up_and_what_was_asked_is_said(netloom):
-    _, out, _ = netloom(f"hotspot {SMALL} --combining none --rate 0.05:0.2:0.05")
-    assert out.startswith("! Keeps up to rate 0.")
-    assert "a wait buffer" not in out
-    _, out, _ = netloom(
-        f"hotspot {SMALL} --combining none --unlimited --hot-fraction 0.1 --service-steps 2"
-    )
-    said = " ".join(out.split())
-    for other in ("hot fraction 0.1", "combining none", "unlimited", "service steps 2"):
-        assert other in said
-
-
-def test_requests_that_wait_and_places_are_said(netloom):
-    asked = f"hotspot {SMALL} --policy wait --spacing 9 --deviation 1 --new 0.01 --remove 0.02"
-    _, out, _ = netloom(asked, "--rate 0.1,0.9")
-    assert "policy wait, spacing 9, deviation 1, new 0.01, remove 0.02" in " ".join(out.split())
-    _, plain, _ = netloom(asked, "--rate 0.1,0.9 --json")
-    shares = [point["discarded"]["waiting_share"] for point in json.loads(plain)["points"]]
-    assert shares[1] > 0.5
-    rows = [line.split() for line in out.splitlines() if line.split()[:1] in (["0.1"], ["0.9"])]
-    assert [float(row[-1]) for row in rows[-2:]] == [float(f"{100 * each:.3g}") for each in shares]
-
-
 def test_what_was_interrupted_is_said(netloom, monkeypatch):
     monkeypatch.setattr("netloom_papers.questions.hotspot.run_all", cut_short)
     code, out, _ = netloom(f"hotspot {SMALL}")
@@ -112,13 +56,6 @@ def cut_short(jobs, *, tell=None):
     """Run one job, and stop it at the first look after its first steps."""
     looks = iter([False])
     return [jobs[0](lambda: next(looks, True))]
-
-
-def test_the_command_alone_is_the_system_of_the_report(netloom):
-    code, out, _ = netloom("hotspot")
-    assert code == 0
-    assert "8 hot spots of 512 memory modules" in out
-    assert out.startswith("✓ Keeps up at rate 0.15: ")
 
 
 def test_critical_queues(netloom, tmp_path):
@@ -150,7 +87,6 @@ def test_critical_queues(netloom, tmp_path):
         ("--steps 0", "steps: found 0"),
         ("--replications 0", "replications: found 0"),
         ("--plot stages.gif", "stages.gif: found suffix '.gif'"),
-        ("--plot README.md/x.svg", "README.md/x.svg: found"),
         ("critical-queue --queue 3", "--queue: found no such option"),
         ("critical-queue --wait-buffer 3", "--wait-buffer: found no such option"),
         ("--rise 0.2", "--rise: found no such option"),

@@ -1,12 +1,10 @@
 """The command ``netloom study``."""
 
 import json
-import sys
 
 import polars as pl
 import pytest
 
-from netloom.cli import main
 from netloom_papers import ledger
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot
 from netloom_papers.ledger import Item, Row, Validation
@@ -19,37 +17,11 @@ TORUS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def netloom(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Have a small study of models."""
     monkeypatch.setattr(model_accuracy, "torus_cases", lambda **_: [TORUS, TORUS | {"vcs": 4}])
     monkeypatch.setattr(model_accuracy, "locality_cases", lambda **_: [])
-
-    def run(words):
-        monkeypatch.setattr(sys, "argv", ["netloom", *words.split()])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return ended.value.code or 0, said.out, said.err
-
-    return run
-
-
-def test_the_studies_that_there_are(netloom):
-    code, out, err = netloom("study list")
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0] == "chittor"
-    others = ["model-accuracy", "latency-accuracy", "flows-and-flits"]
-    assert lines[-4] == "other studies"
-    assert [line.split()[0] for line in lines[-3:]] == others
-    place = lines.index("rosenblum-mayr")
-    assert lines[place + 2].split()[0] == "rosenblum-mayr/table-2"
-    code, out, _ = netloom("study list --json")
-    names = [each["name"] for each in json.loads(out)]
-    assert names[-3:] == others
-    assert {"chittor/fig-5.12", "shahrabi/fig-1", "rosenblum-mayr/table-6"} <= set(names)
-    assert len(names) == len(set(names)) == len(lines) - 6  # heads
 
 
 @pytest.fixture
@@ -183,18 +155,6 @@ def test_tables_goals_and_files(netloom, tmp_path):
     assert len((tmp_path / "new/found.jsonl").read_text().splitlines()) == 2
     assert (tmp_path / "figures/figure-1-k4.svg").read_text().startswith("<svg")
     assert "Figures: 1 in figures" in out
-
-
-def test_json_and_going_on_from_what_was_kept(netloom, monkeypatch, tmp_path):
-    code, first, err = netloom("study run model-accuracy --json")
-    assert (code, err) == (0, "")
-    data = json.loads(first)
-    assert data["kept"] == "out/model-accuracy.jsonl"
-    assert (tmp_path / data["kept"]).is_file()
-    assert data["cases"] == {"asked": 2, "simulated": 2}
-    assert len(data["goals"]) == 6
-    monkeypatch.setattr(model_accuracy, "_simulate_torus", lambda *_: pytest.fail("simulated"))
-    assert netloom("study run model-accuracy --json") == (0, first, "")
 
 
 def test_ctrl_c_keeps_what_is_done(netloom, monkeypatch, tmp_path):

@@ -52,8 +52,9 @@ def layers(spec):
 
 
 def marks(spec):
-    kinds = [each["mark"]["type"] for each in layers(spec)]
-    return [kind for kind in kinds if kind != "text"]
+    """The marks of the axes: what is computed, printed and by a model has the same ones."""
+    kinds = [each["mark"]["type"] for each in layers(spec) if "whose" in str(each)]
+    return list(dict.fromkeys(kinds))
 
 
 def footer(spec):
@@ -61,9 +62,9 @@ def footer(spec):
     return next(each["mark"]["text"] for each in layers(spec) if "text" in each["mark"])
 
 
-def named(spec):
-    """The names at the ends of lines."""
-    return [row["said"] for row in values_of(spec, "said")]
+def texts(spec):
+    """Rows of words at places in pixels, by what they say."""
+    return {row["said"]: row for row in values_of(spec, "said")}
 
 
 def values_of(spec, field):
@@ -84,28 +85,30 @@ def panels_of(spec):
     return whole
 
 
+def of(spec, whose, kind):
+    """The layer of some points or lines."""
+    return next(
+        each
+        for each in layers(spec)
+        if each["mark"]["type"] == kind and f"'{whose}'" in str(each.get("transform"))
+    )
+
+
 def test_printed_and_computed_are_told_apart_by_dash_and_shape():
     spec = drawn(plot(), words=["words"], remarks=["remark"])
-    line, computed, printed, *_ = layers(spec)
-    assert line["mark"]["type"] == "line"
-    dashes = line["encoding"]["strokeDash"]["scale"]
-    assert dict(zip(dashes["domain"], dashes["range"], strict=True))[COMPUTED] == [1, 0]
-    assert COMPUTED in computed["transform"][0]["filter"]
-    assert PRINTED in printed["transform"][0]["filter"]
-    shapes = printed["encoding"]["shape"]["scale"]
-    assert len(set(shapes["range"])) == 2
-    assert line["encoding"]["color"]["scale"]["domain"] == ["a", "b"]
-    assert footer(spec)[0] == "words"
-    assert "Hollow or dashed: printed." in footer(spec)[1]
-    assert sorted(named(spec)) == ["a", "b"]
-    assert line["encoding"]["color"]["legend"] is None
-    assert "remark" in texts(spec)
+    assert of(spec, COMPUTED, "line")["mark"]["strokeDash"] == [1, 0]
+    assert of(spec, PRINTED, "line")["mark"]["strokeDash"] == [5, 4]
+    shapes = [of(spec, whose, "point")["encoding"]["shape"] for whose in (COMPUTED, PRINTED)]
+    assert shapes[0] != shapes[1]
+    color = of(spec, COMPUTED, "line")["encoding"]["color"]
+    assert (color["scale"]["domain"], color["legend"]) == (["a", "b"], None)
+    assert footer(spec) == ["words", "Solid: computed. Hollow or dashed: printed.", "remark"]
+    assert sorted(texts(spec)) == ["a", "b"]  # at the ends of their lines
 
 
 def test_what_is_computed_alone_needs_no_key():
     spec = drawn(plot(table(whose=(COMPUTED,))))
     assert not any("text" in each["mark"] for each in layers(spec))
-    assert layers(spec)[0]["encoding"]["strokeDash"]["legend"] is None
     both = drawn(plot(table(whose=(COMPUTED, MODELLED))))
     assert footer(both) == ["Solid: computed. Dotted: by the model."]
 
@@ -113,10 +116,10 @@ def test_what_is_computed_alone_needs_no_key():
 @pytest.mark.parametrize(
     ("form", "wanted"),
     [
-        ("lines", ["line", "point", "point"]),
-        ("steps", ["line", "point", "point"]),
-        ("points", ["point", "point"]),
-        ("bars", ["bar", "bar"]),
+        ("lines", ["line", "point"]),
+        ("steps", ["line", "point"]),
+        ("points", ["point"]),
+        ("bars", ["bar"]),
     ],
 )
 def test_forms(form, wanted):
@@ -128,14 +131,12 @@ def test_forms(form, wanted):
 def test_bars_of_a_series_are_beside_each_other():
     offset = layers(drawn(plot(form="bars")))[0]["encoding"]["xOffset"]
     assert offset["sort"] == ["a, printed", "a, computed", "b, printed", "b, computed"]
-    one = layers(drawn(plot(table("a", whose=(COMPUTED,)), form="bars")))[0]["encoding"]
-    assert "xOffset" not in one
 
 
 def test_intervals_are_bands_of_lines_and_rules_of_points():
     points = table().with_columns(low=pl.col("y") - 1, high=pl.col("y") + 1)
-    assert marks(drawn(plot(points))) == ["area", "line", "point", "point"]
-    assert marks(drawn(plot(points, form="points"))) == ["rule", "point", "point"]
+    assert marks(drawn(plot(points))) == ["area", "line", "point"]
+    assert marks(drawn(plot(points, form="points"))) == ["rule", "point"]
 
 
 def test_logarithmic_axes_leave_out_what_is_not_above_0():
@@ -152,10 +153,9 @@ def test_logarithmic_axes_leave_out_what_is_not_above_0():
 def test_places_that_are_words_keep_their_order():
     points = table("a", ("PEs", "10", "2", "MMs"), (COMPUTED,))
     spec = drawn(plot(points))
-    line = layers(spec)[0]["encoding"]
-    assert line["x"]["type"] == "ordinal"
-    assert line["x"]["sort"] is None
-    assert line["order"]["field"] == "place"
+    assert layers(spec)[0]["encoding"]["x"]["axis"]["values"] == [0.5, 1.5, 2.5, 3.5]
+    places = {(row["word"], row["at"]) for row in values_of(spec, "at")}
+    assert places == {("PEs", 0.5), ("10", 1.5), ("2", 2.5), ("MMs", 3.5)}
 
 
 def test_panels_are_in_rows():
@@ -164,17 +164,15 @@ def test_panels_are_in_rows():
     assert rows_of(drawn(*[plot()] * 8)) == [3, 3, 2]
 
 
-def test_many_series_of_unlike_panels_have_legends_of_their_own():
-    few = drawn(plot(table("ab")), plot(table("cd")))
-    assert domains_of(few) == {("a", "b", "c", "d")}
-    many = drawn(plot(table("abcdef")), plot(table("ghijkl")))
-    assert domains_of(many) == {tuple("abcdef"), tuple("ghijkl")}
-    assert panels_of(many)["resolve"]["scale"]["color"] == "independent"
-
-
-def domains_of(spec):
-    colours = [each["encoding"].get("color", {}) for each in layers(spec) if "encoding" in each]
-    return {tuple(each["scale"]["domain"]) for each in colours if each.get("scale")}
+def test_each_panel_has_a_legend_of_its_own():
+    spec = drawn(*[plot(table(names), form="points") for names in ("ab", "cd")])
+    names = [
+        [row["series"] for row in some] for some in spec["datasets"].values() if "series" in some[0]
+    ]
+    assert [sorted(set(some)) for some in names] == [["a", "b"], ["c", "d"]]
+    legends = [each["encoding"]["color"]["legend"] for each in layers(spec) if "whose" in str(each)]
+    assert all(legend["orient"] == "bottom" for legend in legends)
+    assert panels_of(spec)["resolve"]["scale"]["color"] == "independent"
 
 
 GRID = Grid(
@@ -187,38 +185,20 @@ GRID = Grid(
 )
 
 
-def texts(spec):
-    return {row["text"]: row for row in values_of(spec, "text")}
-
-
 def test_a_table_has_both_numbers_and_marks_what_is_outside():
     spec = drawn(GRID)
     found = texts(spec)
-    assert found["0.461"]["kind"] == "printed"
-    assert found["0.496"]["kind"] == "outside"
-    assert found["0.5"]["kind"] in ("printed", "computed")
-    assert found["0.461"]["y"] == found["0.496"]["y"] < found["8"]["y"]
-    assert found["0.461"]["x"] < found["0.496"]["x"] < found["3"]["x"] < found["7.25"]["x"]
+    assert found["0.461"]["down"] == found["0.496"]["down"] < found["8"]["down"]
+    order = [found[said]["across"] for said in ("0.461", "0.496", "3", "7.25")]
+    assert order == sorted(order)
     assert "–" not in found  # columns without any printed, or any computed, number
-    assert marks(spec).count("rect") == 1
     (spot,) = values_of(spec, "x2")
-    assert spot["x"] < found["0.461"]["x"] < found["0.496"]["x"] < spot["x2"]
+    assert spot["x"] < found["0.461"]["across"] < found["0.496"]["across"] < spot["x2"]
     assert "red where it is outside" in " ".join(footer(spec))
-    chart = grid_chart(GRID)
-    for row in found.values():
-        assert 0 <= row["x"] <= chart.width
-        assert 0 <= row["y"] <= chart.height
+    _, wide = grid_chart(GRID)
+    assert all(0 <= row["across"] <= wide for row in found.values())
 
 
 def test_a_table_of_computed_numbers_alone_says_nothing_of_printed_ones():
     computed = Grid("off", ("torus", "30 %"), (("8 × 8", (Cell(None, 3.6),)),))
     assert "printed" not in str(drawn(computed))
-
-
-def test_it_is_drawn(tmp_path):
-    path = tmp_path / "all.svg"
-    points = table().with_columns(low=pl.col("y") - 1, high=pl.col("y") + 1)
-    exhibit_chart("t", [plot(points), plot(form="bars"), GRID], ["w"], ["r"]).save(str(path))
-    svg = path.read_text()
-    for words in ("m11k", "0.496", "x, hops", "computed", "printed"):
-        assert words in svg

@@ -1,11 +1,8 @@
-"""Johnson 1992: the numbers and statements of the paper's model, all of them; and the figures."""
+"""Johnson 1992: the numbers and statements of the paper's model, all of them."""
 
-import numpy as np
-import polars as pl
 import pytest
 
 from netloom_papers.ledger import items, rows_of
-from netloom_papers.studies import johnson
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +27,10 @@ def test_table_1_comes_out_to_its_last_digit(found):
     assert [round(row.computed, 1) for row in table] == [row.printed for row in table]
 
 
-def test_what_was_used_to_infer_says_so(found):
-    used = [row.quantity for row in found if "used to infer" in row.quantity]
+def test_what_was_used_to_infer_says_so_and_never_counts(found):
+    used = [row for row in found if "used to infer" in row.quantity]
     assert len(used) == 8 + 1 + 2 + 1 + 1
+    assert {row.kind for row in used} == {"input"}
 
 
 def test_one_grain_for_all_contexts_fails():
@@ -52,17 +50,3 @@ def test_one_grain_for_all_contexts_fails():
     hops = predict_locality(application, same, network, random_distance([371, 3000], 2))
     share = hops.per_hop_latency / per_hop_limit(application, same, network)
     assert share == pytest.approx([0.8, 0.928], abs=0.003)
-
-
-def test_figures():
-    curves = johnson.model_curves()
-    for _, part in curves.group_by("contexts"):
-        slope, _ = np.polyfit(part["inter_message_cycles"], part["message_latency"], 1)
-        line = part["message_latency"] - slope * part["inter_message_cycles"]
-        assert line.to_numpy() == pytest.approx(line[0])  # eq. 9
-    fine, coarse = (johnson.hop_latencies([1e3, 1e6], grain) for grain in (1, 10))
-    assert (fine > coarse).all()
-    assert all((np.diff(gain) >= 0).all() for gain in johnson.gains().values())
-    bars = pl.concat(johnson.times_of_paper()).group_by("x").agg(pl.col("y").sum()).sort("x")
-    one = bars.filter(pl.col("x").str.ends_with("p = 1"))["y"].to_numpy()
-    assert one[1] / one[0] == pytest.approx(2.064, abs=0.001)  # table 1

@@ -32,19 +32,6 @@ def test_the_data_file_has_all_cells_and_reasons_of_cells_only():
             assert {quantity.partition(" (")[0] for quantity in named} <= cells
             recorded[of] += len(named)
     assert recorded == {"all": 392 - 373, "alike": 392 - 379}
-    for known in KNOWN.values():
-        if "values" in known:
-            named = [quantity for part in known.get("outside", ()) for quantity in part["rows"]]
-            assert set(named) <= known["values"].keys()
-
-
-def test_products_of_rounds_and_probability_are_those_printed():
-    per_pe = {
-        pes: [round(system.per_pe * system.assign, 2) for system in systems(pes).values()]
-        for pes in (16, 512)
-    }
-    assert per_pe[16] == [0.95, 0.95, 0.95, 0.95, 0.95, 1.9, 1.5]
-    assert per_pe[512] == [1.9, 1.9, 1.9, 1.9, 1.9, 7.6, 4.5]
 
 
 def test_a_cell_may_be_as_far_as_the_farthest_seed_on_its_side(monkeypatch):
@@ -185,7 +172,7 @@ def test_figures_run_from_the_elements_to_the_modules():
     one = System(16, 1, 1, 1.0, 0.15, None)
     run = one.run(one.traffic(1), 1)
     runs = {"a": [run], "b": [run, run]}
-    requests, replies, waits = (report.stage_plot(at, "one", runs).table for at in (4, 5, 6))
+    requests, replies, waits = (report.stage_plot(at, "Mean", runs).table for at in (4, 5, 6))
     for table, stages in (
         (requests, ["PEs", *"0123"]),
         (replies, [*"0123", "MMs"]),

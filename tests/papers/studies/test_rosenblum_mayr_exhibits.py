@@ -2,11 +2,8 @@
 
 import pytest
 
-from netloom_papers import ledger
-from netloom_papers.exhibits import COMPUTED
 from netloom_papers.ledger import items, picture, published
-from netloom_papers.studies import rosenblum_mayr as report
-from netloom_papers.studies.rosenblum_mayr import COLUMNS, System
+from netloom_papers.studies.rosenblum_mayr import COLUMNS
 
 PAPER = "rosenblum-mayr"
 ITEMS = items(PAPER)
@@ -50,20 +47,11 @@ def test_a_table_has_its_cells_in_place():
             assert (cell.computed, cell.within) == (row.computed, row.within)
 
 
-def test_the_full_run_compares_placements_alike_as_well(monkeypatch):
-    asked = []
-
-    def found(paper, name, *, quick=False):
-        asked.append(name)
-        return rows
-
-    rows = ledger.rows_of(PAPER, "table 2")
-    monkeypatch.setattr(ledger, "rows_of", found)
+def test_the_full_run_compares_placements_alike_as_well():
     shown = picture(f"{PAPER}/table-2")
-    assert asked == ["table 2", "table 2, placements alike"]
     assert len(shown.panels) == 2
     assert len(shown.rows) == 2 * 98
-    assert not any(remark.startswith("Quick") for remark in shown.remarks)
+    assert shown.remarks[-1].startswith("Placements alike")
 
 
 @pytest.mark.parametrize(("rate", "number", "size"), [(0.05, 4, 2), (0.10, 9, 4), (0.15, 12, 5)])
@@ -76,21 +64,3 @@ def test_figures_of_a_rate_go_with_its_critical_size(rate, number, size):
     notes = published(PAPER)["notes"]
     remarks = [each.format_map(notes) for each in known[item.id]["remarks"]]
     assert any(f"critical one is {size}" in remark for remark in remarks)
-
-
-def test_runs_of_an_experiment_are_shared_by_its_three_figures(monkeypatch):
-    one = System(16, 1, 1, 1.0, 0.15, None)
-    run = one.run(one.traffic(1), 1)
-    asked = []
-
-    def runs(first):
-        asked.append(first)
-        return {"a": [run], "b": [run, run]}
-
-    monkeypatch.setattr(report, "_runs", runs)
-    for number in range(1, 16):
-        (plot,) = ITEMS[f"figure {number}"].draw(None)
-        assert plot.title.startswith(f"Figure {number}: mean ")
-        assert set(plot.table["whose"]) == {COMPUTED}
-        assert plot.table["series"].unique(maintain_order=True).to_list() == ["a", "b"]
-    assert asked == [first for first in (1, 4, 7, 10, 13) for _ in range(3)]
