@@ -3,10 +3,8 @@
 import pytest
 
 from netloom import compare_collectives
-from netloom.base.units import seconds
 
 ASKED = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
-BIG = "rail:2x4x4x4"
 UNIT = {**ASKED, "on": "rail:2x2x4x4", "algorithm": "all"}
 
 
@@ -20,12 +18,6 @@ def test_who_is_cut_off_and_what_is_lost_is_said():
     assert data["left_out"] == {"hierarchical": "found no equal number of ranks per node"}
     ran = {each.algorithm: each.seconds for each in whole.points}
     assert {each["algorithm"]: each["seconds"] for each in data["points"]} == ran
-    said = found.verdict
-    best = seconds(min(ran.values()))
-    assert said.sentence.endswith(f"On the whole network: hierarchical, {best}.")
-    assert said.lines["cut off"] == "2 hosts (n0.0 and n1.0): 14 of 16 ranks take part"
-    assert "hierarchical" in said.lines["lost"]
-    assert "with the same ranks, also by spread" in said.lines["whole"]
     alone = compare_collectives(
         "all-reduce",
         routing="spread",
@@ -42,7 +34,6 @@ def test_a_cable_less_cuts_nobody_off_and_keeps_the_routing():
     assert found.whole is not None
     [here], [there] = found.points, found.whole.points
     assert found.to_dict()["whole"]["cut_off"] == []
-    assert "cut off" not in found.verdict.lines
     assert found.setup.routing == found.whole.routing
     times = f"with the failures {here.seconds / there.seconds:.3g} times as long"
     assert found.verdict.lines["whole"].endswith(times)
@@ -61,18 +52,6 @@ def test_engines_of_cycles_compare_too(engine):
     assert found.whole.points[0].seconds <= found.points[0].seconds
 
 
-@pytest.mark.parametrize("broken", [None, "0-1"])
-def test_sizes_are_one_table_in_80_columns(broken):
-    found = compare_collectives(
-        "all-reduce", "torus:4x4", size="1KB:1GB", failed_channels=broken,
-        bandwidth="25GB/s", latency="500ns",
-    )  # fmt: skip
-    said = found.lines(80)
-    assert max(map(len, said)) <= 80
-    assert sum(each.split()[:2] == ["1", "kB"] for each in said) == 1
-    assert sum(each.startswith("swing ") for each in said) == 1
-
-
 def test_a_slow_cable_that_nothing_uses_changes_no_pipeline(tmp_path):
     """Chunks suit the channels that carry something, so a failure there changes no time."""
     found = []
@@ -84,8 +63,3 @@ def test_a_slow_cable_that_nothing_uses_changes_no_pipeline(tmp_path):
         (one,) = compare_collectives("all-reduce", f"graph:{path}", **asked).points
         found.append(one.seconds)
     assert found[0] == found[1]
-
-
-def test_a_heading_names_the_broken_switch_and_counts_the_hosts_that_it_cuts_off():
-    found = compare_collectives("all-reduce", failed_nodes="u0rail0", **(UNIT | {"on": BIG}))
-    assert f"{BIG} without node u0rail0, node n0.0, node n1.0 and 2 more (" in found.verdict.of

@@ -1,15 +1,11 @@
 """Compiled phases beside message passing: closed forms, the compiler's own figures, refusals."""
 
-import json
-
 import numpy as np
 import pytest
 
 from netloom import InputError, compare_collectives, compile_phases
 from netloom.phases import least_clocks
 from netloom.phases.exchanges import OF_PHASES, exchange_of
-from netloom.questions.recorded import record
-from netloom.report import chart_of
 from netloom.simulation.collectives import graph_of
 from netloom.topology import topology
 from netloom.workload.programs.collectives.algorithms import ROOTED, outline
@@ -118,53 +114,6 @@ def test_a_switch_is_a_barrier_unless_it_is_said():
     assert phased(found)[0].empty_seconds > point.steps * fastest
 
 
-def test_words_say_where_phases_win_and_messages_are_ranked_without_them():
-    found, _ = phases_of("all-to-all", "torus:4x4", size="1KB:64MB:16", switch_time=None)
-    beats = [each.size for each in phased(found) if each.seconds < found.at(each.size)[0].seconds]
-    assert 0 < len(beats) < len(found.sizes)
-    factor = found.at(64e6)[0].seconds / phased(found)[-1].seconds
-    said = found.phases.verdict
-    assert said.startswith("On reserved channels, 4 compiled phases beat messages from ")
-    assert said.endswith(f" {factor:.3g} times as fast at 64 MB.")
-    assert "phases" not in found.verdict.sentence
-    assert "phases" not in {each.algorithm for size in found.sizes for each in found.at(size)}
-    assert all("phases" not in (each.below, each.above) for each in found.crossings)
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert data["phases"]["faster"][-1] == pytest.approx(factor)
-    assert "phases" in json.dumps(chart_of(record(found)).to_dict())
-
-
-def test_one_size_at_which_they_win_is_said_once():
-    found, _ = phases_of("all-to-all", "torus:4x4", size="64MB")
-    factor = found.at(64e6)[0].seconds / phased(found)[0].seconds
-    assert found.phases.verdict.endswith(f" beat messages at 64 MB: {factor:.3g} times as fast.")
-
-
-def test_one_that_never_wins_says_so():
-    found, _ = phases_of("broadcast", "mesh:3x3", size="1MB", latency="1us")
-    said = found.phases.verdict
-    assert said.startswith("On reserved channels, 1 compiled phase never beats messages")
-    full, point = phases_of("all-to-all", "leaf-spine:1x1x4", size="64MB")
-    assert point.seconds <= full.at(64e6)[0].seconds  # by latencies of microseconds
-    said = full.phases.verdict
-    assert said.endswith("never beats messages here: it takes as long as messages at 64 MB.")
-
-
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
-        ({"on": "mesh:8x8"}, "found phases of 4,032 connections on 224 channels, which takes long"),
-        ({"engine": "network"}, "found phases with engine network"),
-    ],
-)
-def test_what_cannot_be_compiled_is_left_out_with_the_reason(asked, why):
-    fields = {"collective": "all-to-all", "on": "mesh:2x2", "size": "1KB"} | FAST | asked
-    fields |= {"latency": None} if "engine" in asked else {}
-    found = compare_collectives(**fields)
-    assert found.left_out["phases"].startswith(why)
-    assert not found.phases
-
-
 def test_channels_that_differ_are_left_out_or_refused(tmp_path):
     file = tmp_path / "odd.txt"
     file.write_text("a b 100Gb/s\nb c 200Gb/s\nc a 200Gb/s\n")
@@ -173,27 +122,3 @@ def test_channels_that_differ_are_left_out_or_refused(tmp_path):
     assert not found.phases
     with pytest.raises(InputError, match=r"bandwidth 0\.5"):
         compare_collectives("all-to-all", f"graph:{file}", size="1KB", algorithm="linear,phases")
-
-
-@pytest.mark.parametrize(
-    ("asked", "refused"),
-    [
-        (
-            {"collective": "all-reduce", "algorithm": "ring,phases"},
-            "algorithm: found phases of all-r",
-        ),
-        ({"algorithm": "phases"}, "algorithm: found phases alone; expected phases beside messages"),
-        ({"algorithm": "pairwise,phases", "engine": "worm"}, "algorithm: found phases with engine"),
-        (
-            {"algorithm": "pears"},
-            "algorithm: found 'pears'; expected for all-to-all: all, .*phases",
-        ),
-        ({"switch_time": "soon"}, "switch_time: found 'soon'"),
-        ({"reserved_channels": 0}, "reserved_channels: found 0"),
-    ],
-)
-def test_a_mistake_is_one_line(asked, refused):
-    fields = {"collective": "all-to-all", "on": "mesh:2x2", "size": "1KB"} | asked
-    with pytest.raises(InputError, match=f"^{refused}") as found:
-        compare_collectives(**fields)
-    assert "\n" not in str(found.value)

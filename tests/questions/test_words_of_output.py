@@ -6,12 +6,10 @@ import pytest
 from rich.console import Console
 
 from netloom.base.errors import InputError
-from netloom.base.words import arrows, folded, percent, rounded
+from netloom.base.words import folded, percent, rounded
 from netloom.cli.edge import run_guarded
 from netloom.cli.show import show_lines
-from netloom.experiments.runner import _time
-from netloom.mapping.gains import Objective, _from_to
-from netloom.questions.analyze import load_share
+from netloom.mapping.gains import Objective
 from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option, range_of
 from netloom.questions.terminal import column, columns_drawn
@@ -82,17 +80,11 @@ def test_both_arrows_are_taken(tmp_path):
 
 def test_no_number_has_an_exponent():
     assert [rounded(each) for each in (99.6, 123.4, 0.05)] == ["100", "120", "0.05"]
-    assert _time(359_000) == "100 h"
 
     class Asked(Question):
         load: float = option("Load.", default=1.0, gt=0, le=1e9)
 
     assert range_of(Asked.model_fields["load"]).endswith("at most 1,000,000,000")
-
-
-def test_nothing_left_has_the_unit_of_what_was():
-    assert _from_to("bytes", 4_130_000, 0) == "4.13 → 0 MB"
-    assert _from_to("bytes", 4_130_000, 2_000_000) == "4.13 → 2 MB"
 
 
 @pytest.mark.parametrize(("bound", "said"), [(0.0, ""), (0.001, ""), (50.0, "50 %")])
@@ -101,8 +93,3 @@ def test_a_bound_that_says_nothing_is_not_told(bound, said):
                           timed=False, hosts=False, scale={})  # fmt: skip
     possible = objective.possible
     assert ("" if possible is None else percent(possible, 2).replace("\u00a0", " ")) == said
-
-
-def test_a_limit_has_the_same_digits_in_sentence_and_table():
-    assert load_share(0.2784).replace("\u00a0", " ") == "28 %"
-    assert arrows("nothing") == "nothing"
