@@ -2,6 +2,7 @@
 
 import re
 
+import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +12,7 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.models import MessageCosts
 from netloom.phases import Capacity, connections, partition, schedule
 from netloom.phases.execution import execute, message_passing, node_programs
-from netloom.topology import Topology, topology
+from netloom.topology import Topology, graph_topology, topology
 from netloom.workload import process_graph, read
 
 TORUS = {"app": "torus:4x4", "on": "torus:4x4"}
@@ -233,3 +234,12 @@ def test_programs_are_those_of_the_timetable():
     assert found.programs() == node_programs(found.plan, found.timetable, found.costs)
     times = schedule(found.plan, found.costs, kind="shared")
     assert np.array_equal(times.start, found.timetable.start)
+
+
+def test_messages_that_could_block_each_other_leave_the_phases():
+    """On a ring of one-way channels messages would wait for each other in a circle."""
+    ring = graph_topology(nx.DiGraph([(each, (each + 1) % 5) for each in range(5)]))
+    found = compile_phases("shift:2/5", ring, words=16, execute=True)
+    assert found.simulated.message_passing is None
+    assert "in a circle" in found.simulated.note
+    assert found.simulated.conset > 0

@@ -298,3 +298,11 @@ def found_of(first, value, bound):
 def test_a_gain_is_that_of_the_objective(first, value, bound, kind, gains):
     told = gain_of(found_of(first, value, bound), None, None)
     assert (told.kind, told.gains) == (kind, gains)
+
+
+def test_a_mapping_that_cannot_be_simulated_is_found_all_the_same():
+    asked = {"routing": "shortest-path", "simulate": True, "load": 0.1, **QUICK}
+    found = find_mapping("random-regular:8,3", "torus:9", **asked)
+    assert found.simulated.before is None
+    assert "circle" in found.simulated.note
+    assert found.mapping.tolist()

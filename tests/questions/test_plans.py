@@ -56,6 +56,7 @@ def test_every_word_arrives_with_programs_or_without(plan, programs):
     found = run_plan(plan(lambda data: programs or data.pop("programs")), workers=1)
     assert found.delivered
     assert found.to_dict()["words"] == 56 * 6
+    assert found.verdict.lines["run by"].startswith("1 worker in ")
 
 
 def test_a_program_that_sends_too_little_is_told(plan):

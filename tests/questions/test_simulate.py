@@ -211,3 +211,15 @@ def test_ctrl_c_ends_a_search_with_the_bracket_so_far(ctrl_c_after):
 )
 def test_loads_are_numbers_lists_and_ranges(given, loads):
     assert parse_numbers(given, "load") == loads
+
+
+def test_a_seed_repeats_its_answer_on_any_number_of_workers(monkeypatch):
+    def channels(seed, workers):
+        monkeypatch.setattr("netloom.simulation.network.loaded.processors", lambda: workers)
+        return simulate(
+            "torus:4x4", load="0.1,0.4", traffic="tornado", seed=seed, **SHORT
+        ).channels()
+
+    one = channels(3, workers=1)
+    assert one.equals(channels(3, workers=4))
+    assert not one.equals(channels(4, workers=1))
