@@ -9,10 +9,7 @@ from netloom.base.errors import InputError, NotAMappingError
 from netloom.contention import accepted_path_traffic, path_slowdown
 from netloom.topology import graph_topology, mesh
 from netloom.workload import process_graph
-
-
-def quick(app, on, **options):
-    return analyze(app, on, random_mappings=0, **options)
+from tests.questions.shared import quick
 
 
 def test_the_identity_layout_of_a_hypercube():

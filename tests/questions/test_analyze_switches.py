@@ -11,10 +11,7 @@ from netloom.routing import Minimal
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph
-
-
-def quick(app, on, **options):
-    return analyze(app, on, random_mappings=0, **options)
+from tests.questions.shared import quick
 
 
 def test_the_loads_of_a_leaf_by_hand():

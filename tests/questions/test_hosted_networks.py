@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -123,8 +121,6 @@ def test_several_ranks_share_what_a_host_sends_and_receives() -> None:
     assert found.network.traffic.matrix().source.tolist() == [0, 3]
 
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
 LEAVES = "leaf-spine:3x2x4"
 
 
@@ -181,13 +177,6 @@ def test_channels_are_busy_by_their_bandwidth(bandwidth, most):
     assert found.network.settings[0].bound.load == pytest.approx(most)
 
 
-def test_a_program_on_some_hosts_is_simulated():
-    found = nl.simulate(LEAVES, app="ring:4", nodes="h[2-5]", load=0.2, cycles=2000)
-    sends = found.nodes().filter(pl.col("node_offered") > 0)
-    assert sends["name"].to_list() == ["h2", "h3", "h4", "h5"]
-    assert found.stable
-
-
 def test_what_is_broken_is_gone_round_and_its_cost_said():
     found = nl.simulate(
         LEAVES, load=0.1, cycles=1000, failed_channels="leaf0-spine0", failed_nodes="h5"
@@ -200,17 +189,6 @@ def test_what_is_broken_is_gone_round_and_its_cost_said():
     gone = topology(LEAVES)
     assert not set(found.channels()["name"]) & {"leaf0 -> spine0", "spine0 -> leaf0"}
     assert found.channels().height == gone.num_network_channels - 2
-
-
-def test_a_trace_runs_between_hosts():
-    found = nl.replay("fat-tree:4x3", trace=EXAMPLES / "halo.csv")
-    messages = found.run.moved
-    assert found.network.engine_name == "network"
-    assert found.finish > 0
-    assert (messages["contention"] >= 0).all()
-    sent = messages.group_by("source_node").agg(pl.col("size").sum())["size"].max()
-    assert found.of_cycles.busiest_host_channel.size >= sent
-    assert "name" in found.channels().columns
 
 
 @pytest.mark.parametrize("bandwidth", [0.5, 2.0])

@@ -104,20 +104,6 @@ def test_a_store_of_an_older_release_has_its_picture():
     assert kept.parts()["channels"].to_dict() == found.parts()["channels"].to_dict()
 
 
-def test_every_latency_has_its_expected_error():
-    found = predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:6")
-    table, data = found.table(), found.to_dict()
-    assert (table["expected_error"] > 0).all()
-    assert table["expected_error"].is_sorted()  # of such routers: the nearer to saturation
-    assert (table["latency_low"] <= table["latency"]).all()
-    assert (table["latency"] <= table["latency_high"]).all()
-    assert table["latency_low"][0] == pytest.approx(data["zero_load_latency"])  # none is less
-    low, high = data["saturation_range"]
-    assert low < found.saturation <= high <= data["throughput_bound"]["load"]
-    assert "study latency-accuracy" in data["trust"]
-    assert str(data["saturation_expected_error"]) != "0"
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(["mesh:3x3", "torus:4", "torus:3x3", "hypercube:3", "cube:4wx2"]),

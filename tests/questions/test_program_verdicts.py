@@ -5,18 +5,13 @@ import pytest
 import netloom as nl
 from netloom import replay
 from tests.questions.said import numbers
+from tests.questions.shared import file_of
 
 ALONE = "id,after,source,target,flits\na,,0,1,8\nb,a,1,2,8\n"
 MEETING = "id,after,source,target,flits\na,,0,3,40\nb,,1,2,40\n"
 QUEUE = "id,after,source,target,flits\na,,0,1,90\nb,,0,2,90\n"
 BUSY = "id,after,compute,source,target,flits\na,,90,0,1,1\nb,,90,0,2,1\n"
 LONG = "id,after,compute,source,target,flits\na,,2000,0,3,40\nb,,2010,1,2,40\n"
-
-
-def file_of(folder, text, name="some.csv"):
-    path = folder / name
-    path.write_text(text)
-    return path
 
 
 def replayed(folder, text, on="mesh:4", **options):

@@ -11,15 +11,10 @@ from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import lists
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
+from tests.questions.shared import file_of
 
 SINGLE = {"router": "single-cycle"}
 WORM = {"engine": "worm", "release_cycles": 0}
-
-
-def file_of(folder, text, name="some.csv"):
-    path = folder / name
-    path.write_text(text)
-    return path
 
 
 def random_trace(rng, tasks, entries, longest, *, one_by_one=False):

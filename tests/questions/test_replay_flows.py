@@ -5,6 +5,7 @@ import pytest
 
 import netloom as nl
 from netloom.workload.programs.trace_files import read_timed_goal, read_trace
+from tests.questions.shared import file_of
 from tests.reference.written_traces import write_trace
 
 TREE = "leaf-spine:8x8x8"
@@ -19,12 +20,6 @@ b,0.001,1,9,2MB
 c,,2,9,1000000
 d,2e-3,0,17,500000.0
 """
-
-
-def file_of(folder, text, name="some.csv"):
-    path = folder / name
-    path.write_text(text)
-    return path
 
 
 def test_in_order_a_host_sends_one_after_the_other(tmp_path):

@@ -218,19 +218,6 @@ def test_loops_of_the_last_traffic(engine, asked):
     assert busiest == pytest.approx(last["utilisation_max"], rel=0.02)  # some are on their way
 
 
-@pytest.mark.parametrize("engine", ["network", "worm"])
-def test_transactions_of_several_contexts(engine, asked):
-    data, file, names, slices, arrows, _ = asked(
-        "simulate transactions --on mesh:3x3 --app mesh:3x3 --contexts 2 --run-cycles 16 "
-        f"--batch-cycles 200 --engine {engine}"
-    )
-    check_ends(names, slices, arrows)
-    assert {end - begin for begin, end, _ in rules.of_kind(slices, "compute")} == {16}
-    assert (
-        file["otherData"]["messages"] == len(arrows) > data["messages"] if "messages" in data else 1
-    )
-
-
 def test_without_a_timeline_rows_are_not_kept():
     found = nl.simulate_loop("mesh:2x2", applied=0.5, app="ring:4", loops=5)
     assert found.point.kept is None
