@@ -53,10 +53,10 @@ def test_ends_of_hosts_count_where_they_have_one_channel():
 def test_the_compiler_says_the_same_in_clocks():
     """The time of words and switches is what ``compile`` finds for the same plan."""
     _, point = phases_of(
-        "all-to-all", "torus:4x4", size="16KB", latency=0, switch_time=528e-9, end_channels=1
+        "all-to-all", "torus:3x3", size="9KB", latency=0, switch_time=528e-9, end_channels=1
     )
     compiled = compile_phases(
-        "all-to-all:16", "torus:4x4", words=1000, clocks_per_word=1, channel_clocks_per_word=1,
+        "all-to-all:9", "torus:3x3", words=1000, clocks_per_word=1, channel_clocks_per_word=1,
         objective="time",
     )  # fmt: skip
     assert point.seconds == pytest.approx(compiled.clocks * 1e-9)

@@ -159,7 +159,7 @@ def test_routes_are_chosen_for_the_mapping():
 
 
 def test_chosen_routes_never_make_an_objective_worse():
-    asked = {"app": "examples/lammps-64.mtx", "on": "mesh:8x8", "rounds": 0}
+    asked = {"app": "random-regular:16,3", "on": "mesh:4x4", "rounds": 0}
     for objective in ("path-contention", "saturation"):
         placed = find_mapping(**asked, objective=objective)
         routed = find_mapping(**asked, objective=objective, routes=True)
@@ -193,7 +193,7 @@ def test_layouts_are_mappings():
 
 
 def test_simulation_of_before_and_after():
-    found = find_mapping("binary-tree:63", "mesh:8x8", layout="tiles", simulate=True)
+    found = find_mapping("binary-tree:15", "mesh:4x4", layout="tiles", simulate=True)
     run = found.simulated
     busiest = max(each.mapped.limit.node_share.max() for each in (found.before, found.after))
     most = min(1, found.after.mapped.limit.upper_bound, 1 / busiest)
