@@ -29,8 +29,6 @@ def test_neighbours_on_a_torus_are_one_phase_with_the_clocks_of_table_1():
     assert data["schedule"]["makespan"] == [2048.0] == data["schedule"]["lower_bound"]
     assert data["schedule"]["clocks"] == 2568
     assert data["lower_bound_clocks"] == 2568
-    assert data["simulated"] is None
-    assert data["seconds"] > 0
 
 
 def test_the_gray_butterfly_is_two_phases_with_the_clocks_of_table_2():

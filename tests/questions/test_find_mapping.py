@@ -66,7 +66,6 @@ def test_structure_is_found_and_stops_the_search():
     found = find_mapping("mesh:8x8", "torus:8x8", objective="hop-bytes", seconds=60)
     assert found.value == found.bound == 2 * 112
     assert found.gain.kind == "bound"
-    assert found.found.seconds < 30
 
 
 def test_a_mixture_is_scaled_by_identity():

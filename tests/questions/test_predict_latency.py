@@ -34,8 +34,6 @@ def test_one_load_is_what_the_model_says():
     assert data["offered"] == 0.2
     assert data["utilisation_max"] == pytest.approx(known.utilisation.max())
     assert data["worst_path_latency"] == pytest.approx(known.path_latency.max())
-    assert data["saturated"] is False
-    assert data["simulated"] is None
     assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 

@@ -124,21 +124,6 @@ def test_channels_are_known_at_every_load(verb, load, points):
     assert channels.height == count * table.height
 
 
-def test_the_table_of_an_analysis_is_comparable_with_random_mappings():
-    found = ANSWERS["analyze"]()
-    kept = record(found)
-    table, random = kept.tables["table"], kept.tables["random_table"]
-    assert set(random.columns) - {"seed"} <= set(table.columns)
-    assert table["saturation_worst_node"].item() == kept.figures["saturation"]["worst_node"]
-    assert table["bottleneck_ratio"].item() == kept.figures["bottleneck"]["ratio"]
-    assert table["offered"].item() == 0.1
-    assert table["level"].item() == kept.figures["verdict"]["level"]
-    alone = record(ANSWERS["analyze, alone"]()).tables
-    assert alone["random_table"].columns == random.columns
-    assert alone["table"].schema == table.schema
-    assert alone["table"]["offered"].item() is None
-
-
 def test_path_contention_counts_every_path_once():
     found = ANSWERS["analyze"]()
     counted = found.path_contention()
@@ -221,10 +206,6 @@ def test_answers_and_their_tables_fit_the_schema(whole, asked):
 
 
 OF_CURVES = [kind.verb for kind in all_kinds() if kind.curve]
-
-
-def test_loads_rates_and_steps_are_of_curves():
-    assert len(OF_CURVES) == 7
 
 
 @pytest.mark.parametrize("verb", OF_CURVES)
