@@ -145,14 +145,6 @@ def test_one_host_on_each_router_has_the_figures_of_the_direct_network():
     assert one["busiest_channel"]["time"] == one["weighted_channel_load"]["max"]
 
 
-def test_hosts_of_several_ports():
-    """Two rails: a host sends over both of its ports, each with a channel of its own."""
-    data = quick("all-to-all", "xgft:4/2").to_dict()
-    assert data["hosts"] == 4
-    assert data["saturation"]["upper_bound"] >= 1
-    assert data["bounds"]["ratio"] >= 1
-
-
 def test_traffic_half_way_round_a_ring_of_routers():
     even = quick("all-to-all", "torus:4x4/2").to_dict()
     direct = quick("all-to-all", "torus:4x4").to_dict()["causes"]["half_way"]

@@ -9,8 +9,6 @@ from netloom import analyze, simulate
 from netloom.base.words import shares
 from netloom.questions.register import by_verb
 from netloom.routing import paths
-from netloom.topology import topology
-from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph
 
 LAMMPS = "examples/lammps-64.mtx"
@@ -125,15 +123,6 @@ def test_uplinks_that_hosts_share_and_uneven_ones():
     assert data["verdict"]["lines"]["why"].startswith(
         "paths are spread unevenly: the 4 uplinks of leaf0 carry 4.5 B each on average"
     )
-
-
-def test_downlinks_count_as_well():
-    graph = process_graph(8, [0, 1, 2, 3], [4, 4, 5, 6], bytes=[1, 1, 1, 1])
-    routers = topology("leaf-spine:2x2x4").routers
-    net = attach_hosts(routers, np.repeat([0, 1], 4), name="slow down", bandwidth=1.0)
-    data = asked(graph, net, random_mappings=0, offered=0.9)
-    assert data["causes"]["uplinks"]["way"] in ("up", "down")
-    assert data["causes"]["uplinks"]["oversubscription"] == 2
 
 
 def test_long_paths_are_a_cause():

@@ -80,16 +80,6 @@ def test_no_algorithm_beats_the_bound():
         assert data["cycle_us"] == pytest.approx(CYCLE * 1e6)
 
 
-def test_ranks_of_one_host_tell_each_other_at_once():
-    one = timed("all-gather", "leaf-spine:1x1x2", "ring", "64KB", "network", overhead="1us")
-    four = timed(
-        "all-gather", "leaf-spine:1x1x2", "ring", "64KB", "network",
-        overhead="1us", tasks_per_node=2,
-    )  # fmt: skip
-    # 3 steps of half the size each, of which no more is waited for than messages between hosts
-    assert one.seconds < four.seconds < 2.5 * one.seconds
-
-
 def test_a_latency_is_that_of_header_and_router():
     near = timed("all-gather", "ring:4", "ring", 64, "network", latency=20 * CYCLE)
     far = timed("all-gather", "ring:4", "ring", 64, "network", latency=120 * CYCLE)

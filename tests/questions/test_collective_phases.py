@@ -163,15 +163,6 @@ def test_a_cable_less_cuts_nobody_off_and_keeps_the_routing():
     assert alone.to_dict()["whole"] is None
 
 
-@pytest.mark.parametrize("engine", ["network", "worm"])
-def test_engines_of_cycles_compare_too(engine):
-    found = compare_collectives(
-        "all-gather", "mesh:2x3", algorithm="ring", size="4KB", failed_channels="0-1", engine=engine
-    )
-    assert found.whole is not None
-    assert found.whole.points[0].seconds <= found.points[0].seconds
-
-
 def test_a_slow_cable_that_nothing_uses_changes_no_pipeline(tmp_path):
     """Chunks suit the channels that carry something, so a failure there changes no time."""
     found = []
