@@ -15,6 +15,7 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
+from netloom.base import progress
 from netloom.cli import main
 from tests.attack.files import FILES
 
@@ -59,6 +60,7 @@ def run(command):
     out, err = StringIO(), StringIO()
     with (
         patch.object(sys, "argv", ["netloom", *shlex.split(command)]),
+        patch.object(progress, "PATIENCE_SECONDS", 86_400.0),  # however slow the machine is
         redirect_stdout(out), redirect_stderr(err),
     ):  # fmt: skip
         try:

@@ -24,8 +24,9 @@ def unbacked(sentence, figures):
     for value in _numbers(figures):
         for one in (
             number(value), say(value, SHARE), seconds(value), size(value), rate(value),
-            f"{value:,}", f"{100 * value:.2g}", number(float(f"{value:.2g}")), f"{value:.1g}",
-            f"{value:.4g}", rate(value, 4), f"{floor(1e4 * value) / 100:g}", f"{value:,.0f}",
+            f"{value:,}", f"{100 * value:.2g}", f"{100 * value:.4g}", f"{value:.1g}",
+            number(float(f"{value:.2g}")), f"{value:.4g}", f"{value:,.0f}", rate(value, 4),
+            f"{floor(1e4 * value) / 100:g}",
         ):  # fmt: skip
             told.update(SAID.findall(one))
     rest = sentence.replace(percent(1e-9), "")  # a share that is below all digits

@@ -8,7 +8,6 @@ from netloom.base.errors import InputError
 from netloom.cli.app import app
 
 NODES, LIST = [5, 4, 9, 8], "5,n4,(2,1),8"
-SHORT = {"cycles": 200}
 
 QUESTIONS = {
     "analyze": lambda **more: nl.analyze("ring:4", "mesh:4x4", random_mappings=0, **more),
@@ -38,8 +37,6 @@ def test_ranks_fill_the_list_in_its_order(verb):
         ask(nodes="5,4,9")
     with pytest.raises(InputError, match="task 0 on host 0, which is not allocated"):
         ask(nodes=NODES, mapping=[0, 4, 8, 9])
-    with pytest.raises(InputError, match=r"^nodes: found .h3.; expected hosts 0 to 15"):
-        ask(nodes="h3")
 
 
 def test_a_trace_fills_the_list_too(tmp_path):
@@ -47,8 +44,6 @@ def test_a_trace_fills_the_list_too(tmp_path):
     nodes = tmp_path / "nodes"
     nodes.write_text("\n".join(f"n{node} slots=1" for node in backwards))
     assert answer(ask(nodes=str(nodes))) == answer(ask(mapping=backwards))
-    with pytest.raises(InputError, match="mesh:8x8: found 16 nodes for 64 tasks"):
-        ask(nodes="0-15")
 
 
 def test_a_map_begins_with_ranks_in_the_order_of_the_list():
@@ -67,12 +62,8 @@ def test_random_mappings_keep_to_the_list():
 def test_an_allocation_says_something_of_a_program_or_a_pattern():
     found = nl.simulate("mesh:4x4", load=0.1, nodes="0-3", traffic="transpose", cycles=200)
     assert found.to_dict()["traffic"] == "transpose on 4 hosts"
-    with pytest.raises(InputError, match=r"nodes: found 'hotspot:0\.1:0' between the nodes"):
-        nl.simulate("mesh:4x4", load=0.1, nodes="0-3", traffic="hotspot:0.1:0")
     with pytest.raises(InputError, match="nodes: found an allocation for programs on nodes of"):
         nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:4@4-7"], load=0.1, nodes="0-3")
-    with pytest.raises(InputError, match="nodes: found '0-3'"):
-        nl.simulate_loop("mesh:4x4", app="uniform", applied=0.1, nodes="0-3")
 
 
 def test_programs_on_nodes_of_their_own_may_name_them():
@@ -80,8 +71,6 @@ def test_programs_on_nodes_of_their_own_may_name_them():
     by_name = nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@(1,1),7,n15"], **asked)
     by_number = nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:3@5,7,15"], **asked)
     assert answer(by_name) == answer(by_number)
-    with pytest.raises(InputError, match="nodes: found 'x7'; expected hosts 0 to 15 of mesh:4x4"):
-        nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@x7"], **asked)
     with pytest.raises(InputError, match="host 1, which failed"):
         nl.simulate("mesh:4x4", app=["ring:4@n[0-3]"], failed_nodes="1", **asked)
 
@@ -106,9 +95,3 @@ def test_hosts_of_a_file_name_nodes_in_the_list(tmp_path):
         "ring:3", "mesh:4x4", hosts=hosts, nodes="cn[105,104,109]", random_mappings=1
     )
     assert found.node_of.tolist() == [5, 4, 9]
-
-
-def test_tasks_that_do_not_fill_hosts_alike_are_refused_with_a_number_that_does():
-    wanted = "found 10 on nodes of 4 hosts; expected as many tasks on each host of a node: 12"
-    with pytest.raises(InputError, match=wanted):
-        nl.find_mapping("ring:16", "rail:1x2x4x2", tasks_per_node=10, rounds=0)

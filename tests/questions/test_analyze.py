@@ -1,4 +1,3 @@
-import json
 import sys
 
 import networkx as nx
@@ -8,13 +7,9 @@ import pytest
 from netloom import analyze
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.contention import accepted_path_traffic, path_slowdown
-from netloom.routing import DimensionOrder
 from netloom.topology import graph_topology, mesh
 from netloom.workload import process_graph
-
-
-def quick(app, on, **options):
-    return analyze(app, on, random_mappings=0, **options)
+from tests.questions.shared import quick
 
 
 def test_the_identity_layout_of_a_hypercube():
@@ -65,13 +60,6 @@ def test_random_mappings_are_seeded_and_leave_out_the_mapping_itself():
     most = one.random_table()["path_contention_max"]
     beaten = (most > one.own.path_contention.max).sum()
     assert one.random_mapping.figures.path_contention_max.beaten == beaten
-
-
-def test_identity_beats_every_random_mapping_of_a_mesh_on_itself():
-    found = analyze("mesh:8x8", "mesh:8x8", random_mappings=10)
-    assert found.standing.level == "contention-free"
-    assert found.random_mapping.figures.path_contention_max.beaten == 10
-    assert found.random_mapping.figures.saturation_worst_node.beaten == 10
 
 
 def test_offered_traffic_three_ways():
@@ -136,24 +124,6 @@ def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimat
     assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]
 
 
-def test_the_provenance_is_enough_to_ask_again():
-    folder = "examples/openmpi-monitoring/lammps_melt_16"
-    backwards = np.arange(16)[::-1]
-    found = quick(folder, "mesh:4x4", parts="collectives", mapping=backwards,
-                  routing=DimensionOrder((0, 1)))  # fmt: skip
-    configuration = json.loads(json.dumps(found.to_dict()))["provenance"]["configuration"]
-    again = analyze(**configuration)
-    assert again.to_dict()["path_contention"] == found.to_dict()["path_contention"]
-    assert again.node_of.tolist() == backwards.tolist()
-    assert again.routing == "dimension-order:0,1"
-    assert found.graph.num_edges != quick(folder, "mesh:4x4").graph.num_edges
-
-
-def test_options_of_a_file_need_a_file():
-    with pytest.raises(InputError, match="a process graph that is read already"):
-        quick(process_graph(2, [0], [1]), "mesh:2", parts="collectives")
-
-
 def test_as_many_random_mappings_as_fit(monkeypatch):
     many = analyze("hypercube:6", "mesh:8x8")
     assert (len(many.random), many.random_mapping.limited_by_work) == (25, False)
@@ -177,8 +147,6 @@ def test_mappings_that_cannot_differ_are_not_tried():
     found = analyze("all-to-all", "leaf-spine:4x2x3", routing="ecmp")
     data = found.to_dict()
     assert data["random_mapping"] == {"mappings": 0, "limited_by_work": False, "alike": True}
-    assert data["verdict"]["lines"]["rank"] == "the same as every mapping"
-    assert any("All mappings are alike" in line for line in found.lines())
     some = analyze("all-to-all", "leaf-spine:4x2x3", nodes="0-10")
     assert some.to_dict()["random_mapping"]["mappings"] == 0
     asked = analyze("all-to-all", "leaf-spine:4x2x3", random_mappings=2)
@@ -194,11 +162,10 @@ def test_mappings_that_cannot_differ_are_not_tried():
         {"app": "ring:12"},
     ],
 )
-def test_mappings_that_can_differ_are_tried(other, monkeypatch):
-    monkeypatch.setattr("netloom.mapping.gains.MOST_RANDOM", 3)
+def test_mappings_that_can_differ_are_tried(other):
     asked = {"app": "all-to-all:12", "on": "leaf-spine:4x2x3"} | other
     found = analyze(**asked).to_dict()["random_mapping"]
-    assert found["mappings"] == 3
+    assert found["mappings"] > 0
     assert "alike" not in found
 
 
@@ -214,54 +181,6 @@ def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
     found = analyze(graph, "mesh:2x2", routing=f"routes:{file}")
     assert found.to_dict()["random_mapping"] == {"mappings": 0, "limited_by_work": False}
     assert found.standing.level == "contention-free"
-
-
-def test_tables_hold_one_row_an_observation():
-    found = quick("transpose:4", "mesh:4x4")
-    assert found.paths().height == 12
-    assert found.channels()["channel_load"].max() == 3
-    nodes = found.nodes()
-    assert nodes.height == 16
-    assert nodes["saturation_estimate"].null_count() == 4  # the diagonal sends nothing
-    assert found.random_table().height == 0
-
-
-def test_the_result_tells_its_story_and_is_plain_json():
-    found = analyze("transpose:4", "torus:4x4", random_mappings=2, offered=0.1)
-    assert "flits/node/cycle" in repr(found)
-    assert "seed 1" in repr(found)
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert data["provenance"]["configuration"]["on"] == "torus:4x4"
-    assert data["deadlock_free"] is False
-    assert len(data["deadlock_cycle"]) == 4
-
-
-@pytest.mark.parametrize(
-    ("options", "wrong"),
-    [
-        ({"on": "mesh:4x4"}, "mesh:4x4: found 16 nodes for 64 tasks"),
-        ({"weight": "colour"}, "weight: found 'colour'"),
-        ({"colour": 3}, "colour: found no such field"),
-        ({"offered": -1.0}, "offered: found -1.0"),
-        ({"offered": float("nan")}, "offered: found nan"),
-        ({"offered": 0.1, "run_seconds": 3}, "several ways to say the load"),
-        ({"mips": 3}, "instructions_per_message and mips"),
-        ({"run_seconds": 3}, "on: found no machine"),
-        ({"tasks_per_node": 0}, "tasks_per_node: found 0"),
-        ({"mapping": [0] * 64}, "tasks 0 and 1 both on host 0"),
-        ({"mapping": "nowhere.txt"}, "no such name or file"),
-        ({"routing": "west"}, "'west'"),
-        ({"seed": -1}, "seed: found -1"),
-        ({"mapping": "distance:far"}, "mapping 'distance:far': found 'far'"),
-        ({"mapping": "distance:2", "tasks_per_node": 2}, "tasks_per_node: found 2 for mapping"),
-        ({"failed_nodes": "5"}, "mesh:8x8 without node 5: found 63 nodes for 64 tasks"),
-        ({"failed_channels": "0-9"}, "failed channels: found '0-9'"),
-    ],
-)
-def test_a_wrong_question_is_one_clear_line(options, wrong):
-    with pytest.raises(InputError, match=wrong) as caught:
-        quick("ring:64", **({"on": "mesh:8x8"} | options))
-    assert "\n" not in str(caught.value)
 
 
 def test_an_array_is_a_mapping_and_is_checked():
@@ -282,13 +201,3 @@ def test_an_app_without_weight_is_refused():
 def test_a_mapping_of_a_wished_distance():
     data = quick("torus:8x8", "torus:8x8", mapping="distance:2.5").to_dict()
     assert data["path_length"]["mean"] == pytest.approx(2.5, rel=0.02)
-
-
-def test_paths_half_way_round_a_ring_are_told_where_there_are_any():
-    torus = analyze("transpose:4", "torus:4x4", random_mappings=0)
-    assert torus.note.startswith("4 paths go half-way round a ring.")
-    half = torus.to_dict()["causes"]["half_way"]
-    assert (half["paths"], half["share"]) == (4, pytest.approx(1 / 3))
-    assert torus.to_dict()["note"] == torus.note
-    for on in ("mesh:4x4", "hypercube:4", "torus:5x5"):
-        assert analyze("transpose:4", on, random_mappings=0).note is None

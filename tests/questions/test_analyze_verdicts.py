@@ -5,141 +5,21 @@ import re
 import numpy as np
 import pytest
 
-from netloom import analyze, analyze_permutations, simulate
+from netloom import analyze, simulate
 from netloom.base.words import shares
 from netloom.questions.register import by_verb
 from netloom.routing import paths
-from netloom.topology import topology
-from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph
-from tests.questions.small_answers import ANSWERS
 
 LAMMPS = "examples/lammps-64.mtx"
-PERCENT = re.compile(r"([\d.]+)\u00a0%")
 
 
 def asked(app, on, **options):
     return analyze(app, on, **({"random_mappings": 3} | options)).to_dict()
 
 
-def percents(text):
-    return [float(each) / 100 for each in PERCENT.findall(text)]
-
-
 def close(share):
     return pytest.approx(share, rel=0.05)
-
-
-def test_the_verdict_of_the_issue():
-    found = analyze(LAMMPS, "torus:8x8")
-    data = found.to_dict()
-    lines = by_verb("analyze").read(data).verdict.text(100)
-    assert [each.plain for each in lines] == [
-        "✗ Contends above 28\u00a0% load.  lammps-64 on torus:8x8, rank order",
-        "  where   (0,6)→(0,7) carries 12.3 MB, 1.5× the least that any routing allows",
-        "  why     29\u00a0% of the traffic goes half-way round a ring, all of it in the + "
-        "direction",
-        "  rank    better than 25 of 25 random mappings",
-        "  limits  first node delayed at 28\u00a0%* · most nodes at 56\u00a0%* · nothing beyond "
-        "58\u00a0%, 88\u00a0% if half-way",
-        "          traffic splits",
-        f"  next    netloom map {LAMMPS} --on torus:8x8 --rankfile ranks.txt",
-        "  * estimate. Give the load for a yes or no: --offered 0.2",
-    ]
-    limits = data["saturation"]
-    order = [limits[each] for each in ("worst_node", "average_node", "upper_bound")]
-    order.append(data["split_bound"])
-    assert percents(data["verdict"]["lines"]["limits"]) == [close(each) for each in order]
-
-
-WAYS = {
-    "no load": ({}, "act", ["worst_node"]),
-    "light": ({"offered": 0.1}, "fine", ["offered", "worst_node"]),
-    "some": ({"offered": 0.4}, "limited", ["offered", "worst_node"]),
-    "most": ({"offered": 0.57}, "act", ["offered", "worst_node"]),
-    "overloaded": ({"offered": 0.7}, "act", ["offered", "upper_bound"]),
-    "just overloaded": ({"offered": 0.579}, "act", ["offered", "upper_bound"]),
-    "by messages": ({"weight": "messages", "offered": 0.05}, "fine", ["offered", "worst_node"]),
-    "random": ({"mapping": "random", "offered": 0.3}, "limited", ["offered", "worst_node"]),
-    "alone": ({"random_mappings": 0}, "act", ["worst_node"]),
-    "hardly": ({"offered": 0.2776}, "fine", ["offered", "worst_node"]),
-}
-
-
-@pytest.mark.parametrize("way", list(WAYS))
-def test_the_sentence_has_the_numbers_that_decide(way):
-    options, mark, deciding = WAYS[way]
-    data = asked(LAMMPS, "torus:8x8", **options)
-    said = data["verdict"]
-    assert said["mark"] == mark
-    figures = data["saturation"] | {"offered": data["offered"]}
-    shown = percents(said["sentence"])
-    assert shown == [close(figures[each]) for each in deciding]
-    assert len(set(shown)) == len(shown)  # what differs is not shown as the same
-    if "of 64 nodes" in said["sentence"]:
-        assert f"Delays {len(said['affected_nodes'])} of {said['senders']} " in said["sentence"]
-    assert ("--offered" in said["note"]) == ("offered" not in options)
-    assert said["next"].startswith("netloom map ") == (mark != "fine")
-
-
-def test_contention_free_needs_nothing():
-    said = asked("ring:64", "torus:8x8")["verdict"]
-    assert said["sentence"] == "Contention-free at any load: no two messages share a channel."
-    assert (said["mark"], said["next"], said["note"]) == ("fine", "", "")
-    assert list(said["lines"]) == ["rank"]
-    beyond = asked("ring:64", "torus:8x8", offered=2.5)["verdict"]
-    assert (beyond["mark"], beyond["beyond_capacity"]) == ("act", True)
-    assert percents(beyond["sentence"]) == [2.5, 2.0]  # a rank sends both ways
-
-
-def test_more_than_a_node_can_send_is_no_limit():
-    data = asked(LAMMPS, "torus:4x4x4", random_mappings=0)
-    assert data["saturation"]["worst_node"] > 1
-    assert data["verdict"]["mark"] == "fine"
-    assert percents(data["verdict"]["sentence"]) == [close(data["saturation"]["worst_node"])]
-    assert data["verdict"]["next"] == ""
-
-
-def test_hosts_channels_are_limits_too():
-    """Three hosts of a leaf send to a fourth: no channel between routers is used."""
-    graph = process_graph(8, [0, 1, 2], [3, 3, 3])
-    data = asked(graph, "leaf-spine:2x2x4", random_mappings=0)
-    said = data["verdict"]
-    assert said["mark"] == "limited"
-    assert percents(said["sentence"]) == [close(data["saturation"]["upper_bound"])]
-    assert "leaf0→h3, a host's own channel, carries 3 paths" in said["lines"]["where"]
-    below = asked(graph, "leaf-spine:2x2x4", random_mappings=0, offered=0.2)["verdict"]
-    assert (below["mark"], percents(below["sentence"])) == ("fine", [0.2, close(1 / 3)])
-    over = asked(graph, "leaf-spine:2x2x4", random_mappings=0, offered=0.5)["verdict"]
-    assert (over["mark"], percents(over["sentence"])) == ("act", [0.5, close(1 / 3)])
-
-
-def test_without_estimates_nothing_is_decided_below_the_bound():
-    options = {"routing": "minimal", "random_mappings": 0}
-    graph = "shift:4"
-    unknown = asked(graph, "leaf-spine:2x2x4", **options)["verdict"]
-    assert unknown["mark"] == "unknown"
-    assert percents(unknown["sentence"]) == [0.5]
-    assert unknown["next"].startswith("netloom simulate saturation ")
-    below = asked(graph, "leaf-spine:2x2x4", offered=0.2, **options)["verdict"]
-    assert (below["mark"], percents(below["sentence"])) == ("unknown", [0.2, 0.5])
-    assert below["next"].startswith("netloom simulate load ")
-    over = asked(graph, "leaf-spine:2x2x4", offered=0.6, **options)["verdict"]
-    assert (over["mark"], percents(over["sentence"])) == ("act", [0.6, 0.5])
-
-
-def test_no_mapping_is_advised_where_none_matters():
-    said = asked("all-to-all:16", "torus:4x4")["verdict"]
-    assert said["lines"]["rank"].startswith("the same as each of 3 random mappings")
-    assert said["next"].startswith("netloom simulate ")
-    alone = asked("all-to-all:16", "torus:4x4", random_mappings=0)["verdict"]
-    assert alone["next"] == said["next"]
-    bad = asked(LAMMPS, "torus:8x8", mapping="random", seed=9, random_mappings=1)
-    rank = bad["verdict"]["lines"]["rank"]
-    beaten = bad["random_mapping"]["saturation_worst_node"]["beaten"]
-    assert rank == (
-        "better than 1 of 1 random mapping" if beaten else "worse than 1 random mapping"
-    )
 
 
 def test_shares_are_told_apart():
@@ -245,102 +125,13 @@ def test_uplinks_that_hosts_share_and_uneven_ones():
     )
 
 
-def test_no_routing_is_blamed_if_none_does_better():
-    data = asked("shift:1,5,17", "fat-tree:4x3", random_mappings=0)
-    links = data["causes"]["uplinks"]
-    assert links["load"] >= 1.25 * links["fair_load"]
-    assert data["bounds"]["ratio"] == 1
-    assert "unevenly" not in data["verdict"]["lines"].get("why", "")
-
-
-def test_downlinks_count_as_well():
-    graph = process_graph(8, [0, 1, 2, 3], [4, 4, 5, 6], bytes=[1, 1, 1, 1])
-    routers = topology("leaf-spine:2x2x4").routers
-    net = attach_hosts(routers, np.repeat([0, 1], 4), name="slow down", bandwidth=1.0)
-    data = asked(graph, net, random_mappings=0, offered=0.9)
-    assert data["causes"]["uplinks"]["way"] in ("up", "down")
-    assert data["causes"]["uplinks"]["oversubscription"] == 2
-
-
-def test_groups_of_a_dragonfly_are_named():
-    """Eight hosts a group: each sends to the group after its own, over the one channel there."""
-    found = analyze("shift:8", "dragonfly:2x4x2", random_mappings=0, offered=0.9)
-    groups = found.to_dict()["causes"]["groups"]
-    assert (groups["to"] - groups["from"]) % 9 == 1
-    assert (groups["share"], groups["channels"]) == (1.0, 1)
-    assert found.to_dict()["busiest_channel"]["paths"] == 8
-    said = found.to_dict()["verdict"]["lines"]
-    assert said["where"].startswith("9 of 72 global channels carry 8 paths each")
-    assert said["why"].startswith("100\u00a0% of the load of g")
-    assert f" goes from group {groups['from']} to group {groups['to']}, over 1 " in said["why"]
-
-
 def test_long_paths_are_a_cause():
-    """A ring of ranks laid out at random, beside other random mappings and beside its own order."""
-    far = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])
-    data = asked("ring:16", "line:16", mapping=far, random_mappings=5)
-    own, mean = data["dilation"], data["random_mapping"]["dilation"]["mean"]
-    why = data["verdict"]["lines"].get("why", "")
-    assert ("random mappings" in why) == (own >= 1.1 * mean)
     bad = process_graph(16, np.arange(8), 15 - np.arange(8))
     data = asked(bad, "mesh:16", random_mappings=5, offered=0.5)
     own, mean = data["dilation"], data["random_mapping"]["dilation"]["mean"]
     assert own > 1.1 * mean
     ratio = float(re.search(r"([\d.]+)× as many as", data["verdict"]["lines"]["why"])[1])
     assert ratio == close(own / mean)
-
-
-@pytest.mark.parametrize(
-    ("on", "options"),
-    [("leaf-spine:4x2x4", {}), ("fat-tree:4x2", {}), ("mesh:3x3", {}), ("torus:4x4", {}),
-     ("fat-tree:4x2", {"routing": "nca"}), ("leaf-spine:2x4x2", {"shifts": "1,3"}),
-     ("leaf-spine:8x1x4", {}), ("dragonfly:2x4x2", {}), ("fat-tree:8x1", {}),
-     ("leaf-spine:4x2x4", {"failed_channels": "leaf0-spine1"})],
-)  # fmt: skip
-def test_permutations_say_what_pairs_get(on, options):
-    data = analyze_permutations(on, samples=20, **options).to_dict()
-    half, said = data["effective_bisection"], data["verdict"]
-    assert percents(said["sentence"]) == [close(half["mean"]), close(half["least"])]
-    assert said["mark"] == (
-        "fine" if half["mean"] >= 0.95 else "limited" if half["mean"] >= 0.5 else "act"
-    )
-    every = data["all_to_all"]
-    better = bool(every and every["bound"]) and every["time"] > 1.05 * every["bound"]
-    assert said["next"].startswith("netloom route ") == (better and said["mark"] != "fine")
-    if every is not None:
-        assert said["lines"]["all"].startswith(f"{every['max']:.0f} path")
-
-
-def test_shifts_alone_have_a_sentence_of_their_own():
-    found = ANSWERS["analyze_permutations, one shift"]()
-    assert found.verdict.sentence == (
-        f"The worst shift, by 5, puts {found.shifts.max} paths on one channel."
-    )
-
-
-@pytest.mark.parametrize(("offered", "meant"), [(30, 0.3), (2, 0.02), (1.5, None), (0.9, None)])
-def test_a_load_in_per_cent_is_noticed(offered, meant):
-    verdict = asked(LAMMPS, "torus:8x8", offered=offered, random_mappings=0)["verdict"]
-    assert verdict["mark"] == "act"
-    if meant is None:
-        assert "fractions" not in verdict["note"]
-        assert verdict["next"].startswith("netloom map ")
-    else:
-        assert verdict["note"].endswith(f"{100 * meant:g}\u00a0% is --offered {meant:g}.")
-        assert verdict["next"].endswith(f" --offered {meant:g}")
-
-
-def test_a_load_above_one_that_is_carried_is_no_mistake():
-    verdict = asked("hypercube:4", "hypercube:4", offered=3)["verdict"]
-    assert verdict["mark"] == "fine"
-    assert "fractions" not in verdict["note"]
-
-
-def test_a_table_that_leaves_out_the_busiest_channel_says_so():
-    found = analyze("all-to-all:64", "fat-tree:k=8", random_mappings=1)
-    assert found.to_dict()["busiest_channel"]["load"] > found.to_dict()["channel_load"]["max"]
-    assert "Channel load: only between routers." in " ".join(found.lines())
-    assert "only between" not in str(analyze("ring:16", "mesh:4x4", random_mappings=1).lines())
 
 
 def test_the_limit_of_a_routing_has_half_way_traffic_both_ways():

@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom import compare_collectives, replay
-from netloom.base.errors import InputError
 from netloom.drawing.names import NAME_LINE as LINE, apart
 from netloom.phases import exchanges as prepared
 from netloom.questions.outputs import SAVE_MAPPING
-from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
-from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
 from netloom.workload.programs.collectives.program import COLLECTIVES, parse_sizes
 
@@ -30,8 +27,8 @@ def seconds(collective, on, algorithm, size, **options):
 
 
 @pytest.mark.parametrize("size", [1e3, 1e6, 1e9])
-@pytest.mark.parametrize(("spec", "ranks", "hops"), [("leaf-spine:1x1x8", 8, 2)])
-def test_a_ring_on_a_full_switch_is_the_closed_form(spec, ranks, hops, size):
+def test_a_ring_on_a_full_switch_is_the_closed_form(size):
+    spec, ranks, hops = "leaf-spine:1x1x8", 8, 2
     each = hops * 1e-6 + size / ranks / 1e9
     assert seconds("all-reduce", spec, "ring", size) == pytest.approx(2 * (ranks - 1) * each)
     assert seconds("all-gather", spec, "ring", size) == pytest.approx((ranks - 1) * each)
@@ -101,18 +98,30 @@ def test_winners_change_where_curves_cross():
             assert took[better["algorithm"]] == min(took.values())
 
 
+BOUNDED = [
+    ("torus:4x4", {}),
+    ("mesh:2x3", {}),
+    ("leaf-spine:4x2x3", {}),
+    ("rail:1x3x4x2", {"ranks": 12, "overhead": "1us"}),
+    ("rail:2x2x2x1", {"ranks": 7, "overhead": "1us"}),
+]
+
+
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_no_algorithm_beats_the_bound(collective, monkeypatch):
     for most in ("MOST_WORK", "MOST_ON_TORI"):  # phases have tests of their own
         monkeypatch.setattr(prepared, most, 0)
-    for spec in ("torus:4x4", "mesh:2x3", "leaf-spine:4x2x3"):
-        sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
-        found = compare_collectives(collective, spec, overhead="100ns", **sizes, **FAST)
+    sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
+    for spec, more in BOUNDED:
+        found = compare_collectives(
+            collective, spec, **{"overhead": "100ns", **sizes, **FAST} | more
+        )
         ran = {each.algorithm for each in found.points} | set(found.left_out)
         assert ran - {"phases"} == set(algorithms_of(collective))
-        assert not found.phases
         for each in found.points:
             assert each.seconds >= each.bound_seconds * (1 - 1e-9), each.algorithm
+        steps = found.to_dict()["bound"]["steps_seconds"]
+        assert steps <= min(each.seconds for each in found.points)
 
 
 def test_a_better_rank_order_is_found_run_and_written(tmp_path):
@@ -144,21 +153,6 @@ def test_an_order_leaves_as_many_ranks_on_each_host():
         assert all(each.seconds >= each.bound_seconds for each in found.points)
 
 
-def test_what_nothing_says_is_assumed_and_said():
-    found = compare_collectives("all-reduce", "ring:4", size="1MB", algorithm="ring").to_dict()
-    assert found["clock"]["bandwidth_source"] == found["clock"]["latency_source"] == "assumed"
-    assert found["clock"]["bytes_per_second"] == 25e9
-    assert found["note"].startswith("Assumed: 25 GB/s per channel and 500 ns per channel")
-    told = compare_collectives("all-reduce", "ring:4", size="1MB", **FAST).to_dict()
-    assert told["note"] is None
-
-
-def test_algorithms_that_are_left_out_say_why():
-    found = compare_collectives("all-reduce", "leaf-spine:1x1x4", size="1MB", **FAST)
-    assert found.left_out["torus-rings"] == "found torus-rings without a torus"
-    assert found.left_out["hierarchical"] == "here the same as ring"
-
-
 def test_pipelines_grow_as_longer_ones_do():
     """A chain in more chunks than are run takes what one takes that is run whole."""
     from netloom.simulation import collectives as runs
@@ -174,34 +168,6 @@ def test_pipelines_grow_as_longer_ones_do():
     assert point.chunks == whole.chunks > 400
     assert point.seconds == pytest.approx(whole.seconds, rel=1e-9)
     assert point.busiest_channel.bytes == pytest.approx(whole.busiest_channel.bytes)
-
-
-@pytest.mark.parametrize(
-    ("asked", "refused"),
-    [
-        ({"collective": "all-join"}, "collective: found 'all-join'; expected all-gather, "),
-        ({"algorithm": "rings"}, "algorithm: found 'rings'; expected for all-reduce: all, linear"),
-        ({"algorithm": "torus-rings"}, "algorithm: found torus-rings without a torus"),
-        ({"size": "1MB:1KB"}, "size: found '1MB:1KB', which falls"),
-        ({"size": "1KB:1MB:1"}, "size: found '1KB:1MB:1', by 1; expected a factor above 1"),
-        ({"size": "0"}, "size: found 0; expected a size"),
-        ({"size": "big"}, "size: found 'big'"),
-        ({"size": "1:1e18:1.01"}, "size: found more than 64 sizes"),
-        ({"ranks": 9}, ".*9.*"),
-        ({"ranks": 1}, "ranks: found 1; expected at least 2"),
-        ({"ranks": 4, "tasks_per_node": 4}, "ranks: found all 4 ranks on h0"),
-        ({"collective": "broadcast", "root": 8}, "root: found 8; expected a rank from 0 to 7"),
-        ({"root": 1}, "root: found 1 of all-reduce"),
-        ({"collective": "barrier", "size": "1MB"}, "size: found 1MB for a barrier"),
-        ({"flit_bytes": 16}, "flit_bytes: found '16'; expected engine network or worm"),
-        ({"bandwidth": "fast"}, "bandwidth: found 'fast'"),
-    ],
-)
-def test_a_mistake_is_one_line(asked, refused):
-    fields = {"collective": "all-reduce", "on": "leaf-spine:2x1x4"} | asked
-    with pytest.raises(InputError, match=f"^{refused}") as found:
-        compare_collectives(**fields)
-    assert "\n" not in str(found.value)
 
 
 @settings(max_examples=50, deadline=None)
@@ -220,16 +186,6 @@ def test_labels_never_touch(places):
     found = apart(sorted(places), 380.0)
     assert all(there - here >= LINE - 1e-6 for here, there in pairwise(found))
     assert max(found) <= 380
-
-
-def test_the_picture_says_who_wins_and_draws_the_bound():
-    found = compare_collectives("all-reduce", "leaf-spine:2x2x4", size="1KB:256MB", **FAST)
-    spec = json.dumps(chart_of(record(found)).to_dict())
-    assert '"said": "bound"' in spec
-    assert '"style": "bound"' in spec
-    assert "Highest bus bandwidth: " in spec
-    title = " ".join(chart_of(record(found)).to_dict()["title"]["text"])
-    assert title == f"{found.verdict.of}: {found.verdict.sentence}"
 
 
 def test_the_schedule_of_the_fastest_runs_in_the_same_time(tmp_path):
@@ -271,29 +227,11 @@ def test_messages_inside_nodes_use_no_network_unless_they_are_counted():
     counted = compare_collectives("all-gather", "rail:1x2x4x4", **asked, count_inside_nodes=True)
     assert two.points[0].inside_share == pytest.approx(6 / 8)
     assert counted.points[0].inside_share == 0
-    assert "inside nodes" in (two.note or "")
-    assert counted.note is None
     assert two.points[0].bound_seconds == pytest.approx(64e6 / 2 / 100e9)
     assert counted.points[0].bound_seconds == pytest.approx(64e6 * 7 / 8 / 25e9)
     # a ring in which only two ranks ever send over the network: each of its steps lasts as long
     assert two.points[0].seconds == pytest.approx(7 * 8e6 / 25e9)
     assert "u0rail3" in two.points[0].busiest_channel.name
-    with pytest.raises(InputError, match="all 4 ranks on node n0"):
-        compare_collectives("all-gather", "rail:1x2x4x4", ranks=4, **asked)
-
-
-@pytest.mark.parametrize("collective", COLLECTIVES)
-def test_no_algorithm_beats_the_bound_of_nodes(collective, monkeypatch):
-    for most in ("MOST_WORK", "MOST_ON_TORI"):
-        monkeypatch.setattr(prepared, most, 0)
-    sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
-    asked = {"overhead": "1us", **sizes, **FAST}
-    for spec, ranks in (("rail:1x3x4x2", 12), ("rail:2x2x2x1", 7)):
-        found = compare_collectives(collective, spec, ranks=ranks, **asked)
-        for each in found.points:
-            assert each.seconds >= each.bound_seconds * (1 - 1e-9), each.algorithm
-        steps = found.to_dict()["bound"]
-        assert steps["steps_seconds"] <= min(each.seconds for each in found.points)
 
 
 @pytest.mark.parametrize("engine", ["network", "worm"])
@@ -320,18 +258,3 @@ def test_a_linear_all_to_all_posts_all_at_once():
     assert {each.algorithm: each.at_once for each in both.at(4e6)} == {
         "linear": True, "pairwise": False, "bruck": False,
     }  # fmt: skip
-    assert both.verdict.sentence.startswith("Use linear")
-    ordered = compare_collectives("all-to-all", "leaf-spine:8x4x8", injection="in-order", **asked)
-    assert "With linear, 512 kB take longer than 1.02 MB" in (ordered.note or "")
-    assert "take longer" not in (posted.note or "")
-
-
-def test_only_the_bound_says_that_something_is_the_best_possible():
-    asked = {"size": "1GB", "bandwidth": "25GB/s", "latency": 0}
-    ring = compare_collectives("all-reduce", "rail:1x4x4x4", algorithm="ring", **asked)
-    assert ring.verdict.sentence.endswith(
-        f"{ring.points[0].ratio:.3g} times the least possible time."
-    )
-    best = compare_collectives("all-reduce", "rail:1x4x4x4", algorithm="hierarchical", **asked)
-    assert best.verdict.sentence.endswith(", the best possible.")
-    assert best.points[0].ratio == pytest.approx(1)

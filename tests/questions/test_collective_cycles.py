@@ -1,14 +1,8 @@
 """Collectives flit by flit and as lockstep worms: against flows, traces and closed forms."""
 
-import json
-
-import numpy as np
 import pytest
 
-from netloom import DeadlockError, InputError, compare_collectives, replay
-from netloom.questions import collective_prepared as cycles
-from netloom.questions.recorded import record
-from netloom.report import chart_of
+from netloom import DeadlockError, compare_collectives, replay
 from netloom.workload.programs.collectives.algorithms import collective_program
 from netloom.workload.programs.collectives.program import trace_of
 
@@ -71,7 +65,7 @@ def test_it_takes_what_the_trace_of_the_same_collective_takes(engine):
     assert found.seconds == pytest.approx(again.to_dict()["finish_us"] * 1e-6, rel=1e-12)
 
 
-def test_no_algorithm_beats_the_bound_and_the_answer_is_data():
+def test_no_algorithm_beats_the_bound():
     for on, options in (
         ("mesh:2x3", {"engine": "worm"}),
         ("mesh:2x3", {"engine": "network", "latency": "30ns", "overhead": "100ns"}),
@@ -81,23 +75,9 @@ def test_no_algorithm_beats_the_bound_and_the_answer_is_data():
         for each in found.points:
             assert each.seconds >= each.bound_seconds * (1 - 1e-9), (on, options, each.algorithm)
             assert each.busiest_channel.seconds <= each.seconds
-        data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-        assert data["engine"] == options["engine"]
-        assert data["flit_bytes"] == 64
+        data = found.to_dict()
+        assert (data["flit_bytes"], data["sharing"]) == (64, None)
         assert data["cycle_us"] == pytest.approx(CYCLE * 1e6)
-        assert data["sharing"] is None
-        assert "flits of 64 bytes" in data["note"]
-        assert "flows" not in json.dumps(chart_of(record(found)).to_dict())
-
-
-def test_ranks_of_one_host_tell_each_other_at_once():
-    one = timed("all-gather", "leaf-spine:1x1x2", "ring", "64KB", "network", overhead="1us")
-    four = timed(
-        "all-gather", "leaf-spine:1x1x2", "ring", "64KB", "network",
-        overhead="1us", tasks_per_node=2,
-    )  # fmt: skip
-    # 3 steps of half the size each, of which no more is waited for than messages between hosts
-    assert one.seconds < four.seconds < 2.5 * one.seconds
 
 
 def test_a_latency_is_that_of_header_and_router():
@@ -125,46 +105,3 @@ def test_a_better_order_is_found_for_flits():
     )  # fmt: skip
     assert found.reordered.better
     assert found.reordered.found_seconds < 0.6 * found.reordered.given_seconds
-
-
-def test_work_is_counted_before_it_is_done(monkeypatch):
-    """A ring of 8 moves 7 / 8 of the size over each of 8 channels, and is refused beyond."""
-    flits = 8 * 7 / 8 * 64e3 / 64
-    monkeypatch.setattr(cycles, "MOST_WORK", 1.01 * flits)
-    timed("all-gather", "ring:8", "ring", "64KB", "network")
-    monkeypatch.setattr(cycles, "MOST_WORK", 0.99 * flits)
-    with pytest.raises(
-        InputError, match=r"^size: found 7e\+03 flits times channels .*63 kB"
-    ) as found:
-        timed("all-gather", "ring:8", "ring", "64KB", "network")
-    assert "\n" not in str(found.value)
-
-
-@pytest.mark.parametrize(
-    ("asked", "refused"),
-    [
-        ({"size": "1KB:1GB"}, "size: found .* flits times channels"),
-        ({"on": "torus:16x16", "size": "1KB:8KB:1.1"}, "engine: found .* messages"),
-        ({"engine": "worm", "latency": "1us"}, "latency: found '1us'; expected engine network"),
-        ({"engine": "worm", "packet_flits": 8}, "packet_flits: found '8'"),
-        ({"engine": "worm", "router": "single-cycle"}, "router: found 'single-cycle'"),
-        ({"latency": "1ns"}, "latency: found 1 ns, 0 cycles of a flit; expected 4 to 515"),
-        ({"latency": "1ms"}, "latency: found 1 ms, 390625 cycles of a flit"),
-        ({"injection": "shared"}, "injection: found 'shared'"),
-        ({"router": "fast"}, "router: found 'fast'"),
-    ],
-)
-def test_a_mistake_is_one_line(asked, refused):
-    fields = {"collective": "all-reduce", "on": "torus:4x4", "size": "1KB", "engine": "network"}
-    with pytest.raises(InputError, match=f"^{refused}") as found:
-        compare_collectives(**(fields | asked))
-    assert "\n" not in str(found.value)
-
-
-def test_flits_of_a_machine_are_its_own():
-    found = compare_collectives(
-        "all-gather", "symult2010:4x4", size="1KB", algorithm="ring", engine="network"
-    )
-    data = found.to_dict()
-    assert data["note"] is None or "flits" not in data["note"]
-    assert np.isfinite(data["seconds"])

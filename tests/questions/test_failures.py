@@ -1,8 +1,5 @@
 """Networks of which parts are broken, as questions name them."""
 
-import json
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,19 +8,11 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.mapping.allocation import place_program
 from netloom.questions.named import find_network
 from netloom.questions.simulate.loop import simulate_loop
-from netloom.routing import Layered, UpDown, paths
-from netloom.topology import mesh, topology
-from netloom.topology.faults import without
-from netloom.workload import parse_traffic, ring
-from netloom.workload.traffic import permutation, uniform
+from netloom.routing import Layered, paths
+from netloom.workload import ring
+from netloom.workload.traffic import permutation
 
 SHORT = {"load": 0.1, "cycles": 1500}
-
-
-def without_time(data):
-    if isinstance(data, dict):
-        return {key: without_time(value) for key, value in data.items() if key != "cpu_seconds"}
-    return [without_time(each) for each in data] if isinstance(data, list) else data
 
 
 def test_failures_and_what_they_cost_are_told():
@@ -40,9 +29,6 @@ def test_failures_and_what_they_cost_are_told():
     # both ways; all others still have a shortest path, one dimension or the other first.
     assert failures["hops"] == pytest.approx(16 / 3 + 2 * 2 * 16 / (64 * 63))
     assert data["throughput_bound"]["load"] < 0.4921875
-    assert "at most 0.49" not in data["remarks"][0].split(";")[0]
-    assert "with nothing broken 0.4922" in data["remarks"][0]
-    assert "over 5.333" in data["remarks"][0]
 
 
 def test_a_whole_network_has_no_failures():
@@ -75,7 +61,6 @@ def test_intact_is_unknown_where_it_would_deadlock():
     data = simulate("torus:4x4", failed_channels="0-1", routing="up-down", vcs=1, **SHORT).to_dict()
     assert data["failures"]["intact"] is None
     assert data["failures"]["hops"] > 32 / 15
-    assert data["remarks"][0].startswith("with what is broken, at most")
 
 
 def test_programs_stay_on_nodes_that_work():
@@ -123,68 +108,6 @@ def test_programs_beside_each_other_avoid_failed_nodes():
     assert [program["name"] for program in data["programs"]] == app
 
 
-@pytest.mark.parametrize(
-    ("on", "options"),
-    [
-        ("mesh:4x4", {"failed_channels": "5-6,9->10", "failed_nodes": "3"}),
-        ("symult2010:4x4", {"failed_channels": "(0,1)-(0,2)"}),
-        (mesh(4, 4), {"failed_nodes": "0.3"}),
-        (without(mesh(4, 4), channels="5->6", nodes="3"), {}),
-        (without(mesh(4, 4), channels="5-6"), {"failed_nodes": "3"}),
-        (without(topology("torus:4x4"), nodes=[5, 6]), {"routing": UpDown()}),
-        ("mesh:4x4", {"failed_nodes": "5", "routing": Layered(), "traffic": "tornado"}),
-        ("mesh:4x4", {"failed_nodes": "5", "traffic": parse_traffic("transpose", mesh(4, 4))}),
-    ],
-)
-def test_provenance_suffices_to_ask_again(on, options):
-    found = simulate(on, **options, **SHORT)
-    recorded = json.loads(json.dumps(found.to_dict()["provenance"]))
-    assert recorded["not_repeatable"] == []
-    assert " without " not in recorded["configuration"]["on"]
-    again = simulate(**recorded["configuration"])
-    assert without_time(again.to_dict()) == without_time(found.to_dict())
-
-
-def test_analysis_can_be_asked_again():
-    found = analyze("ring:9", without(mesh(4, 4), nodes=[5]), random_mappings=2, routing=UpDown())
-    recorded = json.loads(json.dumps(found.to_dict()["provenance"]))
-    assert recorded["not_repeatable"] == []
-    assert analyze(**recorded["configuration"]).to_dict() == found.to_dict()
-
-
-def test_what_no_spec_makes_again_is_said_to_be_lost():
-    square = replace(mesh(2, 2), name="square")
-    found = simulate(without(square, channels="0-1"), **SHORT)
-    assert found.to_dict()["provenance"]["not_repeatable"] == ["on"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"failed_channels": "0-1,0-4"},
-         "mesh:4x4 without 0-1, 0-4: found no way from node .* still in one piece"),
-        ({"failed_channels": "0-5"}, "failed channels: found '0-5', but no channel"),
-        ({"failed_nodes": "16"}, "failed nodes: found '16'; expected hosts 0 to 15"),
-        ({"failed_nodes": "5", "app": "ring:16"}, "15 nodes for 16 tasks"),
-        ({"failed_nodes": "5", "app": "ring:3", "mapping": [0, 5, 6]},
-         "mapping: found task 1 on host 5, which failed"),
-        ({"failed_nodes": "5", "traffic": "pairs:0-1,2-5"},
-         "'pairs:2-5|'pairs:0-1,2-5': found traffic of host 5, which failed"),
-        ({"failed_nodes": "5", "traffic": uniform(16)}, "traffic of host 5, which failed"),
-        ({"failed_nodes": "5", "traffic": {"targets": [5, *range(1, 16)]}}, "traffic of host 5"),
-        ({"failed_nodes": "1", "traffic": "hot-spot:1:1"}, "no two hosts that are left"),
-        ({"failed_channels": "0-1", "routing": "adaptive"}, "it has no dimensions"),
-        ({"failed_channels": "0-1", "routing": "dimension-order"}, "layered, which is dimension"),
-        ({"failed_channels": "5-6", "vcs": 1}, "at least . VCs, or routing up-down"),
-        ({"failed_channels": 3}, "failed_channels: found 3"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_named_in_one_line(options, message):
-    with pytest.raises(InputError, match=message) as caught:
-        simulate("mesh:4x4", **options, **SHORT)
-    assert "\n" not in str(caught.value)
-
-
 def test_traffic_that_meets_no_failed_node_is_as_it_is():
     mirrored = permutation([0, 1, 13, *range(3, 13), 2, 14, 15])
     found = simulate("mesh:4x4", failed_nodes="5", traffic=mirrored, **SHORT)
@@ -198,16 +121,3 @@ def test_a_trace_runs_on_nodes_that_work():
         assert not {1} & set(found.messages()["source_node"].to_list())
     with pytest.raises(InputError, match="task 1 on host 1, which failed"):
         replay("torus:4x4x5", mapping=list(range(64)), **options)
-
-
-def test_a_listed_program_without_nodes_is_recorded_by_its_name():
-    found = simulate("mesh:4x4", app=[ring(16)], load=0.1, cycles=200)
-    again = simulate(**json.loads(json.dumps(found.provenance.to_dict()))["configuration"])
-    assert again.accepted == found.accepted
-
-
-@pytest.mark.parametrize("field", ["failed_channels", "failed_nodes"])
-@pytest.mark.parametrize("words", [",", "9" * 5000])
-def test_words_that_name_nothing_are_refused(field, words):
-    with pytest.raises(InputError, match=field.replace("_", " ")):
-        simulate("mesh:4x4", load=0.1, **{field: words})

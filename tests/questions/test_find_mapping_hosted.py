@@ -1,15 +1,11 @@
 """Mappings onto hosts of switched networks: what the objective counts, and what is said of it."""
 
-import re
-
 import numpy as np
 import pytest
 
 from netloom import analyze, find_mapping
 from netloom.base.errors import InputError
-from netloom.base.units import size
 from netloom.contention import measure, measure_loads
-from netloom.mapping import layout_table
 from netloom.routing import parse_routing, read_routes, write_routes
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
@@ -24,10 +20,6 @@ def measured(found):
     return measure(found.network, routing, *ends_of(found), found.graph.bytes)
 
 
-def said(found):
-    return " ".join(" ".join(found.lines()).split())
-
-
 def ends_of(found):
     graph = found.graph
     return found.node_of[graph.source], found.node_of[graph.target]
@@ -40,10 +32,6 @@ def test_one_task_a_host_is_judged_by_channels_between_routers():
     assert found.value < loads.weighted_host_channel_load.max()
     assert 0.85 * found.found.starts["identity"] < found.bound <= found.value
     assert "leaf" in found.after.bottleneck.channel
-    assert "hosts included" not in said(found)
-    title = " ".join(found.networks()["after"].to_dict()["title"]["text"])
-    most = size(loads.weighted_host_channel_load.max())  # pictures have hosts' channels too
-    assert re.match(r"After: .* carr(y|ies) .*" + most, title.replace("\u00a0", " "))
 
 
 def test_several_tasks_a_host_are_judged_by_hosts_channels_too():
@@ -54,7 +42,6 @@ def test_several_tasks_a_host_are_judged_by_hosts_channels_too():
     assert np.isin(found.node_of, nodes).all()
     assert np.bincount(found.node_of).max() == 2
     assert found.bound <= found.value <= found.found.starts["identity"]
-    assert "of all channels, those of hosts included" in said(found)
 
 
 def uneven():
@@ -73,15 +60,14 @@ def test_loads_count_over_bandwidths():
     loads = measured(found)
     times = loads.channel_time[: found.network.num_network_channels]
     assert found.value == times.max()
-    assert "the largest load over bandwidth of channels." in said(found)
     with pytest.raises(InputError, match="saturation on uneven, whose channels differ"):
         find_mapping(app, uneven(), objective="saturation")
     with pytest.raises(InputError, match="channels that differ in bandwidth"):
         find_mapping(app, uneven(), routes=True)
 
 
-@pytest.mark.parametrize("routing", ["nca", "minimal"])
-def test_several_paths_a_pair_count_as_expected(routing):
+def test_several_paths_a_pair_count_as_expected():
+    routing = "nca"
     found = find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, rounds=1)
     several = parse_routing(routing, found.network)
     loads = measure_loads(found.network, several, *ends_of(found), found.graph.bytes)
@@ -92,12 +78,6 @@ def test_several_paths_a_pair_count_as_expected(routing):
         LAMMPS, "leaf-spine:8x4x8", objective="hop-bytes", routing=routing, rounds=1
     )
     assert same.value == pytest.approx(hops.value)  # all paths are shortest ones
-    assert "ν" not in said(found)  # how many paths a path meets has no expectation
-    for objective in ("path-contention", "saturation"):
-        with pytest.raises(InputError, match="which has several paths per pair"):
-            find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, objective=objective)
-    with pytest.raises(InputError, match="a routing with one path per pair"):
-        find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, routes=True)
 
 
 def test_routes_are_chosen_between_routers(tmp_path):
@@ -119,14 +99,6 @@ def test_pairs_come_to_a_leaf_each():
     app = process_graph(8, np.arange(8), (np.arange(8) + 4) % 8)
     found = find_mapping(app, "leaf-spine:4x2x2", rounds=1)
     assert (found.value, found.bound) == (0, 0)
-    told = found.to_dict()["verdict"]
-    assert told["sentence"] == (
-        "Found, and proved optimal: the busiest channel between routers carries 100\u00a0% less "
-        "than in rank order (1 → 0 paths)."
-    )
-    rows = found.channels()
-    assert rows.height == 2 * found.network.num_channels
-    assert told["next"].endswith("--rankfile ranks.txt") or not told["next"]
 
 
 def test_all_on_one_host():
@@ -138,29 +110,7 @@ def test_all_on_one_host():
     assert after["kind"].to_list().count("network") == 4
 
 
-def test_what_gains_nothing_is_not_to_be_applied():
-    order = find_mapping("mesh:4x4", "mesh:4x4", layout="morton")
-    assert order.gain.kind == "none"
-    same = find_mapping("mesh:4x4", "mesh:4x4", rounds=1)
-    for each in (order, same):
-        told = each.to_dict()["verdict"]
-        assert told["sentence"].startswith("Keep rank order: ")
-        assert "--rankfile" not in told["next"]
-    better = find_mapping("random-regular:16,3", "leaf-spine:4x2x4", rounds=2)
-    assert better.gains == (better.value < better.found.starts["identity"]) is True
-    assert better.to_dict()["verdict"]["next"].endswith(" --rankfile ranks.txt")
-
-
-@pytest.mark.parametrize("layout", layout_table())
-def test_layouts_of_meshes_are_none_of_trees(layout):
-    app = {"tiles": "binary-tree:15", "h-tree": "binary-tree:15"}.get(layout, "hypercube:4")
-    with pytest.raises(InputError, match=f" '{layout}': found "):
-        find_mapping(app, "leaf-spine:4x2x4", layout=layout)
-
-
 def test_large_networks_want_an_allocation():
-    with pytest.raises(InputError, match="at most 2048 nodes, or an allocation of so many"):
-        find_mapping("ring:64", "fat-tree:k=24")
     nodes = np.arange(0, 3456, 54)
     found = find_mapping("ring:64", "fat-tree:k=24", nodes=nodes, rounds=1)
     assert found.bound <= found.value <= found.found.starts["identity"]
@@ -177,11 +127,7 @@ def test_routers_by_other_numbers_change_nothing():
     )
     turned = attach_hosts(other, number[tree.injection_router], name="other")
     app = read("random-regular:16,3")
-    one, two = (
-        find_mapping(app, net, routing="minimal", objective=objective, rounds=0)
-        for net in (tree, turned)
-        for objective in ("max-channel-load",)
-    )
+    one, two = (find_mapping(app, net, routing="minimal", rounds=0) for net in (tree, turned))
     assert one.bound == pytest.approx(two.bound)
     assert one.found.starts == pytest.approx(two.found.starts)
     assert one.node_of.tolist() == two.node_of.tolist()

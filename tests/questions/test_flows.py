@@ -7,8 +7,6 @@ import polars as pl
 import pytest
 
 from netloom import simulate_flows
-from netloom.base.errors import InputError
-from netloom.questions.recorded import record
 from netloom.workload import process_graph
 
 FAST = {"bandwidth": "1GB/s", "latency": 0}
@@ -24,27 +22,12 @@ def test_the_answer_has_what_was_promised():
     assert data["slowdown"] == pytest.approx({"mean": 2.5, "p50": 2.5, "p99": 3, "max": 3})
     assert data["flows"] == 3
     assert data["bytes"] == 6e6
-    assert data["busiest"][0] == pytest.approx(
-        {
-            "name": "leaf0 -> h0",
-            "bytes": 6e6,
-            "flows": 3,
-            "utilisation": 1,
-            "held_flows": 3,
-            "held_seconds": 13e-3,
-            "between": "hosts",
-        }
-    )
+    assert data["busiest"][0] == pytest.approx({
+        "name": "leaf0 -> h0", "bytes": 6e6, "flows": 3, "utilisation": 1, "held_flows": 3,
+        "held_seconds": 13e-3, "between": "hosts",
+    })  # fmt: skip
     assert data["critical_path"]["length"] == 1
     assert data["critical_path"]["flows"][0]["source_task"] == 3
-    assert data["engine"] == "flow"
-    assert data["clock"]["bytes_per_second"] == 1e9
-    assert data["expected_error"]["within"] is not None
-    assert data["tolerance_error"] == 0
-    assert (
-        found.verdict.lines["where"] == "leaf0→h0 carries 6 MB in 3 flows and holds back 3 of them"
-    )
-    assert found.verdict.sentence in repr(found)
 
 
 def test_both_kinds_of_injection_are_told_and_each_is_what_it_says():
@@ -53,13 +36,9 @@ def test_both_kinds_of_injection_are_told_and_each_is_what_it_says():
         injection: simulate_flows("leaf-spine:4x2x4", injection=injection, **options, **FAST)
         for injection in ("in-order", "shared")
     }
-    for injection, found in each.items():
-        data = found.to_dict()
-        own = data[
-            "in_order_finish_seconds" if injection == "in-order" else "shared_finish_seconds"
-        ]
-        assert own == data["finish_seconds"]
     one, other = (found.to_dict() for found in each.values())
+    assert one["in_order_finish_seconds"] == one["finish_seconds"]
+    assert other["shared_finish_seconds"] == other["finish_seconds"]
     for name in ("in_order_finish_seconds", "shared_finish_seconds"):
         assert one[name] == pytest.approx(other[name])
     assert one["finish_seconds"] > other["finish_seconds"] >= other["bound_seconds"]
@@ -67,7 +46,6 @@ def test_both_kinds_of_injection_are_told_and_each_is_what_it_says():
     assert one["expected_error"] == other["expected_error"]
     turns = simulate_flows("leaf-spine:4x2x4", sharing="lossless", **options, **FAST).to_dict()
     assert turns["finish_seconds"] == turns["lossless_finish_seconds"]
-    assert turns["in_order_finish_seconds"] == pytest.approx(one["finish_seconds"])
 
 
 def test_the_flows_that_followed_each_other_make_up_the_finish():
@@ -117,7 +95,6 @@ def test_edges_within_nodes_and_of_no_bytes_send_nothing():
     )
     data = found.to_dict()
     assert (data["flows"], data["edges_within_nodes"], data["empty_edges"]) == (2, 1, 1)
-    assert data["note"] == "left out: 1 edge within a node, 1 edge of 0 bytes"
 
 
 def test_a_size_of_flows_takes_the_place_of_the_graphs_own():
@@ -150,42 +127,6 @@ def test_channels_are_told_in_their_order_and_carry_all_that_was_sent():
     into = channels.filter(pl.col("channel") >= network.num_network_channels)
     assert into["bytes"].to_list() == pytest.approx([3e6] * 8)
     assert channels["name"][0] == network.channel_name(0)
-
-
-def test_a_picture_and_words_are_made_of_what_is_recorded():
-    kept = record(simulate_flows("mesh:3x3", app="all-to-all:9", flow_bytes="1kB", **FAST))
-    assert set(kept.answer.parts()) == {"slow-down", "busiest channels"}
-    assert kept.answer.picture() is not None
-    said = " ".join(kept.answer.sentences())
-    assert said.startswith("Takes 8 µs; no flow is slower than alone. Estimate: sent in order, ")
-    assert "flits take 8 µs ± 6.5\u00a0% in 9 of 10 cases" in said
-    slow = kept.tables["slowdowns"]
-    assert slow["share"][-1] == 1
-    assert slow["slowdown"].is_sorted()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"app": "all-to-all:8"}, "size: found none: the edges of this graph have no size"),
-        ({"app": "all-to-all:8", "flow_bytes": "0"}, "size: found 0; expected a size above 0"),
-        ({"app": "all-to-all:8", "flow_bytes": "1 mile"}, "size: found '1 mile'"),
-        ({"app": "ring:2", "flow_bytes": 1, "bandwidth": "0Gb/s"}, "bandwidth: found '0Gb/s'"),
-        ({"app": "ring:2", "flow_bytes": 1, "bandwidth": "200"}, "without a unit"),
-        ({"app": "ring:2", "flow_bytes": 1, "bandwidth": None}, "bandwidth: found none for"),
-        ({"app": "ring:2", "flow_bytes": 1, "latency": float("nan")}, "latency"),
-        ({"app": "ring:4", "flow_bytes": 1, "tasks_per_node": 4}, "nothing sent between tasks"),
-        ({"app": "ring:4", "flow_bytes": 1, "tolerance": 1e-3}, "tolerance: found 0.001 with"),
-        ({"app": "ring:4", "flow_bytes": 1, "end_channels": 0}, "end_channels: found 0"),
-        ({"app": "ring:4", "flow_bytes": 1, "routing": "adaptive"}, "routing 'adaptive'"),
-        ({"app": "ring:99", "flow_bytes": 1}, "found 8 nodes for 99 tasks"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_one_line(options, said):
-    with pytest.raises(InputError) as refused:
-        simulate_flows("leaf-spine:2x1x4", **{**FAST, **options})
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_tolerance_is_told_with_the_error_that_it_makes():

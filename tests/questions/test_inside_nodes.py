@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import sys
-
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import netloom as nl
-from netloom.base.errors import InputError
-from netloom.base.units import size
-from netloom.cli import main
 from netloom.questions.base import ask
 from netloom.questions.named import find_network
-from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
 from netloom.topology import graph_topology, to_networkx, topology
 from netloom.workload import process_graph
@@ -196,10 +189,6 @@ def test_answers_say_what_share_stays_inside_nodes():
         nl.simulate_loop(RAILS, app=app, applied=0.1, choice="bytes", loops=5, skip=1),
     ):
         assert found.to_dict()["inside_nodes"] == pytest.approx(inside)
-        kept = record(found)
-        said = kept.answer.sentences()[-1]
-        assert said.endswith("of the traffic stays inside nodes.")
-        assert said.startswith(f"{100 * inside:.3g}")
 
 
 def test_a_task_hears_at_its_own_processor_from_a_task_of_its_node(tmp_path):
@@ -285,28 +274,6 @@ def test_no_map_sends_more_bytes_between_nodes(tasks, seed, many, count, objecti
     assert found.bound <= found.value * (1 + 1e-9)
 
 
-def test_a_rank_file_sends_no_more_bytes_between_computers(tmp_path, monkeypatch, capsys):
-    """Eight computers of four adapters, eight ranks each, whose neighbors are close in rank."""
-    ranks, fabric = tmp_path / "ranks.txt", "fabric:examples/dgx-40.ibnetdiscover"
-    words = [
-        "netloom", "map", "examples/lammps-64.mtx", "--on", fabric, "--tasks-per-node", "8",
-        "--nodes", "b05-p1-dgx-05-c[01-08]", "--rounds", "4", "--rankfile",
-    ]  # fmt: skip
-    monkeypatch.setattr(sys, "argv", [*words, str(ranks)])
-    with pytest.raises(SystemExit):
-        main()
-    said = " ".join(capsys.readouterr().out.split())
-    assert re.search(r"lammps-64 on dgx-40; 69.5 % of the traffic stays inside nodes", said)
-    app = nl.read("examples/lammps-64.mtx")
-    node = np.array([line.split("=")[1].split()[0] for line in ranks.read_text().splitlines()])
-    in_order = np.arange(64) // 8
-    now, before = (
-        app.bytes[of[app.source] != of[app.target]].sum() for of in (node, in_order)
-    )  # fmt: skip
-    assert now <= before
-    assert set(np.unique(node, return_counts=True)[1]) == {8}
-
-
 def test_tensor_parallel_groups_stay_in_their_nodes():
     """Tensor parallelism sends most. Rank order keeps it inside, and so does the mapping."""
     found = nl.find_mapping(
@@ -329,12 +296,6 @@ def test_a_job_takes_tasks_per_node():
         (0, 3), (1, 2), (2, 1), (3, 0)
     ]  # fmt: skip
     assert job.inside == 0.75
-    with pytest.raises(InputError, match="found 8 tasks of ring:8; expected at most 4"):
-        prepared("check_fabric", on=RAILS, jobs="a=n[0-1]:ring:8", tasks_per_node=2)
-    with pytest.raises(InputError, match="expected at most 4, one for each host of job a"):
-        prepared("check_fabric", on=RAILS, jobs="a=n[0-1]:ring:8")
-    with pytest.raises(InputError, match="tasks_per_node"):
-        prepared("check_fabric", on=RAILS, tasks_per_node=2)
 
 
 def test_mappings_are_simulated_at_one_pace_of_the_program():
@@ -362,20 +323,4 @@ def test_a_better_mapping_that_sends_more_between_nodes_is_named():
     )  # fmt: skip
     assert found.unchanged
     assert found.found.starts["partition"] < 0.5 * found.value
-    node = found.network.node_of_host
-    before, after = (
-        size(found.graph.across(node[found.found.mappings[name]]).bytes.sum())
-        for name in ("identity", "partition")
-    )
-    said = f"Partition is not taken: between nodes it sends {after}, and rank order {before}."
-    assert said in " ".join(" ".join(found.lines()).split())
-
-
-def test_what_stays_off_the_network_is_told_by_what_is_counted():
-    """Eight ranks on a node of two hosts: some messages leave no host even if all are counted."""
-    asked = {"on": RAILS, "tasks_per_node": 8}
-    for count, where, edges in ((False, "inside nodes", "Inside nodes"),
-                                (True, "on its host", "On one host")):  # fmt: skip
-        found = nl.analyze("all-to-all:16", random_mappings=0, count_inside_nodes=count, **asked)
-        assert found.sentences()[-1].endswith(f"of the traffic stays {where}.")
-        assert any(f"{edges}, without a channel" in each for each in found.lines())
+    assert "Partition is not taken: between nodes it sends " in " ".join(found.lines())

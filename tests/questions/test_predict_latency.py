@@ -1,14 +1,12 @@
 import json
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom import find_saturation, predict_latency, read, simulate
-from netloom.base.errors import DeadlockError, InputError
+from netloom import find_saturation, predict_latency, simulate
+from netloom.base.errors import InputError
 from netloom.models.channel_queueing import (
     ChannelRouter,
     follow_flows,
@@ -19,7 +17,7 @@ from netloom.questions.recorded import record
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh
-from netloom.workload.traffic import pairs, uniform
+from netloom.workload.traffic import uniform
 
 LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random", "seed": 1}
 
@@ -36,8 +34,6 @@ def test_one_load_is_what_the_model_says():
     assert data["offered"] == 0.2
     assert data["utilisation_max"] == pytest.approx(known.utilisation.max())
     assert data["worst_path_latency"] == pytest.approx(known.path_latency.max())
-    assert data["saturated"] is False
-    assert data["simulated"] is None
     assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 
@@ -52,25 +48,6 @@ def test_an_idle_network_takes_what_its_stages_add_up_to(preset, changes):
 
 def test_the_default_router_is_the_models():
     assert ChannelRouter.of(Router()) == ChannelRouter()
-
-
-def test_a_program_under_a_mapping():
-    found = predict_latency("mesh:8x8", **LAMMPS, offered="0.05:0.5:0.05")
-    table = found.table()
-    assert table.height == 10
-    good = table.filter(~table["saturated"])
-    assert good["latency"].drop_nulls().is_sorted()
-    assert good.height == 6  # up to 0.3, of 0.308 that the busiest channel carries
-    assert table["state"].to_list() == ["steady"] * 5 + ["knee: simulate"] + ["saturated"] * 4
-    assert table["latency"].tail(5).null_count() == 5
-    data = found.to_dict()
-    assert data["throughput_bound"]["limited_by"] == f"channel {data['busiest_channel']}"
-    assert 0.29 < data["saturation_offered"] <= data["throughput_bound"]["load"]
-    assert found.of == "lammps-64 on mesh:8x8, random mapping"
-    busiest = found.channels().filter(offered=0.1)["utilisation"].max()
-    assert busiest == pytest.approx(0.1 / data["throughput_bound"]["load"])
-    ordered = predict_latency("mesh:8x8", app=read(LAMMPS["app"]), offered=0.2)
-    assert ordered.latency < good.filter(offered=0.2)["latency"].item()
 
 
 def test_saturation_is_that_of_the_simulator():
@@ -106,8 +83,6 @@ def test_loads_that_no_router_could_carry_are_not_simulated():
         "mesh:4x4", traffic="hot-spot:0.9:5", offered="0.05,0.5", simulate=True, cycles=500
     )
     assert [point["simulated"] is None for point in hot.to_dict()["points"]] == [False, True]
-    with pytest.raises(InputError, match=r"offered: found 0\.9; expected above 0, at most 0\.0"):
-        predict_latency("mesh:4x4", traffic="hot-spot:0.9:5", offered=0.9, simulate=True)
 
 
 def test_a_curve_goes_to_where_it_saturates():
@@ -118,10 +93,6 @@ def test_a_curve_goes_to_where_it_saturates():
     assert predict_latency("mesh:4x4").table().height == 21
     with pytest.raises(InputError, match="one, or the table of all"):
         _ = found.latency
-    with pytest.raises(InputError, match="one, or the table of all"):
-        _ = found.saturated
-    assert not predict_latency("mesh:4x4", offered=0.1).saturated
-    assert predict_latency("mesh:4x4", offered=0.95).saturated
 
 
 def test_a_store_of_an_older_release_has_its_picture():
@@ -129,41 +100,6 @@ def test_a_store_of_an_older_release_has_its_picture():
     older = {"channels": found.channels().drop("channel"), "table": found.table()}
     kept = type(found).from_json(record(found).figures, kept=older)
     assert kept.parts()["channels"].to_dict() == found.parts()["channels"].to_dict()
-
-
-def test_other_networks():
-    broken = predict_latency("torus:4x4", failed_channels="0-1", offered=0.1)
-    assert broken.to_dict()["failures"]["channels"]
-    assert broken.latency > predict_latency("torus:4x4", offered=0.1).latency
-    own = predict_latency("mesh:4x4", traffic=pairs(16, [0, 3], [5, 6]), offered=0.3)
-    assert own.latency > own.zero_load_latency
-    whole = {"switching": "virtual-cut-through", "packet_flits": 8}
-    through = predict_latency("mesh:8x8", **whole, offered=0.3)
-    worm = predict_latency("mesh:8x8", packet_flits=8, offered=0.3)
-    assert through.to_dict()["router"]["switching"] == "virtual-cut-through"
-    assert through.latency != worm.latency
-    two = predict_latency("mesh:4x4", app="ring:32", tasks_per_node=2, offered=0.1)
-    assert two.mapping == "identity"
-
-
-def test_it_can_be_asked_again():
-    found = predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:3", vcs=2)
-    again = predict_latency(**found.to_dict()["provenance"]["configuration"])
-    assert again.table().equals(found.table())
-
-
-def test_every_latency_has_its_expected_error():
-    found = predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:6")
-    table, data = found.table(), found.to_dict()
-    assert (table["expected_error"] > 0).all()
-    assert table["expected_error"].is_sorted()  # of such routers: the nearer to saturation
-    assert (table["latency_low"] <= table["latency"]).all()
-    assert (table["latency"] <= table["latency_high"]).all()
-    assert table["latency_low"][0] == pytest.approx(data["zero_load_latency"])  # none is less
-    low, high = data["saturation_range"]
-    assert low < found.saturation <= high <= data["throughput_bound"]["load"]
-    assert "study latency-accuracy" in data["trust"]
-    assert str(data["saturation_expected_error"]) != "0"
 
 
 @settings(max_examples=40, deadline=None)
@@ -208,29 +144,6 @@ def test_a_source_that_is_the_limit_is_said_to_be():
     assert busy["saturation_limit"]["where"] == f"channel {busy['busiest_channel']}"
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"vcs": 1}, "one VC: "),
-        ({"on": "torus:4x4", "vcs": 2, "packet_flits": 9, "buffer_flits": 3}, "of each class"),
-        ({"traffic": "transpose"}, "a node sends to 1 other on average"),
-        ({"traffic": "hot-spot:0.1:3"}, "hot spots were not compared"),
-        ({"on": "mesh:9x8"}, "more than 64 nodes"),
-        ({"failed_channels": "0-1"}, "not dimension order on all of a cube"),
-        ({"oldest_first": True}, "the oldest packet first"),
-        ({"channel_cycles": 9}, "outside of what was compared with simulation: channel_cycles 9"),
-        ({"packet_flits": 41}, "packet_flits 41 (1 to 40)"),
-    ],
-)
-def test_what_the_error_bands_are_not_of_is_flagged(asked, said):
-    found = predict_latency(**{"on": "mesh:4x4", "offered": 0.01, **asked})
-    assert sum(said in flag for flag in found.flags) == 1
-    assert found.flags[0] in found.verdict.lines["care"]
-    assert found.to_dict()["flags"] == list(found.flags)
-    assert all("\n" not in flag for flag in found.flags)
-    assert not predict_latency("mesh:4x4", offered=0.01).flags
-
-
 def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
     ctrl_c_after(40)
     found = predict_latency(
@@ -241,108 +154,6 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
     assert all(point["latency"] > 0 for point in found.to_dict()["points"])
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"on": "mesh"}, "on: found 'mesh'; expected a network with its size, such as mesh:8x8"),
-        ({"offered": -1}, "offered: found -1; expected numbers of at least 0"),
-        ({"offered": 1.5}, "offered: found 1.5; expected at most 1"),
-        (
-            {"routing": "adaptive"},
-            "routing: found 'adaptive', whose packets choose among channels: with this routing and "
-            "these ends, no more than 0.9375 can be carried: the 4 channels from row 1 to row 2; "
-            "expected one that leaves no choice",
-        ),
-        ({"routing": "valiant"}, "routing: found valiant; expected one that leaves no choice"),
-        ({"switching": "circuit"}, "switching: found 'circuit'; expected wormhole or virtual-cut"),
-        ({"switching": "all"}, "switching: found 'all'"),
-        ({"switch_allocation_cycles": 2}, "switch_allocation_cycles: found 2; expected 1, as"),
-        ({"injection_channels": 0}, "injection_channels: found 0; expected 1, as the model"),
-        ({"mapping": "random"}, "mapping: found 'random'; expected app"),
-        ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),
-        ({"app": "ring:16", "traffic": "uniform"}, "traffic: found traffic as well as app"),
-        ({"app": "ring:17"}, "mesh:4x4: found 16 nodes for 17 tasks"),
-        ({"packet_flits": 0}, "packet_flits: found 0"),
-        ({"precision": 0.1}, "precision: found '0.1'; expected simulate"),
-        (
-            {"packet_flits": 20, "switching": "virtual-cut-through"},
-            "buffer_flits: found 8 for packets of 20 flits",
-        ),
-        ({"on": "mesh:64x64"}, "mesh:64x64: found 16,777,216 pairs of nodes that communicate"),
-        ({"on": "mesh:400x400"}, "mesh:400x400: found 25,600,000,000 pairs of nodes"),
-        ({"load": 0.1}, "load: found no such field; expected on"),
-    ],
-)
-def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError) as caught:
-        predict_latency(**{"on": "mesh:4x4", **asked})
-    assert str(caught.value).startswith(said)
-    assert "\n" not in str(caught.value)
-
-
-def test_what_can_deadlock_is_refused():
-    with pytest.raises(DeadlockError, match="expected at least 2 VCs"):
-        predict_latency("torus:4x4", vcs=1)
-
-
-NUMBER = r"([0-9.,]+)"
-
-
-@pytest.mark.parametrize(
-    ("offered", "mark", "begins"),
-    [
-        (0, "fine", "About 20.7 cycles at 0 ("),
-        (0.1, "fine", "About 21."),
-        (0.65, "unknown", "0.65 is too near saturation for a model ("),
-        (0.7, "unknown", "0.7 is too near saturation"),
-        (0.85, "act", "Overloaded at 0.85: saturates near "),
-        (0.95, "act", "Overloaded: 0.95 is offered, at most 0.938 flits/node/cycle"),
-        ([0.1, 0.3], "fine", "All 2 loads are carried: about 25.1 cycles at 0.3 ("),
-        ("0:auto:4", "limited", "Saturates near 0.693 flits/node/cycle (0.623 to 0.781): 20.7 cyc"),
-        ([0.1, 0.65, 0.95], "limited", "Saturates near 0.693"),
-        ([0.96, 0.97], "act", "Overloaded: 0.96 is offered"),
-    ],
-)
-def test_the_verdict_of_a_load_and_its_numbers_are_those_of_the_figures(offered, mark, begins):
-    data = predict_latency("mesh:4x4", offered=offered).to_dict()
-    verdict = data["verdict"]
-    said = verdict["sentence"]
-    assert verdict["mark"] == mark
-    assert said.startswith(begins)
-    if found := re.search(rf"[Ss]aturates near {NUMBER} ", said):
-        assert float(found[1]) == float(f"{data['saturation_offered']:.3g}")
-    if found := re.search(
-        rf"[Aa]bout {NUMBER} cycles at {NUMBER} .* idle, model error (.*)\)", said
-    ):
-        point = data.get("points", [data])[-1]
-        assert float(found[1]) == float(f"{point['latency']:.3g}")
-        assert float(found[2]) == point["offered"]
-        assert found[3] == f"{100 * point['expected_error']:.2g}\u00a0%"
-    low, high = data["saturation_range"]
-    assert f"saturates at {low:.3g} to {high:.3g}*" in verdict["lines"]["limits"]
-    assert f"within {100 * data['saturation_expected_error']:.2g}\u00a0% of it" in verdict["note"]
-
-
-def test_what_is_overloaded_leads_to_another_mapping():
-    found = predict_latency("torus:8x8", app="examples/lammps-64.mtx", offered=0.8).to_dict()
-    assert found["verdict"]["mark"] == "act"
-    assert found["verdict"]["next"] == "netloom map examples/lammps-64.mtx --on torus:8x8"
-
-
-def test_a_simulation_beside_the_model_is_told():
-    found = predict_latency("mesh:3x3", offered=0.2, simulate=True, cycles=3000).to_dict()
-    measured = found["simulated"]
-    said = found["verdict"]["lines"]["checked"]
-    assert f"{100 * abs(measured['error']):.3g}\u00a0% too" in said
-    assert found["verdict"]["next"] == ""
-
-
-def test_a_record_says_in_words_what_the_model_says():
-    kept = record(predict_latency("mesh:4x4", offered=[0.1, 0.65, 0.95]))
-    (said,) = kept.answer.sentences()
-    assert said == kept.figures["verdict"]["sentence"]
-
-
 @pytest.mark.parametrize("unlike", [{"channel_cycles": 5}, {"channel_bandwidth": 0.5}])
 def test_channels_that_differ_are_refused_as_the_page_says(unlike):
     net = mesh(3, 3)
@@ -350,8 +161,6 @@ def test_channels_that_differ_are_refused_as_the_page_says(unlike):
     net = replace(net, **{name: np.full_like(getattr(net, name), value)})
     with pytest.raises(InputError, match="expected channels of bandwidth 1 and latency 1 for the"):
         predict_latency(net, offered=0.1)
-    page = (Path(__file__).parents[2] / "docs" / "predict.md").read_text()
-    assert "on networks whose channels all have bandwidth 1 and latency 1" in page
 
 
 @pytest.mark.parametrize(("on", "vcs"), [("mesh:7x3", 8), ("mesh:12", 4), ("mesh:8x5", 4)])

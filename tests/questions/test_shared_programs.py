@@ -5,13 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from netloom import find_saturation, simulate, simulate_loop
-from netloom.base.errors import InputError
+from netloom import find_saturation, simulate
 from netloom.questions.simulate.load import SimulateQuestion, simulate_beside
 from netloom.questions.simulate.network import prepare
-from netloom.simulation.network import loaded
 from netloom.simulation.steady import Delivered
-from netloom.workload import process_graph, read
+from netloom.workload import process_graph
 
 SHORT = {"cycles": 1500}
 
@@ -126,19 +124,6 @@ def test_intervals_of_slow_downs_are_paired():
     assert np.mean(halves) < 0.9 * np.mean(apart), (np.mean(halves), np.mean(apart))
 
 
-def test_the_same_tasks_send_the_same_under_every_mapping():
-    options = {"on": "mesh:4x4", "app": "transpose:4"}
-    mirrored = [node // 4 * 4 + 3 - node % 4 for node in range(16)]
-    born = []
-    for mapping in ("identity", mirrored):
-        network = prepare(SimulateQuestion(mapping=mapping, load=0.2, **options))
-        born.append(network.make_run(network.settings[0], 0.2).packets.until(2000))
-    here, there = born
-    assert there[:, [0, 3, 4]].tolist() == here[:, [0, 3, 4]].tolist()
-    for end in (1, 2):
-        assert there[:, end].tolist() == np.array(mirrored)[here[:, end]].tolist()
-
-
 def test_past_saturation_programs_have_no_latency():
     with pytest.warns(UserWarning, match="above 0.5"):
         found = simulate("line:4", app=CROSSING, load=0.9, cycles=4000).to_dict()
@@ -148,74 +133,6 @@ def test_past_saturation_programs_have_no_latency():
         assert program["slowdown"]["packet_latency"] is None
         assert program["slowdown"]["accepted"] > 1.3
         assert program["alone"]["stable"]
-
-
-def test_a_mapping_of_a_wished_distance():
-    options = {"app": "torus:8x8", "load": 0.05, "cycles": 3000}
-    data = simulate("torus:8x8", mapping="distance:3", **options).to_dict()
-    assert data["hops"]["mean"] == pytest.approx(3, rel=0.05)
-    assert simulate("torus:8x8", **options).to_dict()["hops"]["mean"] == 1
-
-
-def test_programs_of_ones_own_cannot_be_asked_again():
-    found = simulate("line:4", app=CROSSING, load=0.1, alone=False, **SHORT)
-    assert found.to_dict()["provenance"]["not_repeatable"] == ["app"]
-
-
-def test_ctrl_c_leaves_out_programs_that_did_not_run_alone(monkeypatch):
-    whole = loaded.run_beside
-    monkeypatch.setattr(loaded, "run_beside", lambda pairs, *rest, tell: whole(pairs[:1], *rest))
-    found = simulate("line:4", app=CROSSING, load="0.1,0.2", **SHORT)
-    assert found.interrupted
-    first = found.to_dict()["points"][0]
-    assert [program["alone"] is None for program in first["programs"]] == [False, True]
-    second = found.points[1]
-    assert second.alone == (None, None)
-    assert second.programs[0].slowdown is None
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"app": ["ring:4@0-3", (read("ring:4"), np.arange(4, 8))]},
-        {"app": ("mesh:2x4@0-7", "ring:6@8-15"), "mapping": "random", "seed": 3},
-        {"app": "ring:4@0-2,7", "alone": False},
-    ],
-)
-def test_provenance_suffices_to_ask_again(options):
-    found = simulate("mesh:4x4", load=0.1, **options, **SHORT).to_dict()
-    recorded = json.loads(json.dumps(found["provenance"]))
-    assert recorded["not_repeatable"] == []
-    again = simulate(**recorded["configuration"]).to_dict()
-    assert again["programs"] == found["programs"]
-    assert again["packet_latency"] == found["packet_latency"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"load": 0.1, "app": ["ring:4@0-3", "ring:4@3-6"]},
-         "host 3 in both ring:4@0-3 and ring:4@3-6"),
-        ({"load": 0.1, "app": ["ring:4", "ring:4@3-6"]}, "ring:4 without nodes, one of 2 programs"),
-        ({"load": 0.1, "app": "ring:4@0-2"}, "ring:4@0-2: found 3 nodes for 4 tasks"),
-        ({"load": 0.1, "app": "ring:4@61-64"}, "ring:4@61-64: found host 64; expected 0 to 63"),
-        ({"load": 0.1, "app": [("ring:4", [0, 1, 2, 2])]}, "app: found host 2 twice"),
-        ({"load": 0.1, "app": [("ring:4", 0.5)]}, "app: found nodes 0.5"),
-        ({"load": 0.1, "app": [3]}, "app: found 3; expected a program such as ring:8"),
-        ({"load": 0.1, "app": []}, "app: found no program"),
-        ({"load": 0.1, "app": "ring:4@0-3", "mapping": [0, 1, 2, 3]}, "mapping: found an array"),
-        ({"load": 0.1, "app": "ring:4@0-3", "mapping": "distance:2"}, "mapping: found 'distance:2"),
-        ({"load": 0.1, "app": "ring:4@0-3", "tasks_per_node": 2}, "tasks_per_node: found 2 for"),
-        ({"load": 0.1, "app": ["ring:4@0-3", "ring:4@4-7"], "messages": "counts.mtx"},
-         "messages: found one file for 2 programs"),
-        ({"load": 0.9, "app": ["ring:4@0-3", "ring:4@0-3"], "shared": True},
-         "load: found 0.9 of every program, 1.8 of the average .* at most 0.5"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_named(options, message):
-    with pytest.raises(InputError, match=message) as caught:
-        simulate("mesh:8x8", **options)
-    assert "\n" not in str(caught.value)
 
 
 def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
@@ -233,12 +150,3 @@ def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
         assert abs(ratio - 1) <= max(half, 1e-3)
         assert point.latency_over(point) == (1.0, 0.0)
         assert other.latency_over(point)[0] != 1
-
-
-def test_a_terminal_shows_what_programs_take_alone():
-    options = {"on": "mesh:4x4", "app": ["ring:8@0-7", "ring:8@8-15"]}
-    loops = simulate_loop(**options, applied=0.3, loops=10, engine="flow")
-    packets = simulate(**options, load=0.2, cycles=500)
-    for found in (loops, packets):
-        side_by_side = "\n".join(found.lines(120)).split("Side by side:")[1]
-        assert side_by_side.split().count("alone") == 1

@@ -30,37 +30,23 @@ def test_nothing_is_known_of_a_family():
     assert known_clock(Timing(), mesh(4, 4), None) is None
     with pytest.raises(InputError, match="bandwidth: found none for mesh:4x4; expected a rate"):
         clock_of(Timing(), mesh(4, 4), None)
-    with pytest.raises(InputError, match="bandwidth: found none for mesh:4x4, beside a time"):
-        known_clock(Timing(latency="600ns"), mesh(4, 4), None)
-
-
-def test_options_say_all():
-    asked = Timing(bandwidth="200Gb/s", latency="600ns", overhead="1.2us")
-    found = clock_of(asked, mesh(4, 4), None)
-    assert found.bytes_per_second == 25e9
-    assert found.latency_seconds == 6e-7
-    assert found.overhead_seconds == 1.2e-6
-    assert found.words == (
-        "25 GB/s per channel (--bandwidth), latency 600 ns (--latency), "
-        "overhead 1.2 µs (--overhead)"
-    )
 
 
 def test_numbers_are_bytes_a_second_and_seconds():
     one = clock_of(Timing(bandwidth=25e9, latency=6e-7, overhead=1.2e-6), mesh(4, 4), None)
     other = clock_of(Timing(bandwidth="25GB/s", latency="600ns", overhead="1.2us"), mesh(2), None)
     assert one.to_json() == other.to_json()
+    assert (one.bytes_per_second, one.latency_seconds, one.overhead_seconds) == (25e9, 6e-7, 1.2e-6)
+    assert one.words == (
+        "25 GB/s per channel (--bandwidth), latency 600 ns (--latency), "
+        "overhead 1.2 µs (--overhead)"
+    )
 
 
 def test_a_bandwidth_alone_leaves_no_latency_and_no_overhead():
     found = clock_of(Timing(bandwidth="1GB/s"), mesh(4, 4), None)
     assert (found.latency_seconds, found.overhead_seconds) == (0, 0)
     assert found.words == "1 GB/s per channel (--bandwidth), no latency, no overhead"
-
-
-def test_zero_that_is_asked_for_is_said():
-    found = clock_of(Timing(bandwidth="1GB/s", latency="0s"), machine("symult2010").network(), None)
-    assert "latency 0 s (--latency)" in found.words
 
 
 def test_cables_of_a_fabric_have_rates(tmp_path):
@@ -122,12 +108,6 @@ def test_a_machine_says_its_own():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"bandwidth": "200"}, "bandwidth: found '200' without a unit; expected a rate with"),
-        ({"bandwidth": "0GB/s"}, "bandwidth: found '0GB/s'; expected a rate"),
-        ({"bandwidth": "nan"}, "bandwidth: found 'nan'"),
-        ({"bandwidth": "1GB/s", "latency": "600"}, "latency: found '600' without a unit"),
-        ({"bandwidth": "1GB/s", "latency": "-1ns"}, "latency: found '-1ns'"),
-        ({"bandwidth": "1GB/s", "overhead": "1.2"}, "overhead: found '1.2' without a unit"),
         ({"bandwidth": 0.0}, "bandwidth: found 0.0; expected a number above 0"),
         ({"bandwidth": float("nan")}, "bandwidth: found nan; expected"),
         ({"latency": -1e-9}, "latency: found -1e-09; expected a number from 0"),

@@ -1,20 +1,19 @@
 """What a line of output may not do: part a number from its unit, mix arrows, or say 1e+02."""
 
+import re
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
 from netloom.base.errors import InputError
-from netloom.base.words import arrows, folded, percent, rounded
+from netloom.base.figures import Figures, figure
+from netloom.base.words import folded, rounded
 from netloom.cli.edge import run_guarded
 from netloom.cli.show import show_lines
-from netloom.experiments.runner import _time
-from netloom.mapping.gains import Objective, _from_to
-from netloom.questions.analyze import load_share
 from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option, range_of
-from netloom.questions.terminal import column, columns_drawn
+from netloom.questions.terminal import column, columns_drawn, table
 from netloom.topology import mesh, topology, without
 
 SENTENCE = "Takes 408 µs, 62.6 % more than leaf0 -> spine0 needs (251 µs) at 25 GB/s in 12 cycles."
@@ -82,7 +81,6 @@ def test_both_arrows_are_taken(tmp_path):
 
 def test_no_number_has_an_exponent():
     assert [rounded(each) for each in (99.6, 123.4, 0.05)] == ["100", "120", "0.05"]
-    assert _time(359_000) == "100 h"
 
     class Asked(Question):
         load: float = option("Load.", default=1.0, gt=0, le=1e9)
@@ -90,19 +88,51 @@ def test_no_number_has_an_exponent():
     assert range_of(Asked.model_fields["load"]).endswith("at most 1,000,000,000")
 
 
-def test_nothing_left_has_the_unit_of_what_was():
-    assert _from_to("bytes", 4_130_000, 0) == "4.13 → 0 MB"
-    assert _from_to("bytes", 4_130_000, 2_000_000) == "4.13 → 2 MB"
+COLUMNS = [
+    column("network", ["mesh:8x8", "torus:16x16x16"], words=True),
+    column("offered", ["0.123", "0.4"], "flits/node/cycle"),
+    column("latency mean", ["12,345", "1"], "cycles"),
+    column("p99", ["99,999", "2"]),
+    column("a rather long head", ["1.23\u00a0M", "27.8\u00a0%"]),
+    column("busiest channel", ["row 3 to row 4", "(0,6) → (0,7)"], words=True),
+]
 
 
-@pytest.mark.parametrize(("bound", "said"), [(0.0, ""), (0.001, ""), (50.0, "50 %")])
-def test_a_bound_that_says_nothing_is_not_told(bound, said):
-    objective = Objective(name="max-channel-load", before=100.0, after=100.0, bound=bound,
-                          timed=False, hosts=False, scale={})  # fmt: skip
-    possible = objective.possible
-    assert ("" if possible is None else percent(possible, 2).replace("\u00a0", " ")) == said
+@pytest.mark.parametrize("width", [40, 60, 80, 110, 200])
+def test_tables_keep_their_numbers_and_their_first_column(width):
+    lines = columns_drawn(COLUMNS, width)
+    out = "\n".join(lines)
+    assert all(len(line) <= width for line in lines)
+    assert "…" not in out
+    for each in COLUMNS[:5]:
+        assert all(cell.strip() in out for cell in each.cells)
+    parts = out.count("network")
+    assert parts == out.count("torus:16x16x16") < len(COLUMNS)
+    assert parts == 1 or width < 80
 
 
-def test_a_limit_has_the_same_digits_in_sentence_and_table():
-    assert load_share(0.2784).replace("\u00a0", " ") == "28 %"
-    assert arrows("nothing") == "nothing"
+def test_heads_are_folded_before_a_table_is_parted():
+    heads = ("rate", "steps mean", "throughput", "wait buffer mean", "refused by a PE")
+    cells = ("0.6", "29.6", "0.436", "1.72", "24.8\u00a0%")
+    made = [column(head, [cell]) for head, cell in zip(heads, cells, strict=True)]
+    lines = columns_drawn(made, len("  ".join(heads)) - 8)
+    assert sum(line.count("rate") for line in lines) == 1
+    assert {*" ".join(heads).split(), *cells} <= {*re.split(r"[ \n]+", "\n".join(lines))}
+
+
+def test_each_part_of_a_wide_table_has_all_its_keys():
+    lines = columns_drawn(COLUMNS, 60, keys=2)
+    out = "\n".join(lines)
+    assert out.count("mesh:8x8") == out.count("0.123") > 1
+
+
+def test_each_part_of_a_table_begins_with_what_tells_rows_apart():
+    class Row(Figures):
+        nodes: int = figure(lead=True)
+        mapping: str = figure(lead=True)
+        distance: float = figure("mean distance of messages", "hops", lead=True)
+        latency: float = figure("mean latency of messages", "cycles", lead=True)
+
+    rows = [Row(nodes=64, mapping=each, distance=1, latency=2) for each in ("ideal", "random")]
+    lines = table(rows, rows[0], 34)
+    assert sum(line.startswith("nodes  mapping") for line in lines) == 2
