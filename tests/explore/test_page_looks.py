@@ -13,7 +13,7 @@ from tests.browser import hexed
 from tests.explore.decoded import unpacked
 from tests.explore.drawn import Drawn, check_words, record
 from tests.explore.pages import SIX, Explorer
-from tests.report.test_page import contrast
+from tests.report.charts import contrast
 
 NAMES = list(SIX)
 SVG = "{http://www.w3.org/2000/svg}"
