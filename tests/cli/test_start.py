@@ -52,6 +52,7 @@ def test_without_a_command_it_shows_its_help(words):
     code, out, err = run(words)
     assert (code, err) == (2, "")
     assert out == run(f"{words} --help")[1]
+    assert run("--version")[1].startswith("netloom 0.")
 
 
 @pytest.mark.parametrize(

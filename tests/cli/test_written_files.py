@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 import typer
 
+from netloom import phases
 from netloom.base.errors import InputError
 from netloom.cli.edge import files_written
 from netloom_papers.processes.runtime import run_programs
@@ -252,3 +253,19 @@ def test_a_wrong_plan_is_one_line_and_exit_code_1(written):
         found = json.loads(out)
         assert (found["plan"], found["verified"]) == ("plan.json", False)
         assert found["violation"] == err.removeprefix("netloom: ").strip()
+
+
+def test_a_plan_of_the_compiler_that_does_not_verify_is_exit_code_1(monkeypatch):
+    """No option makes the compiler err: one of its plans is spoilt."""
+    whole = phases.partition
+
+    def wrong(given, network, capacity, **options):
+        plan = whole(given, network, capacity, **options)
+        plan.phase[plan.phase == 3] = 2
+        return plan
+
+    monkeypatch.setattr(phases, "partition", wrong)
+    code, out, err = asked(SMALL)
+    assert (code, out) == (1, "")
+    assert err.startswith("netloom: phase 2, node ")
+    assert "too many" in err

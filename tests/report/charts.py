@@ -3,6 +3,17 @@
 from math import dist
 from operator import mul
 
+from tests.browser import hexed
+
+INKS = """[...document.querySelectorAll('body *')].filter(each => !each.closest('svg')
+    && each.checkVisibility() && !each.matches('script, style, option, noscript, noscript *')
+    && [...each.childNodes].some(one => one.nodeType === 3 && one.data.trim())).map(each => {
+      let on = each;
+      while (on && /rgba\\(0, 0, 0, 0\\)/.test(getComputedStyle(on).backgroundColor))
+        on = on.parentElement;
+      return getComputedStyle(each).color + '|' + getComputedStyle(on).backgroundColor })"""
+"""The colors of all text that is seen, and of what is behind it."""
+
 
 def rows_of(chart, field):
     """Return every row in the data of a chart that has this field."""
@@ -49,3 +60,12 @@ def seen_as(colour, eyes):
 def distance(one, other, eyes):
     """Return ΔE of 1976 between two colors."""
     return dist(seen_as(one, eyes), seen_as(other, eyes))
+
+
+def check_inks(tab, least):
+    """Check that all text can be read, of so many pairs of colors at least."""
+    pairs = tab.evaluate(INKS)
+    assert len(pairs) >= least
+    for pair in set(pairs):
+        ink, paper = map(hexed, pair.split("|"))
+        assert contrast(ink, paper) >= 4.5, (ink, paper)

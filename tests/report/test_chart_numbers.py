@@ -9,6 +9,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.words import number
+from netloom.drawing import timetables
 from netloom.drawing.networks import MOST_DRAWN
 from netloom.drawing.networks.chart import network_chart
 from netloom.questions.recorded import record
@@ -60,6 +61,16 @@ def test_what_is_too_large_for_lines_is_shown_by_part_and_in_falling_order(spec)
         first = next(row for row in rows if row["channels"] == "x+, row y = 3")
         at = (net.source_end // 60 == 3) & (net.target_end == net.source_end + 1)
         assert first["load"] == np.flatnonzero(at).mean()
+
+
+def test_what_is_too_large_to_be_drawn_names_its_busiest_channels():
+    net = topology("jellyfish:1024x12x1/1")
+    load = np.ones(net.num_network_channels)
+    load[[5, 17, 2000]] = 9, 8, 7
+    texts = {row["text"] for row in rows_of(network_chart(net, load, "bytes"), "text")}
+    for channel, said in ((5, "9\u00a0B, "), (17, "8\u00a0B, "), (2000, "7\u00a0B, ")):
+        assert net.channel_name(channel).replace(" -> ", " → ") in texts
+        assert any(text.startswith(said) for text in texts)
 
 
 def test_a_map_s_titles_are_of_all_channels_those_of_hosts_included():
@@ -268,3 +279,18 @@ def test_rows_too_many_to_name_have_names_that_do_not_touch():
     axes = [layer["encoding"].get("y", {}).get("axis") for layer in spec["layer"]]
     named = next(axis for axis in axes if axis)["values"]
     assert spec["height"] / len(named) >= 14
+
+
+def test_large_charts_show_a_part_and_say_which(monkeypatch):
+    monkeypatch.setattr(timetables, "MOST_BARS", 150)
+    monkeypatch.setattr(timetables, "MOST_ROWS", 5)
+    monkeypatch.setattr(timetables, "MOST_CHANNELS", 150)
+    found = compiled()
+    chart = chart_of(found)
+    shown = int((np.cumsum(np.bincount(found.plan.phase)) <= 150).sum())
+    assert 0 < shown < 4
+    assert {bar["phase"] for bar in rows_of(chart, "way")} == set(range(shown))
+    assert len({bar["row"] for bar in rows_of(chart, "way")}) == 5
+    said = json.dumps(chart.to_dict())
+    assert f"the first {shown} of 4 phases and the 5 processors with the most words" in said
+    assert "the first 2 of 4 phases" in json.dumps(found.phase_map().to_dict())
