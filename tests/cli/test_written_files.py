@@ -19,7 +19,7 @@ LAMMPS = EXAMPLES / "lammps-64.mtx"
 
 COMMANDS = (
     (
-        f"map {LAMMPS} --on torus:8x8 --rounds 1",
+        "map ring:16 --on mesh:4x4 --rounds 1",
         "--plot a.svg --save-mapping b.json --rankfile c.txt --routes d.txt --explore e.html",
     ),
     (
