@@ -1,6 +1,5 @@
 """Answers of several seeds as one row, and tables that keep their keys beside their values."""
 
-
 import numpy as np
 import pytest
 from scipy import stats
