@@ -111,8 +111,3 @@ def test_a_reader_that_goes_away_is_no_matter(served, capfd):
     server.shutdown()
     server.server_close()
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_folder_is_told_as_that(tmp_path):
-    told = CliRunner().invoke(app, ["explore", str(tmp_path)])
-    assert "found a folder; expected a store, .sqlite" in str(told.exception)

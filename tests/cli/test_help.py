@@ -60,15 +60,6 @@ def test_the_example_is_a_command(kind):
     assert {each for each in kind.question.model_fields if given.get(each) is not None}
 
 
-def test_a_head_lists_its_questions_and_what_it_is_short_for():
-    said = CliRunner().invoke(app, ["simulate", "--help"]).output
-    for kind in KINDS:
-        head, _, rest = kind.words.partition(".")
-        if head == "simulate":
-            assert rest in said
-    assert "netloom simulate load" in said
-
-
 def test_the_list_of_commands_says_what_the_function_says(kind):
     """The list is read without importing a question, so its line stands in the folder too."""
     assert listed()[kind.words].summary == kind.told.partition("\n")[0]
@@ -95,21 +86,3 @@ def test_the_short_help_is_shorter_and_tells_of_the_long_one(kind):
     assert "<bool>" not in long
     assert short.splitlines()[0] == long.splitlines()[0]
     assert short.rstrip().endswith(f"{kind.words.replace('.', ' ')} --help")
-
-
-@pytest.mark.parametrize("words", [["report"], ["compile", "verify"], ["study", "run"], ["demo"]])
-def test_other_commands_have_the_same_help(words):
-    lines = said_by(*words, "-h").output.splitlines()
-    assert lines[0].startswith("Example: netloom ")
-    assert lines[1].startswith("Usage: netloom ")
-
-
-def test_a_misspelt_command_names_the_nearest():
-    assert str(said_by("analyse", "x").exception) == "command: found 'analyse'; expected analyze"
-
-
-def test_shells_complete_commands_and_options():
-    asked = {"_NETLOOM_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
-    typed = {"COMP_WORDS": "netloom analyze --ran"}
-    found = CliRunner().invoke(app, [], env=asked | typed, prog_name="netloom").output
-    assert "--random-mappings" in found

@@ -45,11 +45,6 @@ def test_a_pages_commands_print_what_it_shows(page, tmp_path, capsys, monkeypatc
         assert same(shown, said), f"{page.name}:{line}: {command}\n{said}"
 
 
-def test_what_a_page_shows_is_compared():
-    page = "```console\n$ netloom a \\\n    b\n1 ... 3\n$ netloom c\n```\n```\n$ not run\n```\n"
-    assert commands(page) == [[2, "netloom a b", "1 ... 3\n"], [5, "netloom c", ""]]
-
-
 def test_an_output_is_rewritten_as_it_was_cut():
     assert anew("a\nb\n", "c\nd \n") == "c\nd\n"
     assert anew("a\n...\nz\n", "1\n2\n3\n") == "1\n...\n3\n"

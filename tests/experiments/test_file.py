@@ -1,7 +1,7 @@
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.experiments.file import Point, read_experiment
+from netloom.experiments.file import read_experiment
 from tests.experiments.small import RING, experiment, write
 
 
@@ -21,61 +21,6 @@ def test_lists_and_ranges_make_a_grid(tmp_path):
     assert list(found.inputs) == ["ring.mtx"]
 
 
-@pytest.mark.parametrize(
-    ("table", "verb"),
-    [
-        ("[simulate]\non='mesh:4x4'\nload=0.1", "simulate"),
-        ("[simulate.loop]\non='mesh:4x4'\napplied=0.1", "simulate_loop"),
-        ("[simulate.trace]\non='mesh:4x4'\ntrace='t.csv'", "replay"),
-        ("[simulate.saturation]\non='mesh:4x4'", "find_saturation"),
-        ("[predict.locality]\nnodes=64", "predict_locality"),
-        ("[predict.torus-broadcast]\nk=4", "predict_torus_broadcast"),
-        ("[predict.wiring]\nnodes=64", "predict_wiring"),
-        ("[hotspot]\npes=16", "simulate_hot_spots"),
-        ("[hotspot.critical-queue]\npes=16", "find_critical_queue"),
-        ("[compile]\napp='ring:16'\non='mesh:4x4'", "compile_phases"),
-        ("[map]\napp='ring:16'\non='mesh:4x4'", "find_mapping"),
-    ],
-)
-def test_tables_are_named_as_commands_are(tmp_path, table, verb):
-    (point,) = experiment(tmp_path, table).points
-    assert point.verb == verb
-
-
-def test_several_tables_of_a_name_and_of_subcommands(tmp_path):
-    text = """
-    [[simulate]]
-    load = 0.1
-    on = "mesh:4x4"
-    [[simulate]]
-    load = 0.2
-    on = "mesh:4x4"
-    [simulate.saturation]
-    on = "mesh:4x4"
-    [[predict.wiring]]
-    nodes = 16
-    [[predict.wiring]]
-    nodes = 64
-    """
-    sections = [point.section for point in experiment(tmp_path, text).points]
-    assert sections == [
-        "simulate", "simulate#2", "simulate.saturation", "predict.wiring", "predict.wiring#2",
-    ]  # fmt: skip
-
-
-def test_a_list_of_seeds_and_repetitions(tmp_path):
-    text = "[simulate]\non='mesh:4x4'\nload=0.1\n"
-    seeds = [p.fields["seed"] for p in experiment(tmp_path, text + "repeat=3\nseed=5").points]
-    assert seeds == [5, 6, 7]
-    listed = [p.fields["seed"] for p in experiment(tmp_path, text + "seed=[9,4]").points]
-    assert listed == [9, 4]
-
-
-def test_a_mapping_search_is_in_rounds(tmp_path):
-    (point,) = experiment(tmp_path, "[map]\napp='ring:16'\non='mesh:4x4'").points
-    assert point.fields["rounds"] > 0
-
-
 def test_the_key_is_of_everything_that_the_answer_depends_on(tmp_path):
     text = "[analyze]\napp='ring.mtx'\non='mesh:2x2'\n"
     (first,) = experiment(tmp_path, text).points
@@ -88,13 +33,6 @@ def test_the_key_is_of_everything_that_the_answer_depends_on(tmp_path):
     (tmp_path / "ring.mtx").write_text(RING.replace("4 1 8", "4 1 9"))
     (changed,) = read_experiment(path).points
     assert changed.key != first.key
-
-
-def test_the_key_has_the_code(monkeypatch):
-    fields = {"on": "mesh:2x2", "app": "ring:4"}
-    before = Point("analyze", "analyze", fields, {})
-    monkeypatch.setattr("netloom.experiments.file.code_version", lambda: "next")
-    assert Point("analyze", "analyze", fields, {}).key != before.key
 
 
 WRONG = [
@@ -147,23 +85,14 @@ def test_what_is_no_toml(tmp_path):
         read_experiment(tmp_path / "none.toml")
 
 
-def test_what_a_list_says_twice_is_one_point(tmp_path):
-    text = "[analyze]\non=['mesh:2x2', 'mesh:2x2']\napp='ring:4'\nseed=[1, 1, 2]\n"
-    assert [p.fields["seed"] for p in experiment(tmp_path, text).points] == [1, 2]
-
-
-def test_a_load_that_is_left_out_makes_no_curve(tmp_path):
-    (point,) = experiment(tmp_path, "[hotspot]\npes=16\n").points
-    assert (point.sweep, point.level) == ("", 0.0)
-
-
-def test_repetitions_for_all_are_of_those_that_chance_decides(tmp_path):
+def test_tables_are_named_as_commands_are_and_repeat_what_chance_decides(tmp_path):
     text = """
     [all]
     repeat = 3
     on = "mesh:4x4"
     [simulate]
     load = 0.1
+    seed = 5
     [[analyze]]
     app = "ring.mtx"
     [[analyze]]
@@ -171,18 +100,29 @@ def test_repetitions_for_all_are_of_those_that_chance_decides(tmp_path):
     repeat = 1
     [[analyze]]
     app = "ring.mtx"
-    seed = [7, 9]
+    seed = [9, 4, 9]
     [predict.wiring]
     nodes = "16"
+    [simulate.trace]
+    trace = "t.csv"
+    [hotspot.critical-queue]
+    pes = 16
+    [map]
+    app = "ring:16"
+    repeat = 1
     """
     points = experiment(tmp_path, text).points
-    found = [(point.section, point.varied.get("seed")) for point in points]
-    own = [("analyze#2", None), ("analyze#3", 7), ("analyze#3", 9), ("predict.wiring", None)]
-    thrice = [(name, seed) for name in ("simulate", "analyze") for seed in (1, 2, 3)]
-    assert sorted(found, key=str) == sorted([*thrice, *own], key=str)
-
-
-def test_a_wrong_number_of_repetitions_for_all_is_named_there(tmp_path):
-    text = "[all]\non = 'mesh:4x4'\nrepeat = 0\n[analyze]\napp = 'ring.mtx'\n"
-    with pytest.raises(InputError, match=r"small\.toml:3: \[analyze\] repeat: found 0"):
-        experiment(tmp_path, text)
+    found = {}
+    for point in points:
+        found.setdefault((point.section, point.verb), []).append(point.varied.get("seed"))
+    assert found == {
+        ("simulate", "simulate"): [5, 6, 7],
+        ("analyze", "analyze"): [1, 2, 3],
+        ("analyze#2", "analyze"): [None],
+        ("analyze#3", "analyze"): [9, 4],
+        ("predict.wiring", "predict_wiring"): [None],
+        ("simulate.trace", "replay"): [1, 2, 3],
+        ("hotspot.critical-queue", "find_critical_queue"): [1, 2, 3],
+        ("map", "find_mapping"): [None],
+    }
+    assert points[-1].fields["rounds"] > 0  # a search in seconds would not repeat

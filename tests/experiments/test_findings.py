@@ -8,7 +8,7 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import code_version
 from netloom.experiments.findings import COSTS, all_results, load_results, results
 from netloom.experiments.runner import run
-from tests.experiments.small import SWEEP, write
+from tests.experiments.small import write
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +66,6 @@ def test_several_experiments_in_a_store(file, tmp_path):
         load_results(store)
     with pytest.raises(InputError, match=r"first\.toml, second\.toml"):
         load_results(store, "third.toml")
-
-
-def test_an_experiment_that_was_changed_shows_what_it_asks_now(tmp_path):
-    path = write(tmp_path, SWEEP.replace("0.3:0.9:0.3", "0.3"))
-    run(path, workers=1)
-    path = write(tmp_path, SWEEP.replace("0.3:0.9:0.3", "0.2"))
-    run(path, workers=1)
-    assert results(path).filter(section="simulate")["load"].unique().to_list() == [0.2]
 
 
 def test_what_cannot_be_asked_is_told_and_the_rest_answered(tmp_path):

@@ -67,23 +67,6 @@ def test_a_machine_file_takes_the_file_of_its_network_along(tmp_path):
         list(find_inputs(Named, fields, tmp_path))
 
 
-def test_only_the_content_makes_the_digest(tmp_path):
-    for name, text in (("a", "1"), ("b", "1"), ("c", "2")):
-        (tmp_path / name).write_text(text)
-    one, same, other = (next(find_inputs(Named, {"app": each}, tmp_path)).digest for each in "abc")
-    assert one == same != other
-
-
-def test_names_in_a_folder_make_it_too(tmp_path):
-    for number, folder in enumerate(("one", "same", "other")):
-        (tmp_path / folder).mkdir()
-        for rank in (0, 1):
-            (tmp_path / folder / f"x.{rank + (number == 2)}.prof").write_text(str(rank))
-    names = ("one", "same", "other")
-    one, same, other = (next(find_inputs(Named, {"app": each}, tmp_path)).digest for each in names)
-    assert one == same != other
-
-
 def test_contents_unpacked_are_found_by_the_same_names(tmp_path):
     (tmp_path / "prof").mkdir()
     (tmp_path / "prof" / "x.0.prof").write_text("zero")
@@ -123,3 +106,17 @@ def test_traces_of_ranks_are_taken_with_their_groups(tmp_path):
     assert path.name == "t.%d.et"
     assert sorted(file.name for file in path.parent.iterdir()) == ["t.0.et", "t.1.et", "t.json"]
     assert renamed({"trace": f"chakra:{written}"}, {written: "x/%d"}) == {"trace": "chakra:x/%d"}
+
+
+def test_the_content_of_a_file_and_names_in_a_folder_make_the_digest(tmp_path):
+    for number, name in enumerate(("one", "same", "other")):
+        (tmp_path / name).mkdir()
+        (tmp_path / f"{name}.mtx").write_text(str(number == 2))
+        for rank in (0, 1):
+            (tmp_path / name / f"x.{rank + (number == 2)}.prof").write_text(str(rank))
+    for suffix in ("", ".mtx"):
+        one, same, other = (
+            next(find_inputs(Named, {"app": f"{name}{suffix}"}, tmp_path)).digest
+            for name in ("one", "same", "other")
+        )
+        assert one == same != other

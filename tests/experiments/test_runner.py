@@ -152,47 +152,6 @@ def test_two_processes_share_the_work(tmp_path, whole):
         assert opened._db.execute("SELECT count(*) FROM claims").fetchone() == (0,)
 
 
-def test_results_do_not_depend_on_how_many_work(tmp_path):
-    file = write(tmp_path)
-    one, two = (
-        run(file, store=tmp_path / f"{count}.sqlite", workers=count).table() for count in (1, 2)
-    )
-    assert one.equals(two)
-
-
-def test_a_second_run_computes_nothing(tmp_path, monkeypatch):
-    file = write(tmp_path)
-    first = run(file, workers=1).table()
-
-    def nobody(*_):
-        raise AssertionError("no workers are needed")
-
-    monkeypatch.setattr(sys.modules["netloom.experiments.runner"], "local_workers", nobody)
-    assert run(file).table().equals(first)
-
-
-def test_only_what_is_new_is_computed(tmp_path):
-    file = write(tmp_path)
-    run(file, workers=1)
-    before = answered(tmp_path / "small.sqlite")
-    run(write(tmp_path, SWEEP.replace("mesh:4x4", "mesh:3x4")), workers=1)
-    after = answered(tmp_path / "small.sqlite")
-    assert before.items() < after.items()
-
-
-def test_a_point_of_two_tables_is_computed_once(tmp_path):
-    text = "[[analyze]]\non='mesh:2x2'\napp='ring:4'\n[[analyze]]\non='mesh:2x2'\napp='ring:4'\n"
-    found = run(write(tmp_path, text), workers=2)
-    assert [each.point.section for each in found.answered] == ["analyze", "analyze#2"]
-    assert len(answered(tmp_path / "small.sqlite")) == 1
-
-
-@pytest.mark.parametrize("workers", [0, -1, 10**6])
-def test_workers_must_be_some(tmp_path, workers):
-    with pytest.raises(InputError, match="workers"):
-        run(write(tmp_path), workers=workers)
-
-
 @pytest.fixture
 def work_here(monkeypatch):
     """Have a function answer points, in a thread of this process."""
@@ -286,3 +245,20 @@ def test_another_run_of_a_file_that_was_changed_does_not_hide_this_one(tmp_path,
 
     work_here(meanwhile)
     assert len(run(first, store=store).answered) == 2
+
+
+def test_only_what_is_new_is_computed_by_however_many(tmp_path):
+    file, store = write(tmp_path), tmp_path / "small.sqlite"
+    one = run(file, workers=1).table()
+    before = answered(store)
+    assert run(file, workers=2).table().equals(one)
+    assert answered(store) == before
+    assert run(file, store=tmp_path / "other.sqlite", workers=2).table().equals(one)
+    twice = SWEEP.replace("mesh:4x4", "mesh:3x4") + "[[predict.wiring]]\nnodes = 64\n" * 2
+    found = run(write(tmp_path, twice), workers=1)
+    after = answered(store)
+    assert before.items() < after.items()
+    assert "mesh:4x4" not in found.table()["on"].to_list()
+    alike = [each.point for each in found.answered if each.point.verb == "predict_wiring"]
+    assert [point.section for point in alike] == ["predict.wiring", "predict.wiring#2"]
+    assert alike[0].key == alike[1].key

@@ -1,16 +1,10 @@
 """Answers of several seeds as one row, and tables that keep their keys beside their values."""
 
-from io import StringIO
-
 import numpy as np
 import pytest
-from rich.console import Console
 from scipy import stats
 
-from netloom.cli import show
-from netloom.experiments.findings import load_results, over_seeds
-from netloom.experiments.runner import run
-from tests.experiments.small import write
+from netloom.experiments.findings import over_seeds
 
 
 def test_a_mean_has_the_interval_of_its_seeds():
@@ -42,23 +36,3 @@ def test_rows_of_one_answer_stay_apart_and_loads_stand_together():
         (load, on) for load in (0.1, 0.2) for on in ("torus", "torus", "mesh", "mesh")
     ]
     assert {row["size"] for row in found} == {"1", "2"}
-
-
-def test_results_keep_keys_beside_values_in_80_columns(tmp_path, monkeypatch):
-    file = write(
-        tmp_path,
-        "[simulate]\non = ['torus:2x2', 'mesh:2x2']\nload = [0.1, 0.2]\nrepeat = 2\ncycles = 200\n",
-    )
-    run(file, workers=1)
-    said = StringIO()
-    screen = Console(file=said, width=80, highlight=False)
-    monkeypatch.setattr(show, "console", lambda: screen)
-    show.show_results(load_results(file))
-    lines = said.getvalue().splitlines()
-    heads = [number for number, line in enumerate(lines) if line.startswith("load  on ")]
-    assert len(heads) > 1, "all fits in one table"
-    for head in heads:
-        rows = [line.split()[:2] for line in lines[head + 1 : head + 5]]
-        assert rows == [[load, on] for load in ("0.1", "0.2") for on in ("torus:2x2", "mesh:2x2")]
-    assert "seed" not in lines[heads[0]]
-    assert " ± " in lines[heads[0] + 1].replace("\u00a0", " ")

@@ -69,30 +69,6 @@ def test_half_an_answer_is_none(asked, path, monkeypatch):
         store.keep(asked.points[0], ANSWER)  # and the store is as good as before
 
 
-def test_two_processes_do_not_claim_the_same_point(asked, path):
-    key = asked.points[0].key
-    with Store(path, create=True) as one, Store(path) as other:
-        assert one.claim(key)
-        assert one.claim(key)
-        assert not other.claim(key)
-        one.release(key)
-        assert other.claim(key)
-        other.keep(asked.points[0], ANSWER)
-        assert not one.claim(key)
-        assert one.claim("another")
-        one.close()
-        one._db = sqlite3.connect(path)  # to be closed again
-        assert other.claim("another")
-
-
-def test_what_a_dead_process_has_claimed_is_free(path, tmp_path):
-    with Store(path, create=True) as store:
-        claim = f"from netloom.experiments.store import Store\nStore({str(path)!r}).claim('a')"
-        subprocess.run([sys.executable, "-c", claim], check=True)
-        assert store._db.execute("SELECT count(*) FROM claims").fetchone() == (1,)
-        assert store.claim("a")
-
-
 def test_what_another_machine_has_claimed_is_free_once_it_is_silent(path, monkeypatch):
     with Store(path, create=True) as store, Store(path) as other:
         monkeypatch.setattr(stores, "gethostname", lambda: "elsewhere")
@@ -124,14 +100,6 @@ def test_what_is_no_store(tmp_path):
             Store(foreign, create=create)
     with pytest.raises(InputError, match="no store"):
         Store(text / "below.sqlite", create=True)
-
-
-def test_this_process_lives_and_another_does_not():
-    here = stores.gethostname()
-    assert stores._alive(here, os.getpid(), 0.0)
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    assert not stores._alive(here, dead.pid, 0.0)
 
 
 def test_a_store_of_another_layout_is_not_touched(path):
@@ -278,3 +246,18 @@ def test_a_figure_that_is_missing_names_the_point():
     assert record.figures["a"] == 1
     with pytest.raises(InputError, match="the point: found no 'b' in its figures"):
         record.figures["b"]
+
+
+def test_two_processes_do_not_claim_the_same_point_and_a_dead_one_none(asked, path):
+    key = asked.points[0].key
+    with Store(path, create=True) as one, Store(path) as other:
+        assert one.claim(key)
+        assert one.claim(key)
+        assert not other.claim(key)
+        one.release(key)
+        assert other.claim(key)
+        other.keep(asked.points[0], ANSWER)
+        assert not one.claim(key)
+        claim = f"from netloom.experiments.store import Store\nStore({str(path)!r}).claim('a')"
+        subprocess.run([sys.executable, "-c", claim], check=True)
+        assert one.claim("a")

@@ -1,30 +1,35 @@
+"""What a page says and holds, before a browser shows it."""
+
+import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
+from shutil import copy
 
 import numpy as np
 import polars as pl
 import pytest
-import typer
 from scipy.stats import t as student
-from typer.testing import CliRunner
 
-from netloom import predict_torus_broadcast, simulate, simulate_broadcast
+import netloom as nl
 from netloom.base.errors import InputError
-from netloom.base.words import held_together, load_share, number, percent
-from netloom.cli.experiment import report as report_command
-from netloom.drawing.frame import COLOURS, DARK_HEAT_COLOURS
+from netloom.base.words import held_together, number, percent
+from netloom.drawing.frame import NARROW
 from netloom.drawing.save import as_json
+from netloom.experiments import load_results, run
 from netloom.experiments.findings import Refused
+from netloom.questions.analyze import Analysis
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.simulate.load import detail
-from netloom.report.page.curve_verdicts import decide
+from netloom.report.page.curve_verdicts import best_of
 from netloom.report.page.curves import deviations, find_curves
-from netloom.report.page.figure import MOST_PANELS, panels
+from netloom.report.page.figure import MOST_PANELS, curve_figures, panels
 from netloom.report.page.pages import figures_on, page_of
+from netloom.report.page.sections import figures_by_part, varied_in
 from netloom.report.page.write import THEMES, render, report
+from netloom.topology import topology
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
+from tests.approved.asked import run as netloom
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
 
@@ -36,14 +41,13 @@ class Tree(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.elements, self.open, self.text = [], [], []
+        self.elements, self.open = [], []
         self.feed(text)
         self.close()
         assert not self.open, self.open
 
     def handle_starttag(self, tag, attributes):
-        parents = [each["tag"] for each in self.open]
-        element = {"tag": tag, "in": parents, "text": "", **dict(attributes)}
+        element = {"tag": tag, "text": "", **dict(attributes)}
         self.elements.append(element)
         if tag not in VOID:
             self.open.append(element)
@@ -59,13 +63,8 @@ class Tree(HTMLParser):
         return [
             each
             for each in self.elements
-            if each["tag"] == tag and all(each.get(name) == of for name, of in attributes.items())
+            if each["tag"] == tag and attributes.items() <= each.items()
         ]
-
-
-@pytest.fixture(scope="module")
-def page():
-    return page_of([small_results()])
 
 
 @pytest.fixture(scope="module")
@@ -88,104 +87,78 @@ def simulated(on, load):
     ]
 
 
-def test_the_page_answers_first_and_says_then_what_the_answer_rests_on(tree, page, text):
+def test_the_page_answers_first_and_ends_in_the_decision_and_its_cost(tree, page, text):
     (title,) = tree.all("h1")
     assert title["text"] == "Torus or mesh?"
-    assert tree.all("p", **{"class": "question"})[0]["text"] == "What do the wraps buy at 16 nodes?"
     (answer,) = tree.all("p", **{"class": "answer"})
-    decided = page.sections[0].verdicts[0]
-    assert answer["text"] == held_together(decided.marked)
-    assert len(decided.sentence.split()) <= 30
-    assert 1 <= len(tree.all("dl", **{"class": "tiles"})) <= 3
+    assert answer["text"] == held_together(page.sections[0].verdicts[0].marked)
     places = [text.index(f'id="{each}"') for each in
               ("answer", "sure", "part-1", "part-2", "numbers", "method", "decision")]  # fmt: skip
     assert places == sorted(places)
-    assert "<li>" not in text[places[2] :]  # no lists of sentences
-    facts = dict(page.facts)
-    assert facts["Points"] == f"{len(small_results().answered)} points answered"
-    assert facts["Seeds"] == "1, 2 and 3"
-    assert [each["text"] for each in tree.all("pre")] == [small_results().text]
-    commands = [each["text"] for each in tree.all("code")]
-    assert "netloom run small.toml" in commands
-    assert "netloom report small.toml -o report.html" in commands
-
-
-def test_the_page_ends_in_the_decision_its_cost_and_how_far_to_trust_it(tree, page):
     last = [each["text"] for each in tree.elements if each["tag"] in ("h2", "h3")][-3:]
     assert last == ["The decision", "What it cost", "Trust it so far"]
     (decision,) = tree.all("section", id="decision")
     assert held_together(page.answer.verdict.sentence) in decision["text"]
     assert re.search(r"\d+ answers in [\d.]+ s of processor time", page.cost)
-    assert held_together(page.cost) in decision["text"]
-    assert "torus:4x4 and mesh:4x4" in page.answer.trust[0]
-    assert all(held_together(each) in decision["text"] for each in page.answer.trust)
+    assert all(held_together(each) in decision["text"] for each in (page.cost, *page.answer.trust))
+    facts = dict(page.facts)
+    assert facts["Points"] == f"{len(small_results().answered)} points answered"
+    assert facts["Seeds"] == "1, 2 and 3"
+    assert [each["text"] for each in tree.all("pre")] == [small_results().text]
+    commands = [each["text"] for each in tree.all("code")]
+    assert "netloom report small.toml -o report.html" in commands
 
 
 def test_the_numbers_of_the_tiles_are_those_of_the_answers(page):
-    asked = [each for each in small_results().answered if each.point.verb == "simulate"]
-    kept = {
-        on: max(
-            each.point.fields["load"] for each in asked
-            if each.point.fields["on"] == on and each.record.figures["stable"]
-        )
-        for on in ("torus:4x4", "mesh:4x4")
-    }  # fmt: skip
-    assert kept == {"torus:4x4": 0.75, "mesh:4x4": 0.5}
-    values = [each.value for each in page.answer.tiles]
     means = [np.mean([row["packet_latency_mean"] for row in simulated(on, 0.5)])
              for on in ("torus:4x4", "mesh:4x4")]  # fmt: skip
-    assert values[-1] == f"−{percent(float(1 - means[0] / means[1]))}"
-    assert "latency at 0.5" in page.answer.tiles[-1].label
+    last = page.answer.tiles[-1]
+    assert last.value == f"−{percent(float(1 - means[0] / means[1]))}"
+    assert "latency at 0.5" in last.label
 
 
 def test_all_numbers_can_be_read_and_taken_along(page, tree):
-    import io
-
     records = [each.record for each in small_results().answered]
     rows = sum(len(each.tables[name]) for each in records
                for name in {"table", each.answer.KEY_TABLE})  # fmt: skip
-    found = [pl.read_csv(io.StringIO(each.csv)) for each in page.numbers]
-    assert sum(map(len, found)) == rows
-    simulations = next(each for each in page.numbers if each.file == "simulate.csv")
-    table = pl.read_csv(io.StringIO(simulations.csv))
+    found = {each.file: pl.read_csv(io.StringIO(each.csv)) for each in page.numbers}
+    assert sum(map(len, found.values())) == rows
+    table = found["simulate.csv"]
     asked = [each for each in small_results().answered if each.point.verb == "simulate"]
     assert table["on"].to_list() == [each.point.fields["on"] for each in asked]
     exact = [each.record.tables["table"]["packet_latency_mean"][0] for each in asked]
     assert table["packet_latency_mean"].to_list() == exact
-    assert simulations.table.total == len(asked)
     (numbers,) = tree.all("section", id="numbers")
     for each in page.numbers:
         assert f"Download {each.file}" in numbers["text"]
         assert not each.cut
 
 
-def test_headings_go_down_one_level_at_a_time_and_links_lead_somewhere(tree):
-    levels = [int(each["tag"][1]) for each in tree.elements if re.fullmatch(r"h\d", each["tag"])]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
+def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(tree, text):
     names = [each["id"] for each in tree.elements if "id" in each]
     assert len(names) == len(set(names))
-    for each in tree.all("a"):
-        assert each["href"].removeprefix("#") in names
     for each in tree.elements:
         assert each.get("aria-labelledby", names[0]) in names
+        assert "src" not in each
+        assert each["tag"] not in ("link", "iframe", "object", "img", "base")
+    assert all(each["href"][:1] == "#" and each["href"][1:] in names for each in tree.all("a"))
+    style = tree.all("style")[0]["text"]
+    assert "url(" not in style
+    assert "@import" not in style
+    (policy,) = tree.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    assert policy["content"].startswith("default-src 'none';")
+    assert text.count("window.vegaEmbed=") == 1
 
 
 def test_every_chart_has_a_name_a_caption_words_and_a_table(tree, page):
     figures = list(figures_on(page.sections))
     assert len(figures) > 8
-    assert len(tree.all("figure")) == len(figures)
     drawn = tree.all("div", **{"class": "plot"})
     for figure, chart, whole in zip(figures, drawn, tree.all("figure"), strict=True):
         assert chart["data-label"] == f"{figure.title}. {figure.alternative}"
-        assert re.search(r"\d", figure.alternative)
         assert figure.title in whole["text"]
-        assert "noscript" in [each["tag"] for each in tree.elements if "figure" in each["in"]]
         assert len(figure.data.rows) >= 1
-        assert len({len(row) for row in figure.data.rows} | {len(figure.data.columns)}) == 1
-    tables = [each for each in tree.all("table") if "figure" in each["in"]]
-    assert len(tables) == len(figures)
+        assert {len(row) for row in figure.data.rows} == {len(figure.data.columns)}
 
 
 def test_words_and_tables_of_curves_are_the_answers_numbers(page):
@@ -205,21 +178,9 @@ def test_words_and_tables_of_curves_are_the_answers_numbers(page):
     assert not any(row["stable"] for row in simulated("torus:4x4", 0.9))
 
 
-def test_the_words_of_a_drawn_network_name_its_busiest_channel(page):
-    name = "torus:4x4 at 0.75"
-    drawn, spread = (
-        figure for figure in page.sections[0].figures if figure.title.startswith(f"{name}: ")
-    )
-    used = max(row["utilisation_max"] for row in simulated("torus:4x4", 0.75)[:1])
-    busiest = drawn.data.rows[0]
-    assert busiest[1] == number(100 * used)
-    assert f"to {busiest[1]}, most at {busiest[0]}." in drawn.alternative
-    assert drawn.data.total == 64
-    assert "packet latency" in spread.alternative
-
-
 def test_models_stand_beside_what_they_predict_and_say_how_far_off_they_are():
-    group = find_curves([each.record for each in small_results().answered])[0]
+    records = [each.record for each in small_results().answered]
+    group = find_curves(records)[0]
     assert group.of == (0, 1)
     for place, curve in enumerate(group.simulated):
         model = group.model_of(place)
@@ -229,20 +190,20 @@ def test_models_stand_beside_what_they_predict_and_say_how_far_off_they_are():
             above = model.table.filter(model.table["load"] >= load)["latency"].min()
             latency, _ = curve.at(load)
             assert below / latency - 1 - 1e-9 <= off <= above / latency - 1 + 1e-9
-    others = [each.record for each in small_results().answered if each.point.verb == "simulate"]
-    other = record(simulate("torus:4x4", load=[0.1, 0.2], cycles=300, vcs=2))
-    model = next(
-        each.record for each in small_results().answered if each.point.verb == "predict_latency"
-    )
+    other = record(nl.simulate("torus:4x4", load=[0.1, 0.2], cycles=300, vcs=2))
+    model = next(each for each in records if each.verb == "predict_latency")
     (lone,) = find_curves([other, model])
     assert lone.of == (None,)
-    assert find_curves(others)[0].models == ()
+    twice = find_curves([*records, *records])
+    for curve, same in zip(group.simulated, twice[0].simulated, strict=True):
+        assert same.table.equals(curve.table)  # the same run again says nothing new
 
 
 def test_the_model_of_broadcasts_is_compared_with_the_cycles_at_the_ends():
     load = {"rate": [0.002, 0.004, 0.006], "broadcast": 0.0}
-    model = predict_torus_broadcast(4, message_flits=16, vcs=3, injection_channels=1, **load)
-    run = simulate_broadcast("torus:4x4", packet_flits=16, cycles=4000, vcs=3, **SIMULATED, **load)
+    model = nl.predict_torus_broadcast(4, message_flits=16, vcs=3, injection_channels=1, **load)
+    asked = {"packet_flits": 16, "cycles": 4000, "vcs": 3}
+    run = nl.simulate_broadcast("torus:4x4", **asked, **SIMULATED, **load)
     (group,) = find_curves([record(run), record(model)])
     assert group.of == (0,)
     added = group.models[0].table["latency"] - model.table()["latency"]
@@ -251,76 +212,50 @@ def test_the_model_of_broadcasts_is_compared_with_the_cycles_at_the_ends():
 
 
 def test_one_point_of_many_is_the_same_as_one_asked_alone():
-    several = record(simulate("mesh:4x4", load=[0.2, 0.4], cycles=600))
-    alone = record(simulate("mesh:4x4", load=0.4, cycles=600))
+    several = record(nl.simulate("mesh:4x4", load=[0.2, 0.4], cycles=600))
+    alone = record(nl.simulate("mesh:4x4", load=0.4, cycles=600))
     found = detail(several, 0.4, "wormhole")
     assert found.figures["histogram"] == alone.figures["histogram"]
     assert found.tables["channels"].equals(alone.tables["channels"])
 
 
-def test_curves_that_fall_together_are_not_told_apart():
-    found = record(simulate("mesh:4x4", load="0.1,0.2", cycles=800))
-    twin = replace(found, figures=found.figures | {"topology": "twin:4x4"})
-    (group,) = find_curves([found, twin])
-    verdict = decide(group).verdict
-    assert "decide by cost: latencies are the same, and both carry 0.2" in verdict.sentence
-    assert verdict.lines["load"] == "All carry the same load, 0.2."
-    assert "no difference in latency is sure" in verdict.lines["latency"]
-
-
 def test_many_curves_are_drawn_in_panels_and_the_table_has_all():
-    found = record(simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
-    many = []
-    for network in ("a", "b", "c"):
-        for vcs in range(1, MOST_PANELS + 3):
-            router = found.figures["router"] | {"vcs": vcs}
-            many.append(
-                replace(found, figures=found.figures | {"topology": network, "router": router})
-            )
+    found = record(nl.simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
+    many = [
+        replace(found, figures=found.figures | {"topology": network, "router": router})
+        for network in "ab"
+        for router in (found.figures["router"] | {"vcs": vcs} for vcs in range(1, MOST_PANELS + 3))
+    ]
     (group,) = find_curves(many)
     assert group.differ == ("topology", "vcs")
     drawn = panels(group)
     assert list(drawn)[:2] == ["1 VC", "2 VCs"]
     assert len(drawn) == MOST_PANELS
-    assert all([name for _, name in curves] == ["a", "b", "c"] for curves in drawn.values())
-    page = page_of(many)
-    assert "36 of 42 curves are drawn" in page.sections[0].figures[0].caption
-    assert page.sections[0].figures[0].data.total == 2 * 42
-
-
-def test_a_page_needs_nothing_from_anywhere(text, tree):
-    for each in tree.elements:
-        assert "src" not in each
-        assert each["tag"] not in ("link", "iframe", "object", "img", "base")
-    assert all(each["href"].startswith("#") for each in tree.all("a"))
-    style = tree.all("style")[0]["text"]
-    assert "url(" not in style
-    assert "@import" not in style
-    (policy,) = tree.all("meta", **{"http-equiv": "Content-Security-Policy"})
-    assert policy["content"].startswith("default-src 'none';")
-    assert text.count("window.vegaEmbed=") == 1
+    assert all([name for _, name in curves] == ["a", "b"] for curves in drawn.values())
+    figure = curve_figures(group)[0]
+    assert "24 of 28 curves are drawn" in figure.caption
+    assert figure.data.total == 2 * 28
 
 
 def test_the_same_sources_give_the_same_bytes(tmp_path):
-    for name in ("a.html", "b.html"):
-        report([small_results()], tmp_path / name)
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    answer = ANSWERS["simulate, loads"]()
+    pages = [report([answer], tmp_path / name) for name in ("a.html", "b.html")]
+    assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
 def test_hostile_words_stay_words(tmp_path):
     bad = "</script><script>alert(1)</script>"
-    found = record(simulate("mesh:4x4", load=0.1, cycles=300))
+    found = record(nl.simulate("mesh:4x4", load=0.1, cycles=300))
     nodes = found.tables["table"].with_columns(switching=pl.lit(bad))
     hostile = Recorded(
         "simulate", found.figures | {"traffic": bad}, dict(found.tables) | {"table": nodes}
     )
-    several = record(simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
+    several = record(nl.simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
     curve = replace(several, figures=several.figures | {"traffic": bad, "topology": bad})
     path = report([hostile, curve], tmp_path / "bad.html", title=f"<b>{bad}")
     tree = Tree(path.read_text())
-    assert [each.get("type", "") for each in tree.all("script")] == ["application/json"] * 4 + [
-        ""
-    ] * 2
+    kinds = [each.get("type", "") for each in tree.all("script")]
+    assert kinds == ["application/json"] * 4 + [""] * 2
     assert tree.all("h1")[0]["text"] == f"<b>{bad}"
     assert not tree.all("b")
     assert "<script>alert" not in path.read_text()
@@ -329,20 +264,17 @@ def test_hostile_words_stay_words(tmp_path):
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_answer_makes_a_page(name):
-    kept = there_and_back(record(ANSWERS[name]()))
-    page = page_of([kept])
+    page = page_of([there_and_back(record(ANSWERS[name]()))])
     figures = list(figures_on(page.sections))
     assert page.title
     assert figures
     for figure in figures:
         assert figure.title
         assert re.search(r"\d", figure.alternative)
-    tree = Tree(render(page))
-    assert len(tree.all("figure")) == len(figures)
 
 
 def test_a_large_sweep_stays_small(tmp_path):
-    found = record(simulate("torus:8x8", load=0.3, cycles=300))
+    found = record(nl.simulate("torus:8x8", load=0.3, cycles=300))
     points = []
     for place in range(200):
         load, seed = (1 + place // 4) / 100, place % 4
@@ -358,7 +290,7 @@ def test_a_large_sweep_stays_small(tmp_path):
 
 
 def test_pictures_are_of_every_chart_on_white(tmp_path):
-    answer = simulate("mesh:4x4", load=[0.1, 0.3], cycles=300)
+    answer = nl.simulate("mesh:4x4", load=[0.1, 0.3], cycles=300)
     report(answer, tmp_path / "r.html", pictures=tmp_path / "pictures")
     count = len(list(figures_on(page_of([record(answer)]).sections)))
     pictures = sorted((tmp_path / "pictures").iterdir())
@@ -366,22 +298,16 @@ def test_pictures_are_of_every_chart_on_white(tmp_path):
     first, second = pictures[:2]
     assert first.name == "01-packet-latency-by-load-uniform-traffic-on-mesh-4x4.png"
     assert first.read_bytes().startswith(b"\x89PNG")
-    drawn = second.read_text()
-    assert "Packet latency by load: uniform traffic" in drawn
-    assert 'fill="white"' in drawn
-    assert THEMES["light"]["axis"]["titleColor"] in drawn
+    assert 'fill="white"' in second.read_text()
+    assert THEMES["light"]["axis"]["titleColor"] in second.read_text()
 
 
 def test_one_report_of_answers_and_stores(tmp_path):
-    answer = simulate("mesh:4x4", load=0.2, cycles=300, vcs=2)
+    answer = nl.simulate("mesh:4x4", load=0.2, cycles=300, vcs=2)
     path = report([answer, store(), str(store().with_suffix(".sqlite"))], tmp_path / "deep/r.html")
     tree = Tree(path.read_text())
     assert tree.all("h1")[0]["text"] == "Torus or mesh?"
     assert "Simulation: uniform on mesh:4x4" in [each["text"] for each in tree.all("h2")]
-    records = [each.record for each in small_results().answered]
-    once, twice = find_curves(records), find_curves([*records, *records])
-    for curve, same in zip(once[0].simulated, twice[0].simulated, strict=True):
-        assert same.table.equals(curve.table)  # the same run again says nothing new
 
 
 @pytest.mark.parametrize(
@@ -399,84 +325,128 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, results, path, said):
     with pytest.raises(InputError, match=re.escape(said)):
         report(results, path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_pictures_into_a_file_are_refused_before_any_work(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(InputError, match="found a file; expected a folder"):
-        report([], tmp_path / "r.html", pictures=tmp_path / "taken")
-
-
-def command(*words):
-    app = typer.Typer()
-    app.command()(report_command)
-    return CliRunner().invoke(app, [str(word) for word in words])
+        report([], "r.html", pictures="taken")
 
 
 def test_the_command_prints_the_verdict_and_the_path(tmp_path):
     page = tmp_path / "out.html"
-    found = command(store(), "-o", page, "--title", "Wraps")
-    assert found.exit_code == 0, found.output
-    lines = found.output.splitlines()
+    code, out, _ = netloom(f"report {store()} -o {page} --title Wraps")
+    lines = out.splitlines()
+    assert code == 0
     assert lines[0].split()[:2] in (["✓", "Take"], ["!", "For"])
     assert any(line.startswith("  sure    Each load is 3 runs") for line in lines)
-    assert len(lines) < 12
     assert lines[-1] == f"Report: {page}"
     assert page.stat().st_size > 500_000
 
 
-def test_the_command_refuses_a_page_that_cannot_be_written_first(tmp_path):
-    found = command("nowhere.sqlite", "-o", tmp_path / "out.txt")
-    assert isinstance(found.exception, InputError)
-    assert "out.txt: found suffix '.txt'" in str(found.exception)
-
-
-def contrast(one, other):
-    """Contrast of two colours after WCAG 2, section 1.4.3."""
-
-    def luminance(colour):
-        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        parts = [
-            each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
-        ]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize(("theme", "card"), [("light", "#ffffff"), ("dark", "#181c22")])
-def test_colours_of_charts_can_be_read_on_their_background(theme, card):
-    colours = THEMES[theme]
-    for part in ("axis", "legend", "header"):
-        assert contrast(colours[part]["titleColor"], card) >= 4.5
-        assert contrast(colours[part]["labelColor"], card) >= 4.5
-    assert all(contrast(colour, card) >= 3 for colour in COLOURS)
-    assert contrast(DARK_HEAT_COLOURS[-1], "#181c22") > contrast(DARK_HEAT_COLOURS[0], "#181c22")
-
-
-def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
-    section = next(each for each in page.sections if each.title == "Contention analysis")
-    bounds = {
-        each.point.fields["on"]: each.record.tables["table"]["saturation_upper_bound"][0]
-        for each in small_results().answered
-        if each.point.verb == "analyze"
-    }
-    best = max(bounds, key=bounds.get)
-    most = load_share(max(bounds.values()))
-    assert section.verdicts[0].sentence.startswith(f"Take {best}: it carries up to {most} load, ")
-    change = 100 * (max(bounds.values()) / min(bounds.values()) - 1)
-    assert f"{change:.2g}\u00a0% more than " in section.verdicts[0].sentence
-    for row in section.rows:
-        assert [each.title.partition(": ")[0] for each in row] == [*bounds]
-
-
-def test_what_has_no_answer_is_said_before_the_verdict(tmp_path):
+def test_what_has_no_answer_is_said_before_the_verdict(page):
+    assert page.notices == ()
     found = small_results()
-    assert page_of([found]).notices == ()
     refused = Refused(found.answered[0].point, "mesh:4x4: found 16 nodes for 64 tasks")
-    part = replace(found, missing=3, refused=(refused,))
-    (notice,) = page_of([part]).notices
+    of_a_mesh = tuple(each for each in found.answered if each.point.verb == "compile_phases")
+    part = page_of([replace(found, answered=of_a_mesh, missing=3, refused=(refused,))])
+    (notice,) = part.notices
     assert "3 still to be answered, 1 that cannot be asked (mesh:4x4: found 16" in notice
-    text = report([part], tmp_path / "r.html").read_text()
+    text = render(part)
     assert text.index('role="note"') < text.index('id="answer"')
+
+
+@pytest.fixture(scope="module")
+def analyses():
+    return [
+        record(nl.analyze("examples/lammps-64.mtx", on, mapping=mapping, random_mappings=0))
+        for on in ("torus:8x8", "mesh:8x8")
+        for mapping in ("identity", "random")
+    ]
+
+
+def test_the_highest_bound_is_taken_and_compared_with_the_next(analyses):
+    best = best_of(list(zip(varied_in(analyses), analyses, strict=True)))
+    bounds = sorted(Analysis.from_json(each.figures).measure().value for each in analyses)
+    assert best.chosen == ("torus:8x8, rank order",)
+    assert best.verdict.mark == "fine"
+    assert best.verdict.sentence.startswith("Take torus:8x8, rank order: it carries up to 88")
+    change = 100 * (bounds[-1] / bounds[-2] - 1)
+    assert f"{change:.2g}\u00a0% more than mesh:8x8, rank order" in best.verdict.sentence
+    assert len(best.verdict.sentence.split()) <= 30
+
+
+def test_programs_are_no_alternatives_and_equal_figures_no_choice(analyses):
+    ring = record(nl.analyze("ring:64", "torus:8x8", random_mappings=0))
+    assert best_of([({"app": "lammps"}, analyses[0]), ({"app": "ring:64"}, ring)]) is None
+    assert best_of([({"on": "torus:8x8"}, analyses[0])]) is None
+    same = [({"on": "torus:8x8"}, analyses[0]), ({"on": "mesh:8x8"}, analyses[0])]
+    assert best_of(same).verdict.sentence.startswith("No difference: each carries up to 88")
+
+
+def test_a_page_of_mappings_says_first_what_helps_and_has_one_scale_of_bytes(analyses):
+    found = [
+        record(nl.find_mapping("examples/lammps-64.mtx", on, rounds=1))
+        for on in ("torus:8x8", "mesh:8x8")
+    ]
+    page = page_of([*analyses, *found])
+    first, second = (each.sentence for each in page.answer.said)
+    assert first.startswith("Take torus:8x8: it has ")
+    assert second.startswith("torus:8x8: Found: the busiest channel carries ")
+    assert page.answer.tiles[0].value in first
+    drawn = [as_json(figure.spec) for figure in figures_on(page.sections)]
+    drawn = [spec for spec in drawn if "bytes on the channel" in spec]
+    known = [spec for spec in drawn if "delays from* " in spec]
+    assert len(drawn) == len(analyses) + 2 * len(found)
+    assert len(known) == len(analyses)  # color is load over the load that delays
+    for spec in drawn:
+        assert ("one scale for all" in spec) == (spec not in known)
+        assert "23.1\u00a0MB" in spec or spec in known
+
+
+def figure(on):
+    return next(
+        iter(figures_by_part(record(nl.analyze("ring:16", on, random_mappings=0))).values())
+    )
+
+
+@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "dragonfly:2x4x2", "mesh:4x4x2"])
+def test_a_network_s_figure_says_in_words_and_numbers_what_it_shows(on):
+    found = record(nl.analyze("ring:16", on, random_mappings=0))
+    shown = next(iter(figures_by_part(found).values()))
+    assert shown.data.columns[:2] == ("channel", "paths on the channel")
+    assert shown.data.total == topology(on).num_channels
+    loads = found.tables["channels"]["weighted_channel_load"].to_numpy()
+    assert shown.data.rows[0][1] == f"{loads.max():g}"
+    listed = [float(row[1]) for row in shown.data.rows]
+    assert listed == sorted(listed, reverse=True)
+    assert shown.alternative.startswith(f"{shown.title}. paths on the channel from")
+    assert f"{shown.data.total} rows" in shown.alternative
+
+
+@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "torus:18x18"])
+def test_a_narrow_window_has_a_chart_of_its_own_with_the_data_it_lacks(on):
+    shown = figure(on)
+    (wide,), (narrow,) = shown.spec["hconcat"], shown.narrow["hconcat"]
+    assert narrow["width"] <= NARROW < 400 < wide["width"]
+    named = {each.partition('"')[0] for each in as_json(narrow).split('"name":"')[1:]}
+    assert named <= set(shown.spec["datasets"]) | set(shown.narrow["datasets"])
+    assert not set(shown.spec["datasets"]) & set(shown.narrow["datasets"])
+
+
+def test_a_fabric_is_drawn_with_what_changes_though_its_file_is_elsewhere(tmp_path):
+    copy("examples/my-cluster.txt", tmp_path)
+    asked = tmp_path / "tables.toml"
+    asked.write_text(
+        '[route]\non = "graph:my-cluster.txt"\nfailed_channels = "leaf0-spine1"\nsamples = 9\n'
+    )
+    run(asked, workers=1)
+    results = load_results(asked)
+    page = page_of([results])
+    titles = [figure.title for figure in figures_on(page.sections)]
+    change = re.compile(r".* carries .* (less|more) \(.* → .*\), the largest change")
+    assert any(map(change.fullmatch, titles)), titles
+    figures = results.answered[0].record.figures
+    before, after = figures["before"]["all_to_all"]["max"], figures["all_to_all"]["max"]
+    assert before != after
+    assert f"{before:,.0f} → {after:,.0f}" in [each.value for each in page.answer.tiles]
+    text = render(page)
+    assert "netloom explore tables.toml -o tables-network.html" in text
+    assert '<a href="#explore">Look at the network</a>' in text
