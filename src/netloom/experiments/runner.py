@@ -80,6 +80,7 @@ def run(
         cluster's scheduler is lost for good. What is finished is kept.
     """
     experiment = file if isinstance(file, Experiment) else read_experiment(file)
+    worker_count(workers)  # refused before there is a store
     with Store(store_of(experiment.path, store), create=True) as opened:
         kept = opened.register(experiment)
         known = opened.outcomes(experiment.key)

@@ -306,6 +306,9 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
     except ValidationError as error:
         # a name that is wrong is why another is missing
         first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        said = first.get("ctx", {}).get("error")
+        if isinstance(said, InputError):  # of the question itself: about several fields
+            raise said from None
         field = str(first["loc"][0]) if first["loc"] else kind.__name__
         if first["type"] == "extra_forbidden":
             raise InputError(field, "no such field", ", ".join(kind.model_fields)) from None
