@@ -29,7 +29,7 @@ def test_panels_have_the_model_and_simulated_points(small):
         for flits in (16, 32):
             series = plot.table.filter(series=f"M = {flits}")
             model = series.filter(whose=MODELLED)
-            limit = exhibits.solved(8, flits, 3, fraction).saturation_rate
+            limit = exhibits.saturation_rate((8, flits, 3, fraction))
             assert model["x"].max() == pytest.approx(0.99 * limit)
             assert model["y"].is_sorted()
             # M + d with nothing in the way
