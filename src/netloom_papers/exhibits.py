@@ -120,6 +120,20 @@ class Grid(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per cell: its ``row`` and ``column``, and both numbers."""
+        import polars as pl
+
+        cells = [
+            {"row": label, "column": column, **cell._asdict()}
+            for label, row in self.rows
+            for column, cell in zip(self.columns[1:], row, strict=True)
+            if cell is not None
+        ]
+        schema = {"printed": pl.Float64, "computed": pl.Float64, "within": pl.Boolean}
+        return pl.DataFrame(cells, schema_overrides=schema, infer_schema_length=None)
+
     def told(self) -> list[list[tuple[str, str, bool]]]:
         """Return what each column says: printed, computed, and whether these do not agree.
 
