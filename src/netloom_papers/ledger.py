@@ -27,9 +27,10 @@ from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.questions.answers import Verdict
 from netloom.simulation.steady import batch_interval
-from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, exhibit_chart
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
 
@@ -585,6 +586,11 @@ class Picture:
         if self.rows:
             return replace(Validation(self.rows).verdict, of=of)
         return Verdict("unknown", self.sentence, of)
+
+    def chart(self) -> alt.VConcatChart:
+        """Return its panels drawn."""
+        title = f"{self.name}: {self.line}"
+        return exhibit_chart(title, self.panels, [self.sentence], self.remarks)
 
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""

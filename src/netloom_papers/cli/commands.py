@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option, Typer
 
 from netloom.base.errors import InputError
 from netloom.cli.commands import HelpedCommand, HelpedGroup
@@ -21,22 +21,18 @@ from netloom.cli.edge import (
     print_json,
 )
 
-Paper = Annotated[str, typer.Argument(help="Paper, such as chittor (default: all).")]
+Paper = Annotated[str, Argument(help="Paper, such as chittor (default: all).")]
 Reference = Annotated[
-    Path | None,
-    typer.Option(help="Table of another simulator's results, for validate router."),
+    Path | None, Option(help="Table of another simulator's results, for validate router.")
 ]
-Figures = Annotated[
-    Path | None,
-    typer.Option(help="Folder for the paper's figures, recomputed."),
-]
+Figures = Annotated[Path | None, Option(help="Folder for the paper's figures, recomputed.")]
 Rows = Annotated[
     Path | None,
-    typer.Option("--csv", help="Table of all rows (.csv or .parquet).", rich_help_panel=FILES),
+    Option("--csv", help="Table of all rows (.csv or .parquet).", rich_help_panel=FILES),
 ]
 Markdown = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="Page (.md): rates by kind, counts by table, and all rows outside.",
         rich_help_panel=FILES,
     ),
@@ -87,7 +83,7 @@ def validate(
             writers.append(partial(_write_figures, paper, figures))
         _tell(result, show_validation, writers, as_json=as_json)
     if result.failures:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _tell(
@@ -119,24 +115,16 @@ def _write_page(result: Any, path: Path) -> str:
 
 def _write_figures(paper: str, folder: Path) -> str:
     """Draw the figures of a paper."""
+    from netloom.report import save_chart
     from netloom_papers.ledger import picture, pictures
 
     names = [name for name in pictures() if name.startswith(f"{paper}/fig-")]
     for name in names:
-        _draw_picture(picture(name), folder / f"{name.partition('/')[2]}.svg")
+        save_chart(picture(name).chart(), folder / f"{name.partition('/')[2]}.svg")
     return f"Figures: {len(names)} in {folder}"
 
 
-def _draw_picture(made: Any, path: Path) -> Path:
-    """Draw a table or figure that was recomputed."""
-    from netloom.report import save_chart
-    from netloom_papers.exhibits import exhibit_chart
-
-    title = f"{made.name}: {made.line}"
-    return save_chart(exhibit_chart(title, made.panels, [made.sentence], made.remarks), path)
-
-
-study = typer.Typer(
+study = Typer(
     cls=HelpedGroup,
     help="Recompute a table or figure of a paper, or see how far netloom's models can be trusted.",
     rich_markup_mode="rich",
@@ -144,7 +132,7 @@ study = typer.Typer(
 
 Csv = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="Table of all numbers (.csv or .parquet). The study model-accuracy keeps its "
         "simulations in a .jsonl beside it, and continues from there.",
         rich_help_panel=FILES,
@@ -152,7 +140,7 @@ Csv = Annotated[
 ]
 Plot = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="Picture (.svg, .png, .pdf or .html), or a folder for it (default: "
         "out/PAPER-ITEM.svg). For other studies, a folder for all figures.",
         rich_help_panel=FILES,
@@ -182,12 +170,9 @@ def list_studies(as_json: AsJson = False) -> None:
     epilog="Example: netloom study run chittor/fig-5.12 --quick",
 )
 def run_study(
-    name: Annotated[
-        str, typer.Argument(help="PAPER/ITEM, or another study (see netloom study list).")
-    ],
+    name: Annotated[str, Argument(help="PAPER/ITEM, or another study (see netloom study list).")],
     quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Compute only a part, for half a minute."),
+        bool, Option("--quick", help="Compute only a part, for half a minute.")
     ] = False,
     csv: Csv = None,
     plot: Plot = None,
@@ -200,40 +185,41 @@ def run_study(
     ends a table or figure without an answer. Model-accuracy keeps what is done.
     """
     from netloom.drawing.save import FORMATS, check_picture, check_table
+    from netloom.report import save_chart
     from netloom_papers.cli.show_study import show_picture, show_study
     from netloom_papers.ledger import picture
     from netloom_papers.studies.running import STUDIES, run_study as run
 
     if csv is not None:
         check_table(csv)
-    study, path = STUDIES.get(name), plot or Path("out")
-    if study is None and path.suffix not in FORMATS:
-        path /= f"{name.replace('/', '-')}.svg"
-    if study is not None and plot is not None and not study.drawn:
-        drawn = [each for each, study in STUDIES.items() if study.drawn]
-        raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(drawn)}")
-    if study is None or plot is not None:
-        check_picture(path if study is None else path / "figure.svg")
-    with compilation_announced():
-        if study is None:
-            try:
-                result: Any = picture(name, quick=quick)
-            except KeyboardInterrupt:
-                sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
-                raise typer.Exit(INTERRUPTED) from None
-        else:
-            result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    writers = _table_written(result, csv)
-    if study is None:
-        writers.append(lambda: f"Picture: {_draw_picture(result, path)}")
-        _tell(result, show_picture, writers, as_json=as_json, picture=str(path))
+    if name not in STUDIES:
+        path = plot or Path("out")
+        if path.suffix not in FORMATS:
+            path /= f"{name.replace('/', '-')}.svg"
+        check_picture(path)
+        try:
+            with compilation_announced():
+                drawn = picture(name, quick=quick)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
+            raise Exit(INTERRUPTED) from None
+        writers = _table_written(drawn, csv)
+        writers.append(lambda: f"Picture: {save_chart(drawn.chart(), path)}")
+        _tell(drawn, show_picture, writers, as_json=as_json, picture=str(path))
         return
-    writers.append(lambda: f"Simulated cases: {result.kept}")
     if plot is not None:
-        writers.append(partial(_write_study_figures, result, path))
+        if not STUDIES[name].drawn:
+            those = [each for each, study in STUDIES.items() if study.drawn]
+            raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(those)}")
+        check_picture(plot / "figure.svg")
+    with compilation_announced():
+        result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
+    writers = [*_table_written(result, csv), lambda: f"Simulated cases: {result.kept}"]
+    if plot is not None:
+        writers.append(partial(_write_study_figures, result, plot))
     _tell(result, show_study, writers, as_json=as_json)
     if result.interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise Exit(INTERRUPTED)
 
 
 def _write_study_figures(result: Any, folder: Path) -> str:
