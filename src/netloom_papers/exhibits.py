@@ -189,24 +189,17 @@ def plot(title: str, axes: tuple[str, str], curves: Iterable[pl.DataFrame], **ho
     return Plot(title, *axes, pl.concat(list(curves), how="diagonal_relaxed"), **how)
 
 
-def averaged(
-    series: str, table: pl.DataFrame, y: str, *, x: str = "applied", percent: bool = True
-) -> pl.DataFrame:
+def averaged(series: str, table: pl.DataFrame, y: str, *, x: str = "applied") -> pl.DataFrame:
     """Return the curve of the means of a table's runs, with their 95 % confidence intervals.
 
-    ``percent`` is whether ``x`` is a share, to be shown in per cent.
+    ``x`` is a share, shown in per cent.
     """
     xs = np.unique(table[x].to_numpy())
-    found = []
-    for value in xs:
-        samples = table.filter(table[x] == value)[y].to_numpy()
-        mean, half = batch_interval(samples, np.ones(len(samples)))
-        found.append((mean, 0.0 if len(samples) < 2 else half))
-    means, halves = np.array(found).T
-    at = 100 * xs if percent else xs
-    if (table.group_by(x).len()["len"] < 2).any():
-        return curve(series, at, means)
-    return curve(series, at, means, low=means - halves, high=means + halves)
+    runs = [table.filter(table[x] == each)[y].to_numpy() for each in xs]
+    means, halves = np.transpose([batch_interval(some, np.ones(len(some))) for some in runs])
+    several = min(map(len, runs)) > 1
+    ends = {"low": means - halves, "high": means + halves} if several else {}
+    return curve(series, 100 * xs, means, **ends)
 
 
 def grid(
@@ -495,10 +488,6 @@ def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
 # -- curves by size -------------------------------------------------------------------------------
 
 
-MOST_SIZES = 6
-"""Sizes of which each has a tick, at most."""
-
-
 def by_nodes(
     table: pl.DataFrame,
     field: str,
@@ -513,11 +502,8 @@ def by_nodes(
     Of few sizes the ticks are these. Ratios are by decades if they, and others that are to be
     ``also`` on the axis, span more than one.
     """
-    sizes = sorted(set(table["nodes"].to_list()))
-    x = axis("nodes", "nodes", sizes, log=True)
-    near = any(1.7 * before > after for before, after in pairwise(sizes))
-    if not near and len(sizes) <= MOST_SIZES:
-        x = replace(x, marks=tuple(sizes))
+    sizes = table["nodes"].to_list()
+    x = replace(axis("nodes", "nodes", sizes, log=True), marks=_few_marks(sizes))
     values = [*also, *table[field].to_list()]
     y = axis(field, title, values, log=max(values) > 10 * min(values), whole=False)
     where = empty_panel(x, y, looks, WIDTH, HEIGHT)

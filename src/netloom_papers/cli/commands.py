@@ -26,16 +26,15 @@ Reference = Annotated[
     Path | None, Option(help="Table of another simulator's results, for validate router.")
 ]
 Figures = Annotated[Path | None, Option(help="Folder for the paper's figures, recomputed.")]
-Rows = Annotated[
-    Path | None,
-    Option("--csv", help="Table of all rows (.csv or .parquet).", rich_help_panel=FILES),
-]
+
+
+def _file(said: str, *flags: str) -> Any:
+    return Option(*flags, help=said, rich_help_panel=FILES)
+
+
+Rows = Annotated[Path | None, _file("Table of all rows (.csv or .parquet).", "--csv")]
 Markdown = Annotated[
-    Path | None,
-    Option(
-        help="Page (.md): rates by kind, counts by table, and all rows outside.",
-        rich_help_panel=FILES,
-    ),
+    Path | None, _file("Page (.md): rates by kind, counts by table, and all rows outside.")
 ]
 
 
@@ -132,18 +131,16 @@ study = Typer(
 
 Csv = Annotated[
     Path | None,
-    Option(
-        help="Table of all numbers (.csv or .parquet). The study model-accuracy keeps its "
-        "simulations in a .jsonl beside it, and continues from there.",
-        rich_help_panel=FILES,
+    _file(
+        "Table of all numbers (.csv or .parquet). The study model-accuracy keeps its simulations "
+        "in a .jsonl beside it, and continues from there."
     ),
 ]
 Plot = Annotated[
     Path | None,
-    Option(
-        help="Picture (.svg, .png, .pdf or .html), or a folder for it (default: "
-        "out/PAPER-ITEM.svg). For other studies, a folder for all figures.",
-        rich_help_panel=FILES,
+    _file(
+        "Picture (.svg, .png, .pdf or .html), or a folder for it (default: out/PAPER-ITEM.svg). "
+        "For other studies, a folder for all figures."
     ),
 ]
 
