@@ -151,14 +151,13 @@ def list_studies(as_json: AsJson = False) -> None:
     from netloom_papers.ledger import pictures
     from netloom_papers.studies.running import STUDIES
 
-    of_papers = list(pictures().items())
-    others = [(name, each.line) for name, each in STUDIES.items()]
+    studies = {**pictures(), **{name: each.line for name, each in STUDIES.items()}}
     if as_json:
-        print_json([{"name": name, "line": line} for name, line in (*of_papers, *others)])
+        print_json([{"name": name, "line": line} for name, line in studies.items()])
         return
     from netloom_papers.cli.show_study import show_studies
 
-    show_studies(of_papers, others)
+    show_studies(studies)
 
 
 @study.command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
@@ -25,15 +25,12 @@ FEW, MANY = 6, 14
 """Series and places of which all points of a plot are shown. Of more the least and the most."""
 
 
-def show_studies(exhibits: Iterable[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
+def show_studies(studies: Mapping[str, str]) -> None:
     """Print names and lines, one study a line: those of papers, and the others."""
-    exhibits = list(exhibits)
-    width = max(len(name) for name, _ in (*exhibits, *others))
-    lines: list[Text] = []
-    papers = groupby(exhibits, lambda each: each[0].partition("/")[0])
-    for head, some in (*((paper, list(some)) for paper, some in papers), ("other studies", others)):
-        lines += [Text(head, "bold"), *(Text(f"{name:{width}}  {line}") for name, line in some)]
-    show_lines(lines, console())
+    screen, width = console(), max(map(len, studies))
+    for head, some in groupby(studies, lambda name: name.rpartition("/")[0] or "other studies"):
+        show_lines([Text(head, "bold")], screen)
+        show_lines((f"{name:{width}}  {studies[name]}" for name in some), screen)
 
 
 def _show(verdict: Verdict, lines: Iterable[str | Text]) -> None:

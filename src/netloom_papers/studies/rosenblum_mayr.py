@@ -19,7 +19,7 @@ combine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import count, islice, product
 from math import inf
@@ -42,7 +42,17 @@ from netloom_papers.combining.hot_spots import (
     tree_saturation,
 )
 from netloom_papers.exhibits import Cell, curve, grid, plot
-from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, in_order, published
+from netloom_papers.ledger import (
+    Against,
+    Drawn,
+    Found,
+    Item,
+    Known,
+    Made,
+    grouped,
+    in_order,
+    published,
+)
 from netloom_papers.questions.critical_queue import find_critical_queue
 from netloom_papers.studies.running import run_side_by_side
 
@@ -86,8 +96,6 @@ BATCH = 64
 
 SPACINGS = published(PAPER)["spacings"]
 
-UNSPACED: Mapping[str, int] = {}
-
 MIDDLE = slice(3, 6)
 """Levels of the requests behind stages 2 to 4."""
 
@@ -109,6 +117,10 @@ class System:
         printed.
     queue
         Packets that each queue and each wait pool holds. None: any number.
+    wait
+        Whether a processing element waits for an answer before it asks again.
+    apart
+        How far hot spots are from each other. At random if empty.
     """
 
     pes: int
@@ -117,19 +129,19 @@ class System:
     assign: float
     rate: float
     queue: int | None
+    wait: bool = False
+    apart: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def family(self) -> Family:
         """What all systems with the same placements share."""
         return self.pes, self.hot_spots, self.per_pe, self.assign
 
-    def traffic(
-        self, placement: int, *, wait: bool = False, apart: Mapping[str, int] = UNSPACED
-    ) -> HotSpotTraffic:
-        """Return the requests: hot spots and their assignment by a seed, at random or spaced."""
-        hot = place_hot_spots(self.pes, self.hot_spots, seed=placement, **apart)
+    def traffic(self, placement: int) -> HotSpotTraffic:
+        """Return the requests: hot spots and their assignment by a seed."""
+        hot = place_hot_spots(self.pes, self.hot_spots, seed=placement, **self.apart)
         assigned = assign_hot_spots(self.pes, hot, self.per_pe, self.assign, seed=placement)
-        return HotSpotTraffic(hot, assigned, self.rate, wait=wait)
+        return HotSpotTraffic(hot, assigned, self.rate, wait=self.wait)
 
     def run(
         self, traffic: HotSpotTraffic, seed: int, *, steps: int = STEPS, **options: Any
@@ -138,15 +150,13 @@ class System:
         network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
         return run_combining(network, traffic, steps, seed=seed)
 
-    def of_seed(
-        self, seed: int, *, wait: bool = False, apart: Mapping[str, int] = UNSPACED, **more: Any
-    ) -> CombiningRun:
+    def of_seed(self, seed: int, **options: Any) -> CombiningRun:
         """Simulate the system with hot spots and requests of one seed."""
-        return self.run(self.traffic(seed, wait=wait, apart=apart), seed, **more)
+        return self.run(self.traffic(seed), seed, **options)
 
 
-def systems(pes: int) -> dict[str, System]:
-    """Return the systems of a size by name.
+def systems(pes: int, *, wait: bool = False) -> dict[str, System]:
+    """Return the systems of a size by name, whose elements ``wait`` or do not.
 
     Examples
     --------
@@ -154,7 +164,7 @@ def systems(pes: int) -> dict[str, System]:
     (16, 2, 1, 0.95)
     """
     lines = published(PAPER)["systems"][f"{pes}"]
-    return {name: System(pes, **line) for name, line in lines.items()}
+    return {name: System(pes, **line, wait=wait) for name, line in lines.items()}
 
 
 # Tables.
@@ -177,8 +187,8 @@ def _draw_systems(table: str, pes: int, made: Made) -> Drawn:
 
 def _all_seeds(pes: int, wait: bool, known: Known) -> Found:
     """Return each printed number: it should lie between the least and the most of all seeds."""
-    lines, by_name, seeds = known["rows"], systems(pes), range(1, known["seeds"] + 1)
-    cases = [(by_name[name], seed, wait) for name, seed in product(lines, seeds)]
+    lines, by_name, seeds = known["rows"], systems(pes, wait=wait), range(1, known["seeds"] + 1)
+    cases = [(by_name[name], seed) for name, seed in product(lines, seeds)]
     runs = _simulate(cases, known["item"]).reshape(len(lines), len(seeds), len(COLUMNS))
     for (name, printed), samples in zip(lines.items(), runs, strict=True):
         mean, least, most = samples.mean(axis=0), samples.min(axis=0), samples.max(axis=0)
@@ -199,10 +209,11 @@ def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
     many = known["placements"]
     if not many:
         return
-    lines, by_name, first = published(PAPER)["items"][table]["rows"], systems(pes), anchors(pes)
+    lines, first = published(PAPER)["items"][table]["rows"], anchors(pes)
+    by_name = systems(pes, wait=wait)
     seeds = {family: alike(pes, name, (many, many)) for family, name in first.items()}
     cases = [
-        (by_name[name], seed, wait)
+        (by_name[name], seed)
         for name in lines
         for some in seeds[by_name[name].family]
         for seed in some
@@ -220,18 +231,13 @@ def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
 
 
 def _draw_performance(table: str, what: str, made: Made) -> Drawn:
-    titles = {
-        False: f"Table {table}: performance of {what} policy, 40 seeds",
-        True: "The same, placements alike",
-    }
-    for are_alike, title in titles.items():
+    titles = f"Table {table}: performance of {what} policy, 40 seeds", "The same, placements alike"
+    for title, rows in zip(titles, grouped(made.rows, "item").values(), strict=False):
         cells = {}
-        for row in made.rows:
-            if row.item.endswith("alike") == are_alike:
-                name, seed, column = row.quantity.partition(" (")[0].split(", ")
-                cells[f"{name}, {seed}", column] = row.cell
-        if cells:
-            yield grid(title, cells)
+        for row in rows:
+            name, seed, column = row.quantity.partition(" (")[0].split(", ")
+            cells[f"{name}, {seed}", column] = row.cell
+        yield grid(title, cells)
 
 
 def anchors(pes: int) -> dict[Family, str]:
@@ -239,10 +245,8 @@ def anchors(pes: int) -> dict[Family, str]:
 
     Its columns ``ANCHORS`` tell of a placement.
     """
-    by_name, first = systems(pes), dict[Family, str]()
-    for name in published(PAPER)["items"][NO_WAIT[pes]]["rows"]:
-        first.setdefault(by_name[name].family, name)
-    return first
+    by_name, rows = systems(pes), published(PAPER)["items"][NO_WAIT[pes]]["rows"]
+    return {by_name[name].family: name for name in reversed(rows)}  # the first of some stays
 
 
 @cache
@@ -289,14 +293,14 @@ def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
     return found
 
 
-def _simulate(cases: Sequence[tuple[System, int, bool]], what: str) -> Floats:
+def _simulate(cases: Sequence[tuple[System, int]], what: str) -> Floats:
     """Return the numbers of the tables for each case: float64[cases, columns].
 
-    A case is a system, the seed of its placement and requests, and whether elements wait.
+    A case is a system, and the seed of its placement and requests.
     """
 
-    def one(system: System, seed: int, wait: bool) -> tuple[float, ...]:
-        run = system.of_seed(seed, wait=wait)
+    def one(system: System, seed: int) -> tuple[float, ...]:
+        run = system.of_seed(seed)
         steps = run.requests_per_pe, run.steps_mean, run.steps_max
         queues = run.mean_queue, float(run.queue_max.max())
         return *steps, *queues, run.mean_wait, float(run.wait_max.max())
@@ -315,13 +319,13 @@ def _draw_stages(number: int, made: Made) -> Drawn:
     """
     (of,) = made.known.get("rows of", [""])
     runs = _runs(of)
-    field, towards, start = PARTS[(number - 1) % len(PARTS)]
+    part, towards, start = PARTS[(number - 1) % len(PARTS)]
     stages = len(next(iter(runs.values()))[0].wait_mean)
     names = ["PEs", *map(str, range(stages)), "MMs"][start + 1 :]
     curves = []
     for series, some in runs.items():
-        lengths = np.mean([getattr(run, field) for run in some], axis=0)
-        if field == "queue_mean":  # the elements and towards the modules, then these and back
+        lengths = np.mean([getattr(run, part) for run in some], axis=0)
+        if part == "queue_mean":  # the elements and towards the modules, then these and back
             half = stages + 1
             lengths = lengths[:half] if towards else lengths[half:][::-1]
         length = min(len(names), len(lengths))
@@ -378,7 +382,7 @@ def spacing(
     """Return the runs of each spacing and queue size, one per seed."""
     normal, cases = systems(512)["Normal"], list(product(SPACINGS, queues))
     asked = [
-        partial(replace(normal, queue=queue).of_seed, seed, apart=SPACINGS[name], digits=digits)
+        partial(replace(normal, queue=queue, apart=SPACINGS[name]).of_seed, seed, digits=digits)
         for (name, queue), seed in product(cases, range(1, seeds + 1))
     ]
     runs = run_side_by_side(asked, f"spacing, {digits}")
@@ -431,9 +435,8 @@ def _backward(known: Known) -> Found:
 
 def _waiting(known: Known) -> Found:
     """Requests of an element that waits for each: one in 2 K + 1 + 1 / G steps."""
-    one = System(16, 1, 1, 1.0, 0.15, None)
-    steps = known["steps"]
-    runs = _over_seeds(one, known["seeds"], "one hot spot, wait", wait=True, steps=steps)
+    one = System(16, 1, 1, 1.0, 0.15, None, wait=True)
+    runs = _over_seeds(one, known["seeds"], "one hot spot, wait", steps=known["steps"])
     found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
     return in_order(known, [found, found])  # beside the table, and beside the cycle
 
@@ -459,14 +462,14 @@ def _closed_form(known: Known) -> Found:
             *(f"reply queues behind stage {stage}" for stage in reversed(range(stages))),
         ]
         pools = [f"wait pools of stage {stage}" for stage in range(stages)]
-        for field, names in (("queue_mean", levels), ("wait_mean", pools)):
-            found = np.transpose([getattr(run, field) for run in runs])
-            for name, value, samples in zip(names, getattr(exact, field), found, strict=True):
+        for part, names in (("queue_mean", levels), ("wait_mean", pools)):
+            found = np.transpose([getattr(run, part) for run in runs])
+            for name, value, samples in zip(names, getattr(exact, part), found, strict=True):
                 error = 3 * samples.std(ddof=1) / len(samples) ** 0.5
                 room = max(known["within"] * value, error)
                 yield f"{name}, K = {stages}", Against(value, samples.mean(), room)
-        for name, field in (("least", "steps_min"), ("most", "steps_max")):
-            spent = np.mean([getattr(run, field) for run in runs])
+        for name, part in (("least", "steps_min"), ("most", "steps_max")):
+            spent = np.mean([getattr(run, part) for run in runs])
             yield f"{name} steps, K = {stages}", Against(2 * stages + 2, spent, 0.0)
 
 
