@@ -131,8 +131,8 @@ class Grid(NamedTuple):
             for column, cell in zip(self.columns[1:], row, strict=True)
             if cell is not None
         ]
-        schema = {"printed": pl.Float64, "computed": pl.Float64, "within": pl.Boolean}
-        return pl.DataFrame(cells, schema_overrides=schema, infer_schema_length=None)
+        numbers = {"printed": pl.Float64, "computed": pl.Float64, "within": pl.Boolean}
+        return pl.DataFrame(cells, schema={"row": pl.String, "column": pl.String, **numbers})
 
     def told(self) -> list[list[tuple[str, str, bool]]]:
         """Return what each column says: printed, computed, and whether these do not agree.
@@ -336,8 +336,7 @@ def exhibit_chart(
     said = [*words]
     if len(seen) > 1:
         said.append(" ".join(look.said for whose, look in LOOKS.items() if whose in seen))
-    columns = [told for each in tables for told in each.told()]
-    if any(printed for told in columns for printed, _, _ in told):
+    if any(each.table["printed"].count() for each in tables):
         said.append(MEANING)
     whole = alt.vconcat(*beside, spacing=26).resolve_scale(**apart)
     return framed([whole], title, [*said, *remarks])

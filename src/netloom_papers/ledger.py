@@ -224,16 +224,14 @@ def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
     Inputs have rows only.
     """
-    rows = list(rows)
-    lines = []
-    for kind in KINDS:
-        of_kind = [row for row in rows if row.kind == kind]
-        line: dict[str, Any] = {"kind": kind, "rows": len(of_kind)}
+    by_kind, lines = grouped(rows, "kind"), []
+    for kind in (each for each in KINDS if each in by_kind):
+        some = by_kind[kind]
+        line: dict[str, Any] = {"kind": kind, "rows": len(some)}
         if kind != "input":
-            line |= count(of_kind, kind)._asdict()
-            line["by_tolerance"] = {name: count(of_kind, kind, name)._asdict() for name in CLASSES}
-        if of_kind:
-            lines.append(line)
+            line |= count(some, kind)._asdict()
+            line["by_tolerance"] = {name: count(some, kind, name)._asdict() for name in CLASSES}
+        lines.append(line)
     return lines
 
 
@@ -245,14 +243,13 @@ def rates_told(rows: Iterable[Row]) -> list[list[str]]:
     """Return the same in words, as people read it."""
     told = []
     for line in rates(rows):
-        cells = [line["kind"], f"{line['rows']}", *[""] * (len(RATES) - 2)]
+        cells = [line["kind"], f"{line['rows']}"]
         if line["kind"] != "input":
             found = Count(line["numbers"], line["reproduced"])
-            cells[2:5] = f"{found.numbers}", f"{found.reproduced}", f"{found.percent:.1f} %"
-            for place, each in enumerate(line["by_tolerance"].values(), 5):
-                if each["numbers"]:
-                    cells[place] = f"{each['reproduced']}/{each['numbers']}"
-        told.append(cells)
+            cells += [f"{found.numbers}", f"{found.reproduced}", f"{found.percent:.1f} %"]
+            for each in line["by_tolerance"].values():
+                cells.append(f"{each['reproduced']}/{each['numbers']}" * bool(each["numbers"]))
+        told.append(cells + [""] * (len(RATES) - len(cells)))
     return told
 
 

@@ -1,7 +1,7 @@
 """``netloom validate`` and ``netloom study``: papers recomputed, and what models can be trusted."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -71,7 +71,7 @@ def validate(
             raise InputError("figures", found, f"those of {', '.join(papers)}")
         check_picture(figures / "figure.svg")
     with compilation_announced():
-        from netloom_papers.cli.show_study import show_validation
+        from netloom_papers.cli.show_study import of_validation
         from netloom_papers.studies import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
@@ -80,20 +80,22 @@ def validate(
             writers.append(partial(_write_page, result, markdown))
         if figures is not None:
             writers.append(partial(_write_figures, paper, figures))
-        _tell(result, show_validation, writers, as_json=as_json)
+        _tell(result, of_validation(result), writers, as_json=as_json)
     if result.failures:
         raise Exit(1)
 
 
 def _tell(
-    result: Any, show: Callable[[Any], None], writers: list[Writer], *, as_json: bool, **more: str
+    result: Any, lines: Iterable[Any], writers: list[Writer], *, as_json: bool, **more: str
 ) -> None:
-    """Show a result, or print its JSON with ``more``, and write its files."""
+    """Show a result by its lines, or print its JSON with ``more``, and write its files."""
+    from netloom_papers.cli.show_study import show
+
     with files_written(writers, quiet=as_json):
         if as_json:
             print_json(result.to_dict() | more)
         else:
-            show(result)
+            show(result.verdict, lines)
 
 
 def _table_written(result: Any, path: Path | None) -> list[Writer]:
@@ -182,7 +184,7 @@ def run_study(
     """
     from netloom.drawing.save import FORMATS, check_picture, check_table
     from netloom.report import save_chart
-    from netloom_papers.cli.show_study import show_picture, show_study
+    from netloom_papers.cli.show_study import of_picture, of_study
     from netloom_papers.ledger import picture
     from netloom_papers.studies.running import STUDIES, run_study as run
 
@@ -201,7 +203,7 @@ def run_study(
             raise Exit(INTERRUPTED) from None
         writers = _table_written(drawn, csv)
         writers.append(lambda: f"Picture: {save_chart(drawn.chart(), path)}")
-        _tell(drawn, show_picture, writers, as_json=as_json, picture=str(path))
+        _tell(drawn, of_picture(drawn), writers, as_json=as_json, picture=str(path))
         return
     if plot is not None:
         if not STUDIES[name].drawn:
@@ -213,7 +215,7 @@ def run_study(
     writers = [*_table_written(result, csv), lambda: f"Simulated cases: {result.kept}"]
     if plot is not None:
         writers.append(partial(_write_study_figures, result, plot))
-    _tell(result, show_study, writers, as_json=as_json)
+    _tell(result, of_study(result), writers, as_json=as_json)
     if result.interrupted:
         raise Exit(INTERRUPTED)
 

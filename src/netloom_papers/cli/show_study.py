@@ -33,7 +33,7 @@ def show_studies(studies: Mapping[str, str]) -> None:
         show_lines((f"{name:{width}}  {studies[name]}" for name in some), screen)
 
 
-def _show(verdict: Verdict, lines: Iterable[str | Text]) -> None:
+def show(verdict: Verdict, lines: Iterable[str | Text]) -> None:
     """Print a verdict, what it rests on, and its sentence again."""
     screen = console()
     show_verdict(screen, verdict)
@@ -52,12 +52,8 @@ def _table(
     return columns_drawn(list(columns), WIDEST)
 
 
-def show_picture(result: Picture) -> None:
-    """Print a table or figure: printed numbers, computed beside them, and what is outside."""
-    _show(result.verdict, _of_picture(result))
-
-
-def _of_picture(result: Picture) -> Lines:
+def of_picture(result: Picture) -> Lines:
+    """Yield a table or figure: printed numbers, computed beside them, and what is outside."""
     if result.rows:
         yield "Printed, then computed. ✗: outside its tolerance."
     for panel in result.panels:
@@ -133,17 +129,11 @@ def point_by_point(plot: Plot) -> Grid:
     return grid(plot.title, cells, heads, plot.x)
 
 
-def show_study(result: StudyResult) -> None:
-    """Print the tables of a study, the goals, and what they come to."""
-    _show(result.verdict, _of_study(result))
-    if result.interrupted:
-        said = "• interrupted: what was finished by then. The same command goes on from here."
-        show_lines([said], console())
-
-
-def _of_study(result: StudyResult) -> Lines:
+def of_study(result: StudyResult) -> Lines:
+    """Yield the tables of a study, the goals, and what they come to."""
     for section in result.sections:
-        yield from ("", Text(section.title, "bold"), *_table(section.columns, section.rows))
+        yield from ("", Text(section.title, "bold"))
+        yield from _table(section.columns, section.rows)
         yield from (Text(remark, "dim") for remark in section.remarks)
     heads = ("goal", "at most", "found", "", "worst at")
     goals = []
@@ -151,14 +141,12 @@ def _of_study(result: StudyResult) -> Lines:
         limit, found = (f"{number(each)} {goal.unit}" for each in (goal.limit, goal.found))
         goals.append((goal.what, limit, found, "✓" if goal.met else "✗ missed", goal.where))
     yield from ("", *_table(heads, goals, words=("", "worst at")), "")
+    if result.interrupted:
+        yield "• interrupted: what was finished by then. The same command goes on from here."
 
 
-def show_validation(result: Validation) -> None:
-    """Print what is reproduced, every row beside the computed value, reasons, rates by kind."""
-    _show(result.verdict, _of_validation(result))
-
-
-def _of_validation(result: Validation) -> Lines:
+def of_validation(result: Validation) -> Lines:
+    """Yield what is reproduced: every row beside the computed value, reasons, rates by kind."""
     rows = []
     for row in result.rows:
         outside = row.cause or ("known" if row.reason else "")

@@ -300,20 +300,20 @@ def _limit(known: Known) -> Found:
     yield "limit of T_h, p = 2 (cycles; c is from the printed s)", limit
     nodes = float(known["nodes"])
     for grain in (1, 10):
-        reached = float(_at_random(nodes, 2, grain).per_hop_latency) / limit
+        reached = float(_at_random(nodes, grain).per_hop_latency) / limit
         yield f"T_h over its limit, {nodes:g} processors, grain x {grain}", reached
 
 
 def _figure_6(known: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
-    share = _at_random(nodes, 2).per_hop_latency / per_hop_limit(*alewife(2))
+    share = _at_random(nodes).per_hop_latency / per_hop_limit(*alewife(2))
     return in_order(known, [np.interp(0.8, share, nodes)])
 
 
 def _draw_figure_6(_: Made) -> Drawn:
     grains = {"the application of section 3": 1, "ten times the grain": 10}
     curves = [
-        curve(name, NODES, _at_random(NODES, 2, grain).per_hop_latency)
+        curve(name, NODES, _at_random(NODES, grain).per_hop_latency)
         for name, grain in grains.items()
     ]
     curves.append(curve("limit, equation 16", [10.0, 1e6], float(per_hop_limit(*alewife(2)))))
@@ -321,9 +321,9 @@ def _draw_figure_6(_: Made) -> Drawn:
     yield plot(title, (PROCESSORS, "T_h, network cycles"), curves, log_x=True)
 
 
-def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
-    """Random mappings, with ``grain`` times the useful work."""
-    application, transaction, network = alewife(contexts)
+def _at_random(nodes: ArrayLike, grain: float = 1) -> Locality:
+    """Random mappings of two contexts, with ``grain`` times the useful work."""
+    application, transaction, network = alewife(2)
     longer = replace(application, run_processor_cycles=grain * application.run_processor_cycles)
     far = random_distance(nodes, network.dimensions)
     return predict_locality(longer, transaction, network, far)
@@ -344,7 +344,7 @@ def _draw_figure_7(_: Made) -> Drawn:
 
 
 def _expectations(known: Known) -> Found:
-    one, two = (_both(1000, contexts) for contexts in CONTEXTS[:2])
+    one, two = (_both(contexts) for contexts in CONTEXTS[:2])
     costs = one.per_hop_latency, one.variable_message_cycles, two.variable_message_cycles
     ratios = [random / ideal for ideal, random in costs]
     return in_order(known, [random_distance(1000, 2), *ratios])
@@ -353,10 +353,10 @@ def _expectations(known: Known) -> Found:
 def _figure_8(known: Known) -> Found:
     found = []
     for contexts in CONTEXTS:
-        both = _both(1000, contexts)
+        both = _both(contexts)
         fixed = both.fixed_message_cycles + both.fixed_transaction_cycles + both.work_cycles
         processor_cycles = both.fixed_transaction_cycles / both.speed
-        queued = _both(1000, contexts, node_channels=1).fixed_message_cycles
+        queued = _both(contexts, node_channels=1).fixed_message_cycles
         found += [
             both.fixed_transaction_cycles[0] / fixed[0],
             processor_cycles[0] / known["megahertz"],
@@ -370,7 +370,7 @@ def _draw_figure_8(_: Made) -> Drawn:
     """Draw the parts of t_t by mapping and contexts (eq. 18)."""
     bars = []
     for contexts in CONTEXTS:
-        both = _both(1000, contexts)
+        both = _both(contexts)
         for at, mapping in enumerate(("ideal", "random")):
             place = [f"{mapping}, p = {contexts}"]
             for part, name in TIMES.items():
@@ -379,9 +379,9 @@ def _draw_figure_8(_: Made) -> Drawn:
     yield plot(title, ("mapping and contexts", "t_t, network cycles"), bars, form="bars")
 
 
-def _both(nodes: float, contexts: int, node_channels: int = 0) -> Locality:
-    """The ideal mapping and a random one."""
-    distances = np.array([1.0, float(random_distance(nodes, 2))])
+def _both(contexts: int, node_channels: int = 0) -> Locality:
+    """The ideal mapping and a random one of 1000 processors."""
+    distances = np.array([1.0, float(random_distance(1000, 2))])
     return predict_locality(*alewife(contexts, node_channels=node_channels), distances)
 
 

@@ -476,10 +476,10 @@ def _closed_form(known: Known) -> Found:
 def _saturation(known: Known) -> Found:
     """Return what a network carries without combining beside ``tree_saturation``."""
     cases = list(product(known["pes"], known["hot_fractions"]))
-    runs = [
-        partial(run_combining, *_one_for_all(known, *case, 1.0, "none"), known["steps"], seed=seed)
-        for case, seed in product(cases, range(1, known["seeds"] + 1))
-    ]
+    runs = []
+    for (pes, fraction), seed in product(cases, range(1, known["seeds"] + 1)):
+        network, traffic = _one_for_all(known, pes, fraction, 1.0, "none")
+        runs.append(partial(run_combining, network, traffic, known["steps"], seed=seed))
     ended = run_side_by_side(runs, "tree saturation")
     found = np.reshape([run.throughput for run in ended], (len(cases), -1))
     for (pes, fraction), samples in zip(cases, found, strict=True):
