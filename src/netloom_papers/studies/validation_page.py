@@ -11,12 +11,6 @@ from netloom_papers import ledger
 NOT_TO_BE_MET = frozenset({"misprint", "unpublished"})
 """Causes with which no computation could reproduce a number, unless by chance."""
 
-CHANCE = """The tables of the Ultracomputer print one run with one seed per line. Such a number is
-reproduced if it lies between the least and the greatest of 40 runs with other seeds. A 41st run of
-the same simulator would be outside in 2 of 41 cases (4.9 %) by chance alone, less where results
-repeat.
-"""
-
 
 def page(found: ledger.Validation) -> str:
     """Return a page of Markdown about all rows.
@@ -89,8 +83,9 @@ def _causes(rows: Sequence[ledger.Row]) -> str:
         f"\nWithout the misprints and those whose origin is unpublished, {kept.reproduced} of "
         f"{kept.numbers} are reproduced ({kept.percent:.1f} %).\n"
     )
-    one_run = any(row.cause == "one run" and row.kind == "printed" for row in rows)
-    return text + (f"\n{CHANCE}" if one_run else "")
+    if any(row.cause == "one run" and row.kind == "printed" for row in rows):
+        text += f"\n{ledger.published('rosenblum-mayr')['on one run']}"
+    return text
 
 
 def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
