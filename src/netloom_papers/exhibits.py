@@ -141,13 +141,13 @@ class Grid(NamedTuple):
         """
         found = []
         for cells in zip(*(row for _, row in self.rows), strict=True):
-            known = [[cell[half] for cell in cells if cell is not None] for half in (0, 1)]
-            shown = [any(each is not None for each in some) for some in known]
+            known = [cell for cell in cells if cell is not None]
+            printed, computed = (any(cell[half] is not None for cell in known) for half in (0, 1))
             column = []
             for cell in cells:
-                halves = zip(cell.words() if cell is not None else ("", ""), shown, strict=True)
-                printed, computed = (half if there else "" for half, there in halves)
-                column.append((printed, computed, cell is not None and cell.within is False))
+                said = ("", "") if cell is None else cell.words()
+                outside = cell is not None and cell.within is False
+                column.append((said[0] * printed, said[1] * computed, outside))
             found.append(column)
         return found
 

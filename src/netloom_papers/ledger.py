@@ -586,14 +586,14 @@ class Picture:
 
     def chart(self) -> alt.VConcatChart:
         """Return its panels drawn."""
-        title = f"{self.name}: {self.line}"
-        return exhibit_chart(title, self.panels, [self.sentence], self.remarks)
+        return exhibit_chart(self.verdict.of, self.panels, [self.sentence], self.remarks)
 
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""
         import polars as pl
 
-        parts = [_tidy(panel) for panel in self.panels]
+        named = ((pl.lit(panel.title).alias("panel"), panel.table) for panel in self.panels)
+        parts = [table.select(title, pl.all()) for title, table in named]
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame({"panel": []})
 
     def to_dict(self) -> dict[str, Any]:
@@ -613,12 +613,6 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.line}{', quick' * self.quick}>\n{self.sentence}"
-
-
-def _tidy(panel: Plot | Grid) -> pl.DataFrame:
-    import polars as pl
-
-    return panel.table.select(pl.lit(panel.title).alias("panel"), pl.all())
 
 
 def pictures() -> dict[str, str]:

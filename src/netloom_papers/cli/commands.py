@@ -1,11 +1,11 @@
 """``netloom validate`` and ``netloom study``: papers recomputed, and what models can be trusted."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from typer import Argument, Exit, Option, Typer
 
@@ -15,11 +15,13 @@ from netloom.cli.edge import (
     FILES,
     INTERRUPTED,
     AsJson,
-    Writer,
     compilation_announced,
     files_written,
     print_json,
 )
+
+Files: TypeAlias = Iterable[tuple[Callable[[Any, Path], str], Path | None]]
+"""What writes a result, and where. None: nowhere."""
 
 Paper = Annotated[str, Argument(help="Paper, such as chittor (default: all).")]
 Reference = Annotated[
@@ -75,22 +77,18 @@ def validate(
         from netloom_papers.studies import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-        writers = _table_written(result, csv)
-        if markdown is not None:
-            writers.append(partial(_write_page, result, markdown))
-        if figures is not None:
-            writers.append(partial(_write_figures, paper, figures))
-        _tell(result, of_validation(result), writers, as_json=as_json)
+        draw = partial(_write_figures, paper)
+        files = (_write_table, csv), (_write_page, markdown), (draw, figures)
+        _tell(result, of_validation(result), files, as_json=as_json)
     if result.failures:
         raise Exit(1)
 
 
-def _tell(
-    result: Any, lines: Iterable[Any], writers: list[Writer], *, as_json: bool, **more: str
-) -> None:
+def _tell(result: Any, lines: Iterable[Any], files: Files, *, as_json: bool, **more: str) -> None:
     """Show a result by its lines, or print its JSON with ``more``, and write its files."""
     from netloom_papers.cli.show_study import show
 
+    writers = [partial(write, result, path) for write, path in files if path is not None]
     with files_written(writers, quiet=as_json):
         if as_json:
             print_json(result.to_dict() | more)
@@ -98,10 +96,10 @@ def _tell(
             show(result.verdict, lines)
 
 
-def _table_written(result: Any, path: Path | None) -> list[Writer]:
+def _write_table(result: Any, path: Path) -> str:
     from netloom.report import save_table
 
-    return [] if path is None else [lambda: f"Table: {save_table(result.table(), path)}"]
+    return f"Table: {save_table(result.table(), path)}"
 
 
 def _write_page(result: Any, path: Path) -> str:
@@ -114,7 +112,7 @@ def _write_page(result: Any, path: Path) -> str:
     return f"Page: {path}"
 
 
-def _write_figures(paper: str, folder: Path) -> str:
+def _write_figures(paper: str, _: Any, folder: Path) -> str:
     """Draw the figures of a paper."""
     from netloom.report import save_chart
     from netloom_papers.ledger import picture, pictures
@@ -183,7 +181,6 @@ def run_study(
     ends a table or figure without an answer. Model-accuracy keeps what is done.
     """
     from netloom.drawing.save import FORMATS, check_picture, check_table
-    from netloom.report import save_chart
     from netloom_papers.cli.show_study import of_picture, of_study
     from netloom_papers.ledger import picture
     from netloom_papers.studies.running import STUDIES, run_study as run
@@ -201,9 +198,8 @@ def run_study(
         except KeyboardInterrupt:
             sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
             raise Exit(INTERRUPTED) from None
-        writers = _table_written(drawn, csv)
-        writers.append(lambda: f"Picture: {save_chart(drawn.chart(), path)}")
-        _tell(drawn, of_picture(drawn), writers, as_json=as_json, picture=str(path))
+        files = (_write_table, csv), (_write_picture, path)
+        _tell(drawn, of_picture(drawn), files, as_json=as_json, picture=str(path))
         return
     if plot is not None:
         if not STUDIES[name].drawn:
@@ -212,12 +208,20 @@ def run_study(
         check_picture(plot / "figure.svg")
     with compilation_announced():
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    writers = [*_table_written(result, csv), lambda: f"Simulated cases: {result.kept}"]
-    if plot is not None:
-        writers.append(partial(_write_study_figures, result, plot))
-    _tell(result, of_study(result), writers, as_json=as_json)
+    files = (_write_table, csv), (_say_kept, result.kept), (_write_study_figures, plot)
+    _tell(result, of_study(result), files, as_json=as_json)
     if result.interrupted:
         raise Exit(INTERRUPTED)
+
+
+def _write_picture(result: Any, path: Path) -> str:
+    from netloom.report import save_chart
+
+    return f"Picture: {save_chart(result.chart(), path)}"
+
+
+def _say_kept(_: Any, path: Path) -> str:
+    return f"Simulated cases: {path}"
 
 
 def _write_study_figures(result: Any, folder: Path) -> str:

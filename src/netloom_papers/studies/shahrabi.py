@@ -62,11 +62,10 @@ ONE_BY_ONE = (
 
 def simulated(point: Sequence[Any], cycles: int, seed: int = 1) -> BroadcastRun:
     """Return a run at a point: a torus k, messages M, virtual channels V, portion β and rate λ."""
-    radix, flits, vcs, fraction, rate = point
-    return simulate_broadcast(
-        f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
-        cycles=cycles, seed=seed, **ROUTER,
-    ).point  # fmt: skip
+    radix, *others = point
+    asked = dict(zip(("packet_flits", "vcs", "broadcast", "rate"), others, strict=True))
+    net = f"torus:{radix}x{radix}"
+    return simulate_broadcast(net, **asked, cycles=cycles, seed=seed, **ROUTER).point
 
 
 def simulate_points(points: Iterable[Sequence[Any]], cycles: int, what: str) -> list[BroadcastRun]:
