@@ -198,7 +198,7 @@ def run_study(
         except KeyboardInterrupt:
             sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
             raise Exit(INTERRUPTED) from None
-        files = (_write_table, csv), (_write_picture, path)
+        files: Files = ((_write_table, csv), (_write_picture, path))
         _tell(drawn, of_picture(drawn), files, as_json=as_json, picture=str(path))
         return
     if plot is not None:
