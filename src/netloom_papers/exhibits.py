@@ -120,6 +120,20 @@ class Grid(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per cell: its ``row`` and ``column``, and both numbers."""
+        import polars as pl
+
+        cells = [
+            {"row": label, "column": column, **cell._asdict()}
+            for label, row in self.rows
+            for column, cell in zip(self.columns[1:], row, strict=True)
+            if cell is not None
+        ]
+        numbers = {"printed": pl.Float64, "computed": pl.Float64, "within": pl.Boolean}
+        return pl.DataFrame(cells, schema={"row": pl.String, "column": pl.String, **numbers})
+
     def told(self) -> list[list[tuple[str, str, bool]]]:
         """Return what each column says: printed, computed, and whether these do not agree.
 
@@ -127,13 +141,13 @@ class Grid(NamedTuple):
         """
         found = []
         for cells in zip(*(row for _, row in self.rows), strict=True):
-            known = [[cell[half] for cell in cells if cell is not None] for half in (0, 1)]
-            shown = [any(each is not None for each in some) for some in known]
+            known = [cell for cell in cells if cell is not None]
+            printed, computed = (any(cell[half] is not None for cell in known) for half in (0, 1))
             column = []
             for cell in cells:
-                halves = zip(cell.words() if cell is not None else ("", ""), shown, strict=True)
-                printed, computed = (half if there else "" for half, there in halves)
-                column.append((printed, computed, cell is not None and cell.within is False))
+                said = ("", "") if cell is None else cell.words()
+                outside = cell is not None and cell.within is False
+                column.append((said[0] * printed, said[1] * computed, outside))
             found.append(column)
         return found
 
@@ -175,24 +189,17 @@ def plot(title: str, axes: tuple[str, str], curves: Iterable[pl.DataFrame], **ho
     return Plot(title, *axes, pl.concat(list(curves), how="diagonal_relaxed"), **how)
 
 
-def averaged(
-    series: str, table: pl.DataFrame, y: str, *, x: str = "applied", percent: bool = True
-) -> pl.DataFrame:
+def averaged(series: str, table: pl.DataFrame, y: str, *, x: str = "applied") -> pl.DataFrame:
     """Return the curve of the means of a table's runs, with their 95 % confidence intervals.
 
-    ``percent`` is whether ``x`` is a share, to be shown in per cent.
+    ``x`` is a share, shown in per cent.
     """
     xs = np.unique(table[x].to_numpy())
-    found = []
-    for value in xs:
-        samples = table.filter(table[x] == value)[y].to_numpy()
-        mean, half = batch_interval(samples, np.ones(len(samples)))
-        found.append((mean, 0.0 if len(samples) < 2 else half))
-    means, halves = np.array(found).T
-    at = 100 * xs if percent else xs
-    if (table.group_by(x).len()["len"] < 2).any():
-        return curve(series, at, means)
-    return curve(series, at, means, low=means - halves, high=means + halves)
+    runs = [table.filter(table[x] == each)[y].to_numpy() for each in xs]
+    means, halves = np.transpose([batch_interval(some, np.ones(len(some))) for some in runs])
+    several = min(map(len, runs)) > 1
+    ends = {"low": means - halves, "high": means + halves} if several else {}
+    return curve(series, 100 * xs, means, **ends)
 
 
 def grid(
@@ -329,8 +336,7 @@ def exhibit_chart(
     said = [*words]
     if len(seen) > 1:
         said.append(" ".join(look.said for whose, look in LOOKS.items() if whose in seen))
-    columns = [told for each in tables for told in each.told()]
-    if any(printed for told in columns for printed, _, _ in told):
+    if any(each.table["printed"].count() for each in tables):
         said.append(MEANING)
     whole = alt.vconcat(*beside, spacing=26).resolve_scale(**apart)
     return framed([whole], title, [*said, *remarks])
@@ -481,10 +487,6 @@ def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
 # -- curves by size -------------------------------------------------------------------------------
 
 
-MOST_SIZES = 6
-"""Sizes of which each has a tick, at most."""
-
-
 def by_nodes(
     table: pl.DataFrame,
     field: str,
@@ -499,11 +501,8 @@ def by_nodes(
     Of few sizes the ticks are these. Ratios are by decades if they, and others that are to be
     ``also`` on the axis, span more than one.
     """
-    sizes = sorted(set(table["nodes"].to_list()))
-    x = axis("nodes", "nodes", sizes, log=True)
-    near = any(1.7 * before > after for before, after in pairwise(sizes))
-    if not near and len(sizes) <= MOST_SIZES:
-        x = replace(x, marks=tuple(sizes))
+    sizes = table["nodes"].to_list()
+    x = replace(axis("nodes", "nodes", sizes, log=True), marks=_few_marks(sizes))
     values = [*also, *table[field].to_list()]
     y = axis(field, title, values, log=max(values) > 10 * min(values), whole=False)
     where = empty_panel(x, y, looks, WIDTH, HEIGHT)

@@ -27,33 +27,23 @@ from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.questions.answers import Verdict
 from netloom.simulation.steady import batch_interval
-from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, exhibit_chart
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
 
-class Paper(NamedTuple):
-    """A paper, or other reference: what it is, and the modules whose ``ITEMS`` recompute it."""
-
-    title: str
-    modules: tuple[str, ...]
-
-
 PAPERS = {
-    "chittor": Paper(
-        "Chittor 1991, *Communication performance of multicomputers*",
-        ("chittor", "chittor_programs"),
-    ),
-    "shahrabi": Paper("Shahrabi et al. 2002, broadcast in wormhole tori", ("shahrabi",)),
-    "rosenblum-mayr": Paper(
-        "Rosenblum & Mayr 1986, the Ultracomputer with several hot spots", ("rosenblum_mayr",)
-    ),
-    "feldmann": Paper("Feldmann, Stricker & Warfel 1993, ConSet on iWarp", ("feldmann",)),
-    "johnson": Paper("Johnson 1992, *The impact of communication locality*", ("johnson",)),
-    "router": Paper("Tables of another flit-level simulator, and closed forms", ("router",)),
+    "chittor": ("chittor", "chittor_programs"),
+    "shahrabi": ("shahrabi",),
+    "rosenblum-mayr": ("rosenblum_mayr",),
+    "feldmann": ("feldmann",),
+    "johnson": ("johnson",),
+    "router": ("router",),
 }
-"""All of them, by the name that the command line takes."""
+"""The modules whose ``ITEMS`` recompute a paper, or another reference, by the name that the command
+line takes."""
 
 KINDS = {
     "printed": "a number that the paper prints, in digits or as a word such as *twice*",
@@ -193,6 +183,14 @@ def distinct(rows: Iterable[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
+def grouped(rows: Iterable[Row], by: str) -> dict[str, list[Row]]:
+    """Return rows by an attribute of theirs, in the order in which its values come first."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, by), []).append(row)
+    return groups
+
+
 def count(rows: Iterable[Row], kind: str = "printed", allowed: str = "") -> Count:
     """Count the distinct numbers of a kind. One is reproduced if all its rows are.
 
@@ -226,16 +224,14 @@ def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
     Inputs have rows only.
     """
-    rows = list(rows)
-    lines = []
-    for kind in KINDS:
-        of_kind = [row for row in rows if row.kind == kind]
-        line: dict[str, Any] = {"kind": kind, "rows": len(of_kind)}
+    by_kind, lines = grouped(rows, "kind"), []
+    for kind in (each for each in KINDS if each in by_kind):
+        some = by_kind[kind]
+        line: dict[str, Any] = {"kind": kind, "rows": len(some)}
         if kind != "input":
-            line |= count(of_kind, kind)._asdict()
-            line["by_tolerance"] = {name: count(of_kind, kind, name)._asdict() for name in CLASSES}
-        if of_kind:
-            lines.append(line)
+            line |= count(some, kind)._asdict()
+            line["by_tolerance"] = {name: count(some, kind, name)._asdict() for name in CLASSES}
+        lines.append(line)
     return lines
 
 
@@ -247,14 +243,13 @@ def rates_told(rows: Iterable[Row]) -> list[list[str]]:
     """Return the same in words, as people read it."""
     told = []
     for line in rates(rows):
-        cells = [line["kind"], f"{line['rows']}", *[""] * (len(RATES) - 2)]
+        cells = [line["kind"], f"{line['rows']}"]
         if line["kind"] != "input":
             found = Count(line["numbers"], line["reproduced"])
-            cells[2:5] = f"{found.numbers}", f"{found.reproduced}", f"{found.percent:.1f} %"
-            for place, each in enumerate(line["by_tolerance"].values(), 5):
-                if each["numbers"]:
-                    cells[place] = f"{each['reproduced']}/{each['numbers']}"
-        told.append(cells)
+            cells += [f"{found.numbers}", f"{found.reproduced}", f"{found.percent:.1f} %"]
+            for each in line["by_tolerance"].values():
+                cells.append(f"{each['reproduced']}/{each['numbers']}" * bool(each["numbers"]))
+        told.append(cells + [""] * (len(RATES) - len(cells)))
     return told
 
 
@@ -407,7 +402,8 @@ class Item:
 def published(paper: str) -> dict[str, Any]:
     """Return the data file of a paper.
 
-    Its ``items`` say by name what the paper prints, and what is known of it:
+    Its ``title`` is that of the page. Its ``items`` say by name what the paper prints, and what is
+    known of it:
 
     - ``kind`` of its rows, and ``kinds``: of those that contain a text, the first that ``match``.
       ``number``: the printed number that rows share.
@@ -435,7 +431,7 @@ def published(paper: str) -> dict[str, Any]:
 
 def items(paper: str) -> dict[str, Item]:
     """Return all items of a paper, by name."""
-    modules = (import_module(f"netloom_papers.studies.{each}") for each in PAPERS[paper].modules)
+    modules = (import_module(f"netloom_papers.studies.{each}") for each in PAPERS[paper])
     return {item.id: item for module in modules for item in module.ITEMS}
 
 
@@ -460,7 +456,7 @@ def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
     values = known.get("values", {})
     assert changes or values.keys() <= found.keys(), f"{item.id}: {values.keys() - found.keys()}"
     outside = {quantity: part for part in known.get("outside", ()) for quantity in part["rows"]}
-    at_most = known.get("at most", ())
+    most = known.get("at most", ())
     rows = []
     for quantity in (each for each in {**values, **found} if each in found):
         each = found[quantity]
@@ -468,19 +464,20 @@ def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
             each = Against(values[quantity], each)
         samples = np.atleast_1d(np.asarray(each.found, np.float64))
         mean, half = batch_interval(samples, np.ones(len(samples)))
-        value, tolerance = float(each.value), each.room
-        if tolerance is None and "tolerance" in known:
-            tolerance = of_quantity(known["tolerance"], quantity)
-        else:
-            room = of_quantity(known["within"], quantity) if tolerance is None else tolerance
-            tolerance = float(room / abs(value)) if value else float(room)
+        value, room = float(each.value), each.room
+        is_share = room is None and "tolerance" in known
+        if room is None:
+            room = of_quantity(known["tolerance" if is_share else "within"], quantity)
+        tolerance = float(room if is_share or not value else room / abs(value))
         if len(samples) > 1:
             tolerance += half / abs(value)
-        part, (kind, number) = outside.get(quantity, {}), kind_of(known, quantity)
-        most = at_most is True or (at_most is not False and quantity in at_most)
-        reason, cause = part.get("reason", ""), part.get("cause", "")
+        kind = next((part for part in known.get("kinds", ()) if part["match"] in quantity), known)
+        part = outside.get(quantity, {})
         of = paper, known.get("item", item.id), quantity
-        rows.append(Row(*of, value, mean, tolerance, reason, most, cause, kind, number))
+        at_most = most is True or quantity in most
+        why = part.get("reason", ""), at_most, part.get("cause", "")
+        which = kind.get("kind", known["kind"]), kind.get("number", "")
+        rows.append(Row(*of, value, mean, tolerance, *why, *which))
     return tuple(rows)
 
 
@@ -497,21 +494,6 @@ def of_quantity(known: Any, quantity: str) -> float:
             quantity = next(text for text in known if text in quantity)
         known = known[quantity]
     return float(known)
-
-
-def kind_of(known: Known, quantity: str) -> tuple[str, str]:
-    """Return the kind of a row, and the number that it shares with others (empty if none).
-
-    Examples
-    --------
-    >>> known = {"kind": "printed", "kinds": [{"match": "R²", "kind": "words"}]}
-    >>> kind_of(known, "R² for p = 1"), kind_of(known, "slope")
-    (('words', ''), ('printed', ''))
-    """
-    for part in known.get("kinds", ()):
-        if part["match"] in quantity:
-            return part.get("kind", known["kind"]), part.get("number", "")
-    return known["kind"], known.get("number", "")
 
 
 @cache
@@ -546,13 +528,11 @@ def validate(paper: str = "", *, reference: str | None = None) -> Validation:
         return Validation(
             tuple(row for each in papers for name in items(each) for row in rows_of(each, name))
         )
-    takers = [item for item in items(paper).values() if item.takes_table] if paper else []
-    if not takers:
-        tables = [each for each in PAPERS if any(item.takes_table for item in items(each).values())]
+    takers = {each: item for each in PAPERS for item in items(each).values() if item.takes_table}
+    if paper not in takers:
         found = f"a reference for '{paper}'" if paper else "a reference for all papers"
-        raise InputError("reference", found, f"one for {', '.join(tables)}")
-    rows = (compare(paper, item, reference=reference) for item in takers)
-    return Validation(tuple(row for some in rows for row in some))
+        raise InputError("reference", found, f"one for {', '.join(takers)}")
+    return Validation(compare(paper, takers[paper], reference=reference))
 
 
 # -- pictures ------------------------------------------------------------------------------------
@@ -589,7 +569,7 @@ class Picture:
             return Validation(self.rows).sentence
         if any(isinstance(panel, Grid) for panel in self.panels):
             return "No number here is held to a tolerance."
-        if any(PRINTED in panel.table["whose"] for panel in self.panels if isinstance(panel, Plot)):
+        if any(PRINTED in panel.table["whose"] for panel in self.panels):
             return "What is printed stands beside what is computed; none is held to a tolerance."
         return "The paper prints no numbers here to compare with; the shape is what it shows."
 
@@ -604,11 +584,16 @@ class Picture:
             return replace(Validation(self.rows).verdict, of=of)
         return Verdict("unknown", self.sentence, of)
 
+    def chart(self) -> alt.VConcatChart:
+        """Return its panels drawn."""
+        return exhibit_chart(self.verdict.of, self.panels, [self.sentence], self.remarks)
+
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""
         import polars as pl
 
-        parts = [_tidy(panel) for panel in self.panels]
+        named = ((pl.lit(panel.title).alias("panel"), panel.table) for panel in self.panels)
+        parts = [table.select(title, pl.all()) for title, table in named]
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame({"panel": []})
 
     def to_dict(self) -> dict[str, Any]:
@@ -618,8 +603,7 @@ class Picture:
             "shows": self.line,
             "quick": self.quick,
             "panels": [
-                {"title": panel.title, "table": _tidy(panel).drop("panel").to_dicts()}
-                for panel in self.panels
+                {"title": panel.title, "table": panel.table.to_dicts()} for panel in self.panels
             ],
             "rows": [row.to_dict() for row in self.rows],
             "remarks": list(self.remarks),
@@ -629,21 +613,6 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.line}{', quick' * self.quick}>\n{self.sentence}"
-
-
-def _tidy(panel: Plot | Grid) -> pl.DataFrame:
-    import polars as pl
-
-    if isinstance(panel, Plot):
-        return panel.table.select(pl.lit(panel.title).alias("panel"), pl.all())
-    cells = [
-        {"panel": panel.title, "row": label, "column": column, **cell._asdict()}
-        for label, row in panel.rows
-        for column, cell in zip(panel.columns[1:], row, strict=True)
-        if cell is not None
-    ]
-    schema = {"printed": pl.Float64, "computed": pl.Float64, "within": pl.Boolean}
-    return pl.DataFrame(cells, schema_overrides=schema, infer_schema_length=None)
 
 
 def pictures() -> dict[str, str]:

@@ -1,13 +1,13 @@
 """``netloom validate`` and ``netloom study``: papers recomputed, and what models can be trusted."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-import typer
+from typer import Argument, Exit, Option, Typer
 
 from netloom.base.errors import InputError
 from netloom.cli.commands import HelpedCommand, HelpedGroup
@@ -15,31 +15,28 @@ from netloom.cli.edge import (
     FILES,
     INTERRUPTED,
     AsJson,
-    Writer,
     compilation_announced,
     files_written,
     print_json,
 )
 
-Paper = Annotated[str, typer.Argument(help="Paper, such as chittor (default: all).")]
+Files: TypeAlias = Iterable[tuple[Callable[[Any, Path], str], Path | None]]
+"""What writes a result, and where. None: nowhere."""
+
+Paper = Annotated[str, Argument(help="Paper, such as chittor (default: all).")]
 Reference = Annotated[
-    Path | None,
-    typer.Option(help="Table of another simulator's results, for validate router."),
+    Path | None, Option(help="Table of another simulator's results, for validate router.")
 ]
-Figures = Annotated[
-    Path | None,
-    typer.Option(help="Folder for the paper's figures, recomputed."),
-]
-Rows = Annotated[
-    Path | None,
-    typer.Option("--csv", help="Table of all rows (.csv or .parquet).", rich_help_panel=FILES),
-]
+Figures = Annotated[Path | None, Option(help="Folder for the paper's figures, recomputed.")]
+
+
+def _file(said: str, *flags: str) -> Any:
+    return Option(*flags, help=said, rich_help_panel=FILES)
+
+
+Rows = Annotated[Path | None, _file("Table of all rows (.csv or .parquet).", "--csv")]
 Markdown = Annotated[
-    Path | None,
-    typer.Option(
-        help="Page (.md): rates by kind, counts by table, and all rows outside.",
-        rich_help_panel=FILES,
-    ),
+    Path | None, _file("Page (.md): rates by kind, counts by table, and all rows outside.")
 ]
 
 
@@ -76,35 +73,33 @@ def validate(
             raise InputError("figures", found, f"those of {', '.join(papers)}")
         check_picture(figures / "figure.svg")
     with compilation_announced():
-        from netloom_papers.cli.show_study import show_validation
+        from netloom_papers.cli.show_study import of_validation
         from netloom_papers.studies import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-        writers = _table_written(result, csv)
-        if markdown is not None:
-            writers.append(partial(_write_page, result, markdown))
-        if figures is not None:
-            writers.append(partial(_write_figures, paper, figures))
-        _tell(result, show_validation, writers, as_json=as_json)
+        draw = partial(_write_figures, paper)
+        files = (_write_table, csv), (_write_page, markdown), (draw, figures)
+        _tell(result, of_validation(result), files, as_json=as_json)
     if result.failures:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
-def _tell(
-    result: Any, show: Callable[[Any], None], writers: list[Writer], *, as_json: bool, **more: str
-) -> None:
-    """Show a result, or print its JSON with ``more``, and write its files."""
+def _tell(result: Any, lines: Iterable[Any], files: Files, *, as_json: bool, **more: str) -> None:
+    """Show a result by its lines, or print its JSON with ``more``, and write its files."""
+    from netloom_papers.cli.show_study import show
+
+    writers = [partial(write, result, path) for write, path in files if path is not None]
     with files_written(writers, quiet=as_json):
         if as_json:
             print_json(result.to_dict() | more)
         else:
-            show(result)
+            show(result.verdict, lines)
 
 
-def _table_written(result: Any, path: Path | None) -> list[Writer]:
+def _write_table(result: Any, path: Path) -> str:
     from netloom.report import save_table
 
-    return [] if path is None else [lambda: f"Table: {save_table(result.table(), path)}"]
+    return f"Table: {save_table(result.table(), path)}"
 
 
 def _write_page(result: Any, path: Path) -> str:
@@ -117,26 +112,18 @@ def _write_page(result: Any, path: Path) -> str:
     return f"Page: {path}"
 
 
-def _write_figures(paper: str, folder: Path) -> str:
+def _write_figures(paper: str, _: Any, folder: Path) -> str:
     """Draw the figures of a paper."""
+    from netloom.report import save_chart
     from netloom_papers.ledger import picture, pictures
 
     names = [name for name in pictures() if name.startswith(f"{paper}/fig-")]
     for name in names:
-        _draw_picture(picture(name), folder / f"{name.partition('/')[2]}.svg")
+        save_chart(picture(name).chart(), folder / f"{name.partition('/')[2]}.svg")
     return f"Figures: {len(names)} in {folder}"
 
 
-def _draw_picture(made: Any, path: Path) -> Path:
-    """Draw a table or figure that was recomputed."""
-    from netloom.report import save_chart
-    from netloom_papers.exhibits import exhibit_chart
-
-    title = f"{made.name}: {made.line}"
-    return save_chart(exhibit_chart(title, made.panels, [made.sentence], made.remarks), path)
-
-
-study = typer.Typer(
+study = Typer(
     cls=HelpedGroup,
     help="Recompute a table or figure of a paper, or see how far netloom's models can be trusted.",
     rich_markup_mode="rich",
@@ -144,18 +131,16 @@ study = typer.Typer(
 
 Csv = Annotated[
     Path | None,
-    typer.Option(
-        help="Table of all numbers (.csv or .parquet). The study model-accuracy keeps its "
-        "simulations in a .jsonl beside it, and continues from there.",
-        rich_help_panel=FILES,
+    _file(
+        "Table of all numbers (.csv or .parquet). The study model-accuracy keeps its simulations "
+        "in a .jsonl beside it, and continues from there."
     ),
 ]
 Plot = Annotated[
     Path | None,
-    typer.Option(
-        help="Picture (.svg, .png, .pdf or .html), or a folder for it (default: "
-        "out/PAPER-ITEM.svg). For other studies, a folder for all figures.",
-        rich_help_panel=FILES,
+    _file(
+        "Picture (.svg, .png, .pdf or .html), or a folder for it (default: out/PAPER-ITEM.svg). "
+        "For other studies, a folder for all figures."
     ),
 ]
 
@@ -166,14 +151,13 @@ def list_studies(as_json: AsJson = False) -> None:
     from netloom_papers.ledger import pictures
     from netloom_papers.studies.running import STUDIES
 
-    of_papers = list(pictures().items())
-    others = [(name, each.line) for name, each in STUDIES.items()]
+    studies = {**pictures(), **{name: each.line for name, each in STUDIES.items()}}
     if as_json:
-        print_json([{"name": name, "line": line} for name, line in (*of_papers, *others)])
+        print_json([{"name": name, "line": line} for name, line in studies.items()])
         return
     from netloom_papers.cli.show_study import show_studies
 
-    show_studies(of_papers, others)
+    show_studies(studies)
 
 
 @study.command(
@@ -182,12 +166,9 @@ def list_studies(as_json: AsJson = False) -> None:
     epilog="Example: netloom study run chittor/fig-5.12 --quick",
 )
 def run_study(
-    name: Annotated[
-        str, typer.Argument(help="PAPER/ITEM, or another study (see netloom study list).")
-    ],
+    name: Annotated[str, Argument(help="PAPER/ITEM, or another study (see netloom study list).")],
     quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Compute only a part, for half a minute."),
+        bool, Option("--quick", help="Compute only a part, for half a minute.")
     ] = False,
     csv: Csv = None,
     plot: Plot = None,
@@ -200,40 +181,47 @@ def run_study(
     ends a table or figure without an answer. Model-accuracy keeps what is done.
     """
     from netloom.drawing.save import FORMATS, check_picture, check_table
-    from netloom_papers.cli.show_study import show_picture, show_study
+    from netloom_papers.cli.show_study import of_picture, of_study
     from netloom_papers.ledger import picture
     from netloom_papers.studies.running import STUDIES, run_study as run
 
     if csv is not None:
         check_table(csv)
-    study, path = STUDIES.get(name), plot or Path("out")
-    if study is None and path.suffix not in FORMATS:
-        path /= f"{name.replace('/', '-')}.svg"
-    if study is not None and plot is not None and not study.drawn:
-        drawn = [each for each, study in STUDIES.items() if study.drawn]
-        raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(drawn)}")
-    if study is None or plot is not None:
-        check_picture(path if study is None else path / "figure.svg")
-    with compilation_announced():
-        if study is None:
-            try:
-                result: Any = picture(name, quick=quick)
-            except KeyboardInterrupt:
-                sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
-                raise typer.Exit(INTERRUPTED) from None
-        else:
-            result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    writers = _table_written(result, csv)
-    if study is None:
-        writers.append(lambda: f"Picture: {_draw_picture(result, path)}")
-        _tell(result, show_picture, writers, as_json=as_json, picture=str(path))
+    if name not in STUDIES:
+        path = plot or Path("out")
+        if path.suffix not in FORMATS:
+            path /= f"{name.replace('/', '-')}.svg"
+        check_picture(path)
+        try:
+            with compilation_announced():
+                drawn = picture(name, quick=quick)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
+            raise Exit(INTERRUPTED) from None
+        files: Files = ((_write_table, csv), (_write_picture, path))
+        _tell(drawn, of_picture(drawn), files, as_json=as_json, picture=str(path))
         return
-    writers.append(lambda: f"Simulated cases: {result.kept}")
     if plot is not None:
-        writers.append(partial(_write_study_figures, result, path))
-    _tell(result, show_study, writers, as_json=as_json)
+        if not STUDIES[name].drawn:
+            those = [each for each, study in STUDIES.items() if study.drawn]
+            raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(those)}")
+        check_picture(plot / "figure.svg")
+    with compilation_announced():
+        result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
+    files = (_write_table, csv), (_say_kept, result.kept), (_write_study_figures, plot)
+    _tell(result, of_study(result), files, as_json=as_json)
     if result.interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise Exit(INTERRUPTED)
+
+
+def _write_picture(result: Any, path: Path) -> str:
+    from netloom.report import save_chart
+
+    return f"Picture: {save_chart(result.chart(), path)}"
+
+
+def _say_kept(_: Any, path: Path) -> str:
+    return f"Simulated cases: {path}"
 
 
 def _write_study_figures(result: Any, folder: Path) -> str:

@@ -2,78 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TypeAlias
 
-from rich.console import Console
 from rich.text import Text
 
 from netloom.base.words import counted, folded, number, percent
-from netloom.cli.show import console, show_again, show_lines, show_table, show_verdict
-from netloom.questions.terminal import HEAD, Column, column
+from netloom.cli.show import console, show_again, show_lines, show_verdict
+from netloom.questions.answers import Verdict
+from netloom.questions.terminal import HEAD, Column, column, columns_drawn
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot, grid
-from netloom_papers.ledger import RATES, Picture, rates_told
+from netloom_papers.ledger import RATES, Picture, Validation, grouped, rates_told
+from netloom_papers.studies.running import StudyResult
+
+Lines: TypeAlias = Iterator[str | Text]
 
 WIDEST = 300
-"""Letters of a line, at most."""
+"""Letters of a line of a table, at most, so that no number is cut off."""
 
 FEW, MANY = 6, 14
 """Series and places of which all points of a plot are shown. Of more the least and the most."""
 
 
-def show_studies(exhibits: Iterable[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
+def show_studies(studies: Mapping[str, str]) -> None:
     """Print names and lines, one study a line: those of papers, and the others."""
-    exhibits = list(exhibits)
-    width = max(len(name) for name, _ in (*exhibits, *others))
-    lines: list[Text] = []
-    papers = groupby(exhibits, lambda each: each[0].partition("/")[0])
-    for head, some in (*((paper, list(some)) for paper, some in papers), ("other studies", others)):
-        lines += [Text(head, "bold"), *(Text(f"{name:{width}}  {line}") for name, line in some)]
-    show_lines(lines, console())
+    screen, width = console(), max(map(len, studies))
+    for head, some in groupby(studies, lambda name: name.rpartition("/")[0] or "other studies"):
+        show_lines([Text(head, "bold")], screen)
+        show_lines((f"{name:{width}}  {studies[name]}" for name in some), screen)
 
 
-def show_picture(result: Picture) -> None:
-    """Print a table or figure: printed numbers, computed beside them, and what is outside."""
+def show(verdict: Verdict, lines: Iterable[str | Text]) -> None:
+    """Print a verdict, what it rests on, and its sentence again."""
     screen = console()
-    show_verdict(screen, result.verdict)
-    screen.width = max(screen.width, WIDEST)  # so that no number is cut off
+    show_verdict(screen, verdict)
+    show_lines(lines, screen)
+    screen.width = max(screen.width, WIDEST)
+    show_again(screen, verdict)
+
+
+def _table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()
+) -> list[str]:
+    """Return a table of words. Its first column and ``words`` stand left, all else right."""
+    cells = list(zip(*rows, strict=True))
+    told = enumerate(zip(heads, cells, strict=bool(cells)))
+    columns = (column(head, some, words=not at or head in words) for at, (head, some) in told)
+    return columns_drawn(list(columns), WIDEST)
+
+
+def of_picture(result: Picture) -> Lines:
+    """Yield a table or figure: printed numbers, computed beside them, and what is outside."""
     if result.rows:
-        show_lines(["Printed, then computed. ✗: outside its tolerance."], screen)
+        yield "Printed, then computed. ✗: outside its tolerance."
     for panel in result.panels:
-        show_lines(["", Text(panel.title, "bold")], screen)
-        if isinstance(panel, Grid):
-            show_table(_columns_of(panel), screen)
-        else:
-            _show_plot(screen, panel)
-    lines = [Text()]
-    outside = [row for row in result.rows if not row.within]
-    for reason in dict.fromkeys(row.reason for row in outside):
-        some = [row for row in outside if row.reason == reason]
+        yield from ("", Text(panel.title, "bold"))
+        yield from _of_grid(panel) if isinstance(panel, Grid) else _of_plot(panel)
+    yield ""
+    outside = grouped((row for row in result.rows if not row.within), "reason")
+    for reason, some in outside.items():
         style, sign = ("yellow", "!") if reason else ("red", "✗")
         kind = "misprint" if all(row.misprint for row in some) else "outside"
-        lines.append(Text(f"{sign} {kind}: {reason or 'no known reason'}", style))
+        yield Text(f"{sign} {kind}: {reason or 'no known reason'}", style)
         for row in some:
             values = f"{number(row.printed)} ({row.kind}), {number(row.computed)} computed"
             off = f"{percent(row.deviation)} off, {percent(row.tolerance)} allowed"
-            lines.append(Text(f"  {row.item}, {row.quantity}: {values} ({off})"))
-    lines += [Text(f"• {remark}", "dim") for remark in result.remarks]
-    show_lines(lines, screen)
-    show_again(screen, result.verdict)
+            yield Text(f"  {row.item}, {row.quantity}: {values} ({off})")
+    yield from (Text(f"• {remark}", "dim") for remark in result.remarks)
 
 
-def _columns(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()
-) -> list[Column]:
-    """Return a table of words. Its first column and ``words`` stand left, all else right."""
-    cells = list(zip(*rows, strict=True))
-    told = zip(heads, cells, strict=bool(cells))
-    return [
-        column(head, some, words=not at or head in words) for at, (head, some) in enumerate(told)
-    ]
-
-
-def _columns_of(shown: Grid) -> list[Column]:
+def _of_grid(shown: Grid) -> list[str]:
     """Return a table: both halves of cells right-aligned, one that a column has not left out."""
     found = [column(shown.columns[0], [label for label, _ in shown.rows], words=True)]
     for head, told in zip(shown.columns[1:], shown.told(), strict=True):
@@ -86,19 +85,18 @@ def _columns_of(shown: Grid) -> list[Column]:
             for printed, computed, outside in told
         ]
         found.append(Column(folded(head, HEAD), said))
-    return found
+    return columns_drawn(found, WIDEST)
 
 
-def _show_plot(screen: Console, plot: Plot) -> None:
-    """Print all points of few series and places, or the least and the most of each series."""
+def _of_plot(plot: Plot) -> Lines:
+    """Yield all points of few series and places, or the least and the most of each series."""
     import polars as pl
 
-    by = f" by {plot.x}" if plot.x else ""
-    show_lines([Text(f"{plot.y}{by}", "dim")], screen)
+    yield Text(f"{plot.y} by {plot.x}" if plot.x else plot.y, "dim")
     names = plot.table["series"].unique(maintain_order=True).to_list()
     once = plot.table.select("series", "x", "whose").n_unique() == len(plot.table)
     if once and len(names) <= FEW and plot.table["x"].n_unique() <= MANY:
-        show_table(_columns_of(point_by_point(plot)), screen)
+        yield from _of_grid(point_by_point(plot))
         return
     kinds = [each for each in (PRINTED, COMPUTED, MODELLED) if each in plot.table["whose"]]
     rows = []
@@ -111,7 +109,7 @@ def _show_plot(screen: Console, plot: Plot) -> None:
             cells.append(said if len(some) else "–")
         rows.append([name, *cells])
     heads = ("series", *(f"{kind}, least … most" for kind in kinds))
-    show_table(_columns(heads, rows, words=heads), screen)
+    yield from _table(heads, rows, words=heads)
 
 
 def point_by_point(plot: Plot) -> Grid:
@@ -131,34 +129,24 @@ def point_by_point(plot: Plot) -> Grid:
     return grid(plot.title, cells, heads, plot.x)
 
 
-def show_study(result: Any) -> None:
-    """Print the tables of a study, the goals, and what they come to."""
-    screen = console()
-    show_verdict(screen, result.verdict)
-    screen.width = max(screen.width, WIDEST)  # so that no number is cut off
+def of_study(result: StudyResult) -> Lines:
+    """Yield the tables of a study, the goals, and what they come to."""
     for section in result.sections:
-        show_lines(["", Text(section.title, "bold")], screen)
-        show_table(_columns(section.columns, section.rows), screen)
-        show_lines([Text(remark, "dim") for remark in section.remarks], screen)
+        yield from ("", Text(section.title, "bold"))
+        yield from _table(section.columns, section.rows)
+        yield from (Text(remark, "dim") for remark in section.remarks)
     heads = ("goal", "at most", "found", "", "worst at")
     goals = []
     for goal in result.goals:
         limit, found = (f"{number(each)} {goal.unit}" for each in (goal.limit, goal.found))
         goals.append((goal.what, limit, found, "✓" if goal.met else "✗ missed", goal.where))
-    show_lines([""], screen)
-    show_table(_columns(heads, goals, words=("", "worst at")), screen)
-    show_lines([""], screen)
-    show_again(screen, result.verdict)
+    yield from ("", *_table(heads, goals, words=("", "worst at")), "")
     if result.interrupted:
-        said = "• interrupted: what was finished by then. The same command goes on from here."
-        show_lines([said], screen)
+        yield "• interrupted: what was finished by then. The same command goes on from here."
 
 
-def show_validation(result: Any) -> None:
-    """Print what is reproduced, every row beside the computed value, reasons, rates by kind."""
-    screen = console()
-    show_verdict(screen, result.verdict)
-    screen.width = max(screen.width, WIDEST)  # so that no number is cut off
+def of_validation(result: Validation) -> Lines:
+    """Yield what is reproduced: every row beside the computed value, reasons, rates by kind."""
     rows = []
     for row in result.rows:
         outside = row.cause or ("known" if row.reason else "")
@@ -168,11 +156,8 @@ def show_validation(result: Any) -> None:
         rows.append((*of, number(row.printed), number(row.computed), off, room, seen))
     words = ("item", "quantity", "kind", "")
     heads = ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol", "")
-    show_lines([""], screen)
-    show_table(_columns(heads, rows, words), screen)
-    for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
-        show_lines([Text.assemble(("! known", "yellow"), f": {reason}")], screen)
-    show_lines([""], screen)
-    show_table(_columns(RATES, rates_told(result.rows)), screen)
-    show_lines([""], screen)
-    show_again(screen, result.verdict)
+    yield from ("", *_table(heads, rows, words))
+    for reason in grouped((row for row in result.rows if not row.within), "reason"):
+        if reason:
+            yield Text.assemble(("! known", "yellow"), f": {reason}")
+    yield from ("", *_table(RATES, rates_told(result.rows)), "")

@@ -192,47 +192,35 @@ def simulated_curves(
     return pl.DataFrame(run_side_by_side(runs, "transactions on torus:8x8"))
 
 
-def message_curves(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the lines T_m = s t_m - K / c through the points of each seed (eq. 9).
+def message_curve(runs: pl.DataFrame) -> tuple[float, float, float, float]:
+    """Return the line T_m = s t_m - K / c through the points of one seed (eq. 9).
 
-    By contexts and seed: ``slope`` s, ``critical_path`` c = p g / s, the ``grain`` T_r + T_f that
-    they imply, and ``r_squared``.
+    These are the slope s, the critical path c = p g / s, the T_r + T_f that they imply, and R².
     """
-    import polars as pl
-
-    found = []
-    for (contexts, seed), part in table.group_by("contexts", "seed", maintain_order=True):
-        between, latency = part["inter_message_cycles"], part["message_latency"]
-        slope, intercept = np.polyfit(between, latency, 1)
-        critical = contexts * part["messages_per_transaction"].to_numpy().mean() / slope
-        found.append(
-            {
-                "contexts": contexts,
-                "seed": seed,
-                "slope": slope,
-                "critical_path": critical,
-                "grain": -intercept * critical,
-                "r_squared": np.corrcoef(between, latency)[0, 1] ** 2,
-            }
-        )
-    return pl.DataFrame(found)
+    between, latency = runs["inter_message_cycles"], runs["message_latency"]
+    slope, intercept = np.polyfit(between, latency, 1)
+    critical = runs["contexts"][0] * runs["messages_per_transaction"].to_numpy().mean() / slope
+    return slope, critical, -intercept * critical, np.corrcoef(between, latency)[0, 1] ** 2
 
 
 def _curves(protocol: Protocol, known: Known) -> Found:
     for router in known.get("routers", ROUTERS):
         distances = tuple(known.get("distances", DISTANCES))
-        lines = message_curves(simulated_curves(known["seeds"], protocol, router, distances))
-        of = {p: lines.filter(contexts=p).sort("seed") for p in CONTEXTS}
-        slopes = {p: of[p]["slope"].to_numpy() for p in CONTEXTS}
+        table = simulated_curves(known["seeds"], protocol, router, distances)
+        of: dict[int, Floats] = {}
         for p in CONTEXTS:
-            yield f"{router}, R² for p = {p}", of[p]["r_squared"]
-        for p in CONTEXTS[1:]:
-            yield f"{router}, slope for p = {p} over p = 1", slopes[p] / slopes[1]
-        if protocol == "coherence":  # the paper's application
-            yield f"{router}, slope for p = 2", slopes[2]
-            paths = of[4]["critical_path"].to_numpy() / of[1]["critical_path"].to_numpy()
-            yield f"{router}, c for p = 4 over p = 1", paths
-        yield f"{router}, T_r + T_f from the line, p = 1 (cycles)", of[1]["grain"]
+            seeds = table.filter(contexts=p).partition_by("seed", maintain_order=True)
+            of[p] = np.transpose([message_curve(runs) for runs in seeds])
+            slope, path, grain, fit = of[p]
+            yield f"{router}, R² for p = {p}", fit
+            if p == 1:
+                yield f"{router}, T_r + T_f from the line, p = 1 (cycles)", grain
+            else:
+                yield f"{router}, slope for p = {p} over p = 1", slope / of[1][0]
+            if protocol == "coherence" and p == 2:  # the paper's application
+                yield f"{router}, slope for p = 2", slope
+            if protocol == "coherence" and p == 4:
+                yield f"{router}, c for p = 4 over p = 1", path / of[1][1]
 
 
 def _paper_s_runs(quick: bool) -> list[tuple[int, pl.DataFrame]]:
@@ -312,32 +300,30 @@ def _limit(known: Known) -> Found:
     yield "limit of T_h, p = 2 (cycles; c is from the printed s)", limit
     nodes = float(known["nodes"])
     for grain in (1, 10):
-        reached = float(_at_random(nodes, 2, grain).per_hop_latency) / limit
+        reached = float(_at_random(nodes, grain).per_hop_latency) / limit
         yield f"T_h over its limit, {nodes:g} processors, grain x {grain}", reached
 
 
 def _figure_6(known: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
-    share = _at_random(nodes, 2).per_hop_latency / per_hop_limit(*alewife(2))
+    share = _at_random(nodes).per_hop_latency / per_hop_limit(*alewife(2))
     return in_order(known, [np.interp(0.8, share, nodes)])
-
-
-def hop_latencies(nodes: ArrayLike = NODES, grain: float = 1) -> Floats:
-    """Return T_h by number of processors and grain, in multiples of T_r, for two contexts."""
-    return _at_random(np.asarray(nodes, np.float64), 2, grain).per_hop_latency
 
 
 def _draw_figure_6(_: Made) -> Drawn:
     grains = {"the application of section 3": 1, "ten times the grain": 10}
-    curves = [curve(name, NODES, hop_latencies(NODES, grain)) for name, grain in grains.items()]
+    curves = [
+        curve(name, NODES, _at_random(NODES, grain).per_hop_latency)
+        for name, grain in grains.items()
+    ]
     curves.append(curve("limit, equation 16", [10.0, 1e6], float(per_hop_limit(*alewife(2)))))
     title = "Figure 6: per-hop latency, two contexts, random mappings"
     yield plot(title, (PROCESSORS, "T_h, network cycles"), curves, log_x=True)
 
 
-def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
-    """Random mappings, with ``grain`` times the useful work."""
-    application, transaction, network = alewife(contexts)
+def _at_random(nodes: ArrayLike, grain: float = 1) -> Locality:
+    """Random mappings of two contexts, with ``grain`` times the useful work."""
+    application, transaction, network = alewife(2)
     longer = replace(application, run_processor_cycles=grain * application.run_processor_cycles)
     far = random_distance(nodes, network.dimensions)
     return predict_locality(longer, transaction, network, far)
@@ -351,19 +337,14 @@ def _figure_7(known: Known) -> Found:
     return in_order(known, np.ravel(found))
 
 
-def gains() -> dict[int, Floats]:
-    """Return the expected gain for ``NODES`` processors, by contexts."""
-    return {contexts: _gains(contexts, NODES) for contexts in CONTEXTS}
-
-
 def _draw_figure_7(_: Made) -> Drawn:
-    curves = [curve(f"p = {contexts}", NODES, gain) for contexts, gain in gains().items()]
+    curves = [curve(f"p = {contexts}", NODES, _gains(contexts, NODES)) for contexts in CONTEXTS]
     title = "Figure 7: expected gain of ideal over random mappings"
     yield plot(title, (PROCESSORS, "expected gain"), curves, log_x=True, log_y=True)
 
 
 def _expectations(known: Known) -> Found:
-    one, two = (_both(1000, contexts) for contexts in CONTEXTS[:2])
+    one, two = (_both(contexts) for contexts in CONTEXTS[:2])
     costs = one.per_hop_latency, one.variable_message_cycles, two.variable_message_cycles
     ratios = [random / ideal for ideal, random in costs]
     return in_order(known, [random_distance(1000, 2), *ratios])
@@ -372,10 +353,10 @@ def _expectations(known: Known) -> Found:
 def _figure_8(known: Known) -> Found:
     found = []
     for contexts in CONTEXTS:
-        both = _both(1000, contexts)
+        both = _both(contexts)
         fixed = both.fixed_message_cycles + both.fixed_transaction_cycles + both.work_cycles
         processor_cycles = both.fixed_transaction_cycles / both.speed
-        queued = _both(1000, contexts, node_channels=1).fixed_message_cycles
+        queued = _both(contexts, node_channels=1).fixed_message_cycles
         found += [
             both.fixed_transaction_cycles[0] / fixed[0],
             processor_cycles[0] / known["megahertz"],
@@ -385,28 +366,22 @@ def _figure_8(known: Known) -> Found:
     return in_order(known, found)
 
 
-def times_of_paper() -> list[pl.DataFrame]:
-    """Return the parts of t_t by mapping and contexts (eq. 18), 1000 processors."""
+def _draw_figure_8(_: Made) -> Drawn:
+    """Draw the parts of t_t by mapping and contexts (eq. 18)."""
     bars = []
     for contexts in CONTEXTS:
-        both = _both(1000, contexts)
-        for (index, mapping), (part, name) in product(
-            enumerate(("ideal", "random")), TIMES.items()
-        ):
-            cycles = getattr(both, f"{part}_cycles")[index]
-            bars.append(curve(name, [f"{mapping}, p = {contexts}"], cycles))
-    return bars
-
-
-def _draw_figure_8(_: Made) -> Drawn:
+        both = _both(contexts)
+        for at, mapping in enumerate(("ideal", "random")):
+            place = [f"{mapping}, p = {contexts}"]
+            for part, name in TIMES.items():
+                bars.append(curve(name, place, getattr(both, f"{part}_cycles")[at]))
     title = "Figure 8: parts of the inter-transaction time, 1000 processors"
-    axes = "mapping and contexts", "t_t, network cycles"
-    yield plot(title, axes, times_of_paper(), form="bars")
+    yield plot(title, ("mapping and contexts", "t_t, network cycles"), bars, form="bars")
 
 
-def _both(nodes: float, contexts: int, node_channels: int = 0) -> Locality:
-    """The ideal mapping and a random one."""
-    distances = np.array([1.0, float(random_distance(nodes, 2))])
+def _both(contexts: int, node_channels: int = 0) -> Locality:
+    """The ideal mapping and a random one of 1000 processors."""
+    distances = np.array([1.0, float(random_distance(1000, 2))])
     return predict_locality(*alewife(contexts, node_channels=node_channels), distances)
 
 

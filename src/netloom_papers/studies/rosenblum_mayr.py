@@ -19,7 +19,7 @@ combine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import count, islice, product
 from math import inf
@@ -41,12 +41,25 @@ from netloom_papers.combining.hot_spots import (
     single_hot_spot,
     tree_saturation,
 )
-from netloom_papers.exhibits import Cell, Plot, curve, grid, plot
-from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, in_order, published
+from netloom_papers.exhibits import Cell, curve, grid, plot
+from netloom_papers.ledger import (
+    Against,
+    Drawn,
+    Found,
+    Item,
+    Known,
+    Made,
+    grouped,
+    in_order,
+    published,
+)
 from netloom_papers.questions.critical_queue import find_critical_queue
 from netloom_papers.studies.running import run_side_by_side
 
 Runs: TypeAlias = Mapping[str, Sequence[CombiningRun]]
+
+Family: TypeAlias = tuple[int, int, int, float]
+"""What, beside the seed, decides where hot spots are and who asks for which."""
 
 PAPER = "rosenblum-mayr"
 
@@ -60,6 +73,10 @@ COLUMNS = tuple(published(PAPER)["columns"])
 """Of the tables that are compared."""
 
 REQUESTS, MEAN_STEPS = 0, 1
+
+ANCHORS = {16: (REQUESTS, MEAN_STEPS), 512: (MEAN_STEPS,)}
+"""Columns that tell of a placement. Mean steps grow with what hot spots have in common of their
+paths. With 16 elements also requests, since few more or less of them have a hot spot at all."""
 
 ROUNDING = np.array([0.0005, 0.0005, 0, 0.0005, 0, 0.0005, 0])
 """Half of the last printed digit. Requests of 16 elements are sixteenths, so that it matters."""
@@ -77,9 +94,7 @@ BATCH = 64
 """Placements looked at together."""
 
 
-SPACINGS = {name: apart for name, apart in published(PAPER)["spacings"].items() if name != "note"}
-
-UNSPACED: Mapping[str, int] = {}
+SPACINGS = published(PAPER)["spacings"]
 
 MIDDLE = slice(3, 6)
 """Levels of the requests behind stages 2 to 4."""
@@ -102,6 +117,10 @@ class System:
         printed.
     queue
         Packets that each queue and each wait pool holds. None: any number.
+    wait
+        Whether a processing element waits for an answer before it asks again.
+    apart
+        How far hot spots are from each other. At random if empty.
     """
 
     pes: int
@@ -110,19 +129,19 @@ class System:
     assign: float
     rate: float
     queue: int | None
+    wait: bool = False
+    apart: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def family(self) -> tuple[int, int, int, float]:
-        """What, beside the seed, decides where hot spots are and who asks for which."""
+    def family(self) -> Family:
+        """What all systems with the same placements share."""
         return self.pes, self.hot_spots, self.per_pe, self.assign
 
-    def traffic(
-        self, placement: int, *, wait: bool = False, apart: Mapping[str, int] = UNSPACED
-    ) -> HotSpotTraffic:
-        """Return the requests: hot spots and their assignment by a seed, at random or spaced."""
-        hot = place_hot_spots(self.pes, self.hot_spots, seed=placement, **apart)
+    def traffic(self, placement: int) -> HotSpotTraffic:
+        """Return the requests: hot spots and their assignment by a seed."""
+        hot = place_hot_spots(self.pes, self.hot_spots, seed=placement, **self.apart)
         assigned = assign_hot_spots(self.pes, hot, self.per_pe, self.assign, seed=placement)
-        return HotSpotTraffic(hot, assigned, self.rate, wait=wait)
+        return HotSpotTraffic(hot, assigned, self.rate, wait=self.wait)
 
     def run(
         self, traffic: HotSpotTraffic, seed: int, *, steps: int = STEPS, **options: Any
@@ -131,15 +150,13 @@ class System:
         network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
         return run_combining(network, traffic, steps, seed=seed)
 
-    def of_seed(
-        self, seed: int, *, wait: bool = False, apart: Mapping[str, int] = UNSPACED, **more: Any
-    ) -> CombiningRun:
+    def of_seed(self, seed: int, **options: Any) -> CombiningRun:
         """Simulate the system with hot spots and requests of one seed."""
-        return self.run(self.traffic(seed, wait=wait, apart=apart), seed, **more)
+        return self.run(self.traffic(seed), seed, **options)
 
 
-def systems(pes: int) -> dict[str, System]:
-    """Return the systems of a size by name.
+def systems(pes: int, *, wait: bool = False) -> dict[str, System]:
+    """Return the systems of a size by name, whose elements ``wait`` or do not.
 
     Examples
     --------
@@ -147,7 +164,7 @@ def systems(pes: int) -> dict[str, System]:
     (16, 2, 1, 0.95)
     """
     lines = published(PAPER)["systems"][f"{pes}"]
-    return {name: System(pes, **line) for name, line in lines.items()}
+    return {name: System(pes, **line, wait=wait) for name, line in lines.items()}
 
 
 # Tables.
@@ -170,14 +187,16 @@ def _draw_systems(table: str, pes: int, made: Made) -> Drawn:
 
 def _all_seeds(pes: int, wait: bool, known: Known) -> Found:
     """Return each printed number: it should lie between the least and the most of all seeds."""
-    lines, by_name, seeds = known["rows"], systems(pes), range(1, known["seeds"] + 1)
-    cases = [(by_name[name], seed, wait) for name, seed in product(lines, seeds)]
+    lines, by_name, seeds = known["rows"], systems(pes, wait=wait), range(1, known["seeds"] + 1)
+    cases = [(by_name[name], seed) for name, seed in product(lines, seeds)]
     runs = _simulate(cases, known["item"]).reshape(len(lines), len(seeds), len(COLUMNS))
     for (name, printed), samples in zip(lines.items(), runs, strict=True):
         mean, least, most = samples.mean(axis=0), samples.min(axis=0), samples.max(axis=0)
         for number, values in enumerate(printed, 1):
             room = np.where(values < mean, mean - least, most - mean) + ROUNDING
-            yield from _numbers(f"{name}, seed {number}", values, mean, room)
+            for at, column in enumerate(COLUMNS):
+                found = Against(values[at], mean[at], room[at])
+                yield f"{name}, seed {number}, {column}", found
 
 
 def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
@@ -190,67 +209,44 @@ def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
     many = known["placements"]
     if not many:
         return
-    lines, by_name, used = published(PAPER)["items"][table]["rows"], systems(pes), anchors(pes)
-    seeds = {by_name[name].family: alike(pes, name, (many, many)) for name in used}
+    lines, first = published(PAPER)["items"][table]["rows"], anchors(pes)
+    by_name = systems(pes, wait=wait)
+    seeds = {family: alike(pes, name, (many, many)) for family, name in first.items()}
     cases = [
-        (by_name[name], seed, wait)
+        (by_name[name], seed)
         for name in lines
         for some in seeds[by_name[name].family]
         for seed in some
     ]
     samples = _simulate(cases, known["item"]).reshape(len(lines), 2, -1, len(COLUMNS))
     for name, both in zip(lines, samples, strict=True):
-        taken = used.get(name, ()) if not wait else ()
+        taken = ANCHORS[pes] if name in first.values() and not wait else ()
         for number, (values, some) in enumerate(zip(lines[name], both, strict=True), 1):
-            spread = some.std(axis=0, ddof=1)
-            marks = [
-                " (anchor)" if at in taken else "" if spread[at] else " (no spread)"
-                for at in range(len(COLUMNS))
-            ]
+            mean, spread = some.mean(axis=0), some.std(axis=0, ddof=1)
             room = SPREADS * np.maximum(spread, LEAST_SPREADS[pes])
-            yield from _numbers(f"{name}, seed {number}", values, some.mean(axis=0), room, marks)
-
-
-def _numbers(
-    what: str,
-    printed: Sequence[float],
-    computed: Floats,
-    room: Floats,
-    marks: Sequence[str] = ("",) * len(COLUMNS),
-) -> Found:
-    each = zip(COLUMNS, marks, printed, computed.tolist(), room.tolist(), strict=True)
-    for column, mark, *found in each:
-        yield f"{what}, {column}{mark}", Against(*found)
+            for at, column in enumerate(COLUMNS):
+                mark = " (anchor)" if at in taken else "" if spread[at] else " (no spread)"
+                found = Against(values[at], mean[at], room[at])
+                yield f"{name}, seed {number}, {column}{mark}", found
 
 
 def _draw_performance(table: str, what: str, made: Made) -> Drawn:
-    titles = {
-        False: f"Table {table}: performance of {what} policy, 40 seeds",
-        True: "The same, placements alike",
-    }
-    for are_alike, title in titles.items():
+    titles = f"Table {table}: performance of {what} policy, 40 seeds", "The same, placements alike"
+    for title, rows in zip(titles, grouped(made.rows, "item").values(), strict=False):
         cells = {}
-        for row in made.rows:
-            if row.item.endswith("alike") == are_alike:
-                name, seed, column = row.quantity.partition(" (")[0].split(", ")
-                cells[f"{name}, {seed}", column] = row.cell
-        if cells:
-            yield grid(title, cells)
+        for row in rows:
+            name, seed, column = row.quantity.partition(" (")[0].split(", ")
+            cells[f"{name}, {seed}", column] = row.cell
+        yield grid(title, cells)
 
 
-def anchors(pes: int) -> dict[str, tuple[int, ...]]:
-    """Return which numbers tell of a placement: columns by row of the no-wait table.
+def anchors(pes: int) -> dict[Family, str]:
+    """Return the first row of the no-wait table of those that share placements, by what they share.
 
-    The first row of those that share placements: mean steps, which grow with what hot spots have
-    in common of their paths. With 16 elements also requests, since few more or less of them have
-    a hot spot at all.
+    Its columns ``ANCHORS`` tell of a placement.
     """
-    by_name = systems(pes)
-    first: dict[tuple[Any, ...], str] = {}
-    for name in published(PAPER)["items"][NO_WAIT[pes]]["rows"]:
-        first.setdefault(by_name[name].family, name)
-    columns = (REQUESTS, MEAN_STEPS) if pes == 16 else (MEAN_STEPS,)
-    return dict.fromkeys(first.values(), columns)
+    by_name, rows = systems(pes), published(PAPER)["items"][NO_WAIT[pes]]["rows"]
+    return {by_name[name].family: name for name in reversed(rows)}  # the first of some stays
 
 
 @cache
@@ -269,24 +265,20 @@ def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
     """
     rule, system = published(PAPER)["placements alike"], systems(pes)[name]
     printed = np.array(published(PAPER)["items"][NO_WAIT[pes]]["rows"][name])
-    steps, elements = printed[:, MEAN_STEPS], printed[:, REQUESTS] * (pes / (STEPS * system.rate))
+    elements = np.round(printed[:, REQUESTS] * (pes / (STEPS * system.rate)))
 
     def look(seed: int, missing: Bools) -> Bools:
         """Whether a placement is like those that seeds are missing of."""
-        traffic = system.traffic(seed)
-        near = missing.copy()
+        traffic, near = system.traffic(seed), missing.copy()
         if pes == 16:  # of many elements any number may have hot spots
-            near &= np.round(elements) == np.count_nonzero(traffic.assigned[:, 0] >= 0)
-
-        def far(request_seeds: Sequence[int], length: int) -> Floats:
-            runs = [system.run(traffic, each, steps=length).steps_mean for each in request_seeds]
-            return np.abs(float(np.mean(runs)) - steps)
-
-        first = rule["first_look"]
-        if near.any():
-            near &= far([first["seed"]], first["steps"]) <= first["within"]
-        if near.any():
-            near &= far(rule["request_seeds"], STEPS) <= rule["within"]
+            near &= elements == np.count_nonzero(traffic.assigned[:, 0] >= 0)
+        for each in rule["looks"]:
+            if near.any():
+                runs = [
+                    system.run(traffic, at, steps=each["steps"]) for at in each["request_seeds"]
+                ]
+                steps = float(np.mean([run.steps_mean for run in runs]))
+                near &= np.abs(steps - printed[:, MEAN_STEPS]) <= each["within"]
         return near
 
     found: list[list[int]] = [[], []]
@@ -301,14 +293,14 @@ def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
     return found
 
 
-def _simulate(cases: Sequence[tuple[System, int, bool]], what: str) -> Floats:
+def _simulate(cases: Sequence[tuple[System, int]], what: str) -> Floats:
     """Return the numbers of the tables for each case: float64[cases, columns].
 
-    A case is a system, the seed of its placement and requests, and whether elements wait.
+    A case is a system, and the seed of its placement and requests.
     """
 
-    def one(system: System, seed: int, wait: bool) -> tuple[float, ...]:
-        run = system.of_seed(seed, wait=wait)
+    def one(system: System, seed: int) -> tuple[float, ...]:
+        run = system.of_seed(seed)
         steps = run.requests_per_pe, run.steps_mean, run.steps_max
         queues = run.mean_queue, float(run.queue_max.max())
         return *steps, *queues, run.mean_wait, float(run.wait_max.max())
@@ -326,32 +318,21 @@ def _draw_stages(number: int, made: Made) -> Drawn:
     tell. But spaced hot spots are averaged over seeds, which differ much.
     """
     (of,) = made.known.get("rows of", [""])
-    yield stage_plot(number, made.known["shows"], _runs(of))
-
-
-def stage_plot(number: int, shows: str, runs: Runs) -> Plot:
-    """Return mean lengths by stage, of some runs of each series.
-
-    Parameters
-    ----------
-    number, shows
-        Of the figure: requests, replies and wait pools take turns.
-    runs
-        By series.
-    """
-    field, towards, start = PARTS[(number - 1) % len(PARTS)]
+    runs = _runs(of)
+    part, towards, start = PARTS[(number - 1) % len(PARTS)]
     stages = len(next(iter(runs.values()))[0].wait_mean)
     names = ["PEs", *map(str, range(stages)), "MMs"][start + 1 :]
     curves = []
     for series, some in runs.items():
-        lengths = np.mean([getattr(run, field) for run in some], axis=0)
-        if field == "queue_mean":  # the elements and towards the modules, then these and back
+        lengths = np.mean([getattr(run, part) for run in some], axis=0)
+        if part == "queue_mean":  # the elements and towards the modules, then these and back
             half = stages + 1
             lengths = lengths[:half] if towards else lengths[half:][::-1]
         length = min(len(names), len(lengths))
         curves.append(curve(series, names[:length], lengths[:length]))
+    shows = made.known["shows"]
     title = f"Figure {number}: {shows[0].lower()}{shows[1:]}"
-    return plot(title, ("stage", "mean length, packets"), curves)
+    yield plot(title, ("stage", "mean length, packets"), curves)
 
 
 @cache
@@ -364,9 +345,8 @@ def _runs(of: str) -> Runs:
     """
     known, by_name = published(PAPER)["items"].get(of, {}), systems(512)
     if of == "section 4.4":
-        cases = spacing(tuple(known["queues"]), known["seeds"])
-        return {f"{name}, {size_of(queue)}": runs for (name, queue), runs in cases.items()}
-    first = {by_name[name].family: name for name in anchors(512)}
+        return spacing(tuple(known["queues"]), known["seeds"])
+    first = anchors(512)
     if known:
         normal = replace(by_name["Normal"], rate=known["rate"])
         by_name = {size_of(size): replace(normal, queue=size) for size in known["queues"]}
@@ -398,27 +378,28 @@ def _critical(known: Known) -> Found:
 @cache
 def spacing(
     queues: tuple[int | None, ...], seeds: int, digits: str = "least-significant-first"
-) -> dict[tuple[str, int | None], list[CombiningRun]]:
+) -> dict[str, list[CombiningRun]]:
     """Return the runs of each spacing and queue size, one per seed."""
     normal, cases = systems(512)["Normal"], list(product(SPACINGS, queues))
-
     asked = [
-        partial(replace(normal, queue=queue).of_seed, seed, apart=SPACINGS[name], digits=digits)
+        partial(replace(normal, queue=queue, apart=SPACINGS[name]).of_seed, seed, digits=digits)
         for (name, queue), seed in product(cases, range(1, seeds + 1))
     ]
     runs = run_side_by_side(asked, f"spacing, {digits}")
-    return {case: runs[at * seeds :][:seeds] for at, case in enumerate(cases)}
+    names = (f"{name}, {size_of(queue)}" for name, queue in cases)
+    return {name: runs[at * seeds :][:seeds] for at, name in enumerate(names)}
 
 
 def _spacing(known: Known) -> Found:
     """What the text says: no significant effect, but for queues in the middle."""
     runs, found = spacing(tuple(known["queues"]), known["seeds"]), list[Any]()
     for queue in known["queues"]:
-        close, medium, wide = (runs[name, queue] for name in SPACINGS)
+        close, medium, wide = (runs[f"{name}, {size_of(queue)}"] for name in SPACINGS)
         found += [_mean_steps(some) / _mean_steps(wide) for some in (close, medium)]
-        lengths = [[run.queue_mean[MIDDLE].mean() for run in some] for some in (close, wide)]
-        middle = np.array([run.queue_mean[MIDDLE].mean() for run in medium])
-        found.append(np.mean(middle >= np.max(lengths, axis=0)))
+        near, middle, far = (
+            [run.queue_mean[MIDDLE].mean() for run in some] for some in (close, medium, wide)
+        )
+        found.append(np.mean(middle >= np.maximum(near, far)))
     return in_order(known, found)
 
 
@@ -426,8 +407,8 @@ def _reproduced_spacing(known: Known) -> Found:
     """Medians over seeds, as an independent reproduction has them, with both orders of digits."""
     for digits in ("least", "most"):
         runs = spacing(tuple(known["queues"]), known["seeds"], f"{digits}-significant-first")
-        for (name, queue), some in runs.items():
-            quantity = f"{digits} significant first, {name}, {size_of(queue)}, mean steps"
+        for name, some in runs.items():
+            quantity = f"{digits} significant first, {name}, mean steps"
             if quantity in known["values"]:
                 yield quantity, np.median(_mean_steps(some))
 
@@ -454,9 +435,8 @@ def _backward(known: Known) -> Found:
 
 def _waiting(known: Known) -> Found:
     """Requests of an element that waits for each: one in 2 K + 1 + 1 / G steps."""
-    one = System(16, 1, 1, 1.0, 0.15, None)
-    steps = known["steps"]
-    runs = _over_seeds(one, known["seeds"], "one hot spot, wait", wait=True, steps=steps)
+    one = System(16, 1, 1, 1.0, 0.15, None, wait=True)
+    runs = _over_seeds(one, known["seeds"], "one hot spot, wait", steps=known["steps"])
     found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
     return in_order(known, [found, found])  # beside the table, and beside the cycle
 
@@ -475,9 +455,6 @@ def _closed_form(known: Known) -> Found:
         system = System(2**stages, 1, 1, 1.0, known["rate"], None)
         runs = _over_seeds(system, known["seeds"], f"one hot spot, K = {stages}", steps=steps)
         exact = single_hot_spot(stages, known["rate"])
-        queues, waits = (
-            np.array([getattr(run, name) for run in runs]) for name in ("queue_mean", "wait_mean")
-        )
         levels = [
             "queues of the elements",
             *(f"request queues behind stage {stage}" for stage in range(stages)),
@@ -485,34 +462,29 @@ def _closed_form(known: Known) -> Found:
             *(f"reply queues behind stage {stage}" for stage in reversed(range(stages))),
         ]
         pools = [f"wait pools of stage {stage}" for stage in range(stages)]
-        means = (*exact.queue_mean.tolist(), *exact.wait_mean.tolist())
-        for name, value, samples in zip(
-            (*levels, *pools), means, (*queues.T, *waits.T), strict=True
-        ):
-            error = 3 * samples.std(ddof=1) / len(samples) ** 0.5
-            room = max(known["within"] * value, error)
-            yield f"{name}, K = {stages}", Against(value, samples.mean(), room)
-        for name, field in (("least", "steps_min"), ("most", "steps_max")):
-            spent = np.mean([getattr(run, field) for run in runs])
+        for part, names in (("queue_mean", levels), ("wait_mean", pools)):
+            found = np.transpose([getattr(run, part) for run in runs])
+            for name, value, samples in zip(names, getattr(exact, part), found, strict=True):
+                error = 3 * samples.std(ddof=1) / len(samples) ** 0.5
+                room = max(known["within"] * value, error)
+                yield f"{name}, K = {stages}", Against(value, samples.mean(), room)
+        for name, part in (("least", "steps_min"), ("most", "steps_max")):
+            spent = np.mean([getattr(run, part) for run in runs])
             yield f"{name} steps, K = {stages}", Against(2 * stages + 2, spent, 0.0)
 
 
 def _saturation(known: Known) -> Found:
     """Return what a network carries without combining beside ``tree_saturation``."""
     cases = list(product(known["pes"], known["hot_fractions"]))
-    seeds = range(1, known["seeds"] + 1)
-
-    def carried(pes: int, fraction: float, seed: int) -> float:
+    runs = []
+    for (pes, fraction), seed in product(cases, range(1, known["seeds"] + 1)):
         network, traffic = _one_for_all(known, pes, fraction, 1.0, "none")
-        return run_combining(network, traffic, known["steps"], seed=seed).throughput
-
-    runs = [partial(carried, pes, share, seed) for (pes, share), seed in product(cases, seeds)]
-    found = np.reshape(run_side_by_side(runs, "tree saturation"), (len(cases), -1))
+        runs.append(partial(run_combining, network, traffic, known["steps"], seed=seed))
+    ended = run_side_by_side(runs, "tree saturation")
+    found = np.reshape([run.throughput for run in ended], (len(cases), -1))
     for (pes, fraction), samples in zip(cases, found, strict=True):
-        yield (
-            f"throughput of {pes} elements, h = {fraction}",
-            Against(tree_saturation(pes, fraction), samples),
-        )
+        name = f"throughput of {pes} elements, h = {fraction}"
+        yield name, Against(tree_saturation(pes, fraction), samples)
 
 
 def _one_for_all(

@@ -15,6 +15,7 @@ all of that is recomputed here, the model beside simulations.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from functools import partial
 from itertools import product
 from typing import Any
@@ -50,12 +51,7 @@ ON_TORI = "broadcasts on tori"
 
 ONE_BY_ONE = (
     Corrections(),
-    Corrections(replicas=True),
-    Corrections(escape_channel=True),
-    Corrections(broadcast_hop=True),
-    Corrections(broadcast_blocking=True),
-    Corrections(other_nodes=True),
-    Corrections(source_weights=True),
+    *(Corrections(**{each.name: True}) for each in fields(Corrections)),
     VARIANTS["consistent"],
 )
 """None, each one and all, in the order of the data file."""
@@ -66,11 +62,10 @@ ONE_BY_ONE = (
 
 def simulated(point: Sequence[Any], cycles: int, seed: int = 1) -> BroadcastRun:
     """Return a run at a point: a torus k, messages M, virtual channels V, portion β and rate λ."""
-    radix, flits, vcs, fraction, rate = point
-    return simulate_broadcast(
-        f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
-        cycles=cycles, seed=seed, **ROUTER,
-    ).point  # fmt: skip
+    radix, *others = point
+    asked = dict(zip(("packet_flits", "vcs", "broadcast", "rate"), others, strict=True))
+    net = f"torus:{radix}x{radix}"
+    return simulate_broadcast(net, **asked, cycles=cycles, seed=seed, **ROUTER).point
 
 
 def simulate_points(points: Iterable[Sequence[Any]], cycles: int, what: str) -> list[BroadcastRun]:
@@ -136,14 +131,11 @@ def _latencies(known: Known) -> Found:
 
 def _traffic(known: Known) -> Found:
     """Broadcast traffic of a channel as printed, over that of a tree of k² − 1 messages."""
-    found = []
-    for radix in known["radices"]:
-        printed, tree = (
-            solved((radix, 32, 3, 0.04, 1e-4), variant).broadcast_channel_rate
-            for variant in VARIANTS
-        )
-        found.append(printed / tree)
-    return in_order(known, found)
+    printed, tree = (
+        [solved((k, 32, 3, 0.04, 1e-4), each).broadcast_channel_rate for k in known["radices"]]
+        for each in VARIANTS
+    )
+    return in_order(known, np.divide(printed, tree))
 
 
 def _one_by_one(known: Known) -> Found:
@@ -158,33 +150,29 @@ def _fold(known: Known) -> Found:
 
 def _saturation(known: Known) -> Found:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
-    cases = product(networks, VARIANTS)
-    return in_order(known, [saturation_rate(each, variant) for each, variant in cases])
+    found = [saturation_rate(each, variant) for each, variant in product(networks, VARIANTS)]
+    return in_order(known, found)
 
 
 def _solved_latencies(known: Known) -> Found:
     """Latencies at the loads of the independent simulation, where there is a solution."""
-    found = [solved(case, variant) for case, variant in product(known["cases"], VARIANTS)]
-    return in_order(known, [each.latency for each in found if not each.saturated])
+    found = [each.latency for each in _solved(known) if not each.saturated]
+    return in_order(known, found)
 
 
 def _between(known: Known) -> Found:
     """L, S_u, S_b, S, W_s, V, λ_c, λ_c S and P_V of each case."""
-    found = []
-    for case, variant in product(known["cases"], VARIANTS):
-        answer = solved(case, variant)
-        found += [
-            answer.latency,
-            answer.network_latency,
-            answer.broadcast_service,
-            answer.service_time,
-            answer.source_wait,
-            answer.vc_multiplexing,
-            answer.channel_rate,
-            answer.channel_rate * answer.service_time,
-            answer.held_vcs[-1],
-        ]
+    found: list[Any] = []
+    for answer in _solved(known):
+        found += [answer.latency, answer.network_latency, answer.broadcast_service]
+        found += [answer.service_time, answer.source_wait, answer.vc_multiplexing]
+        found += [answer.channel_rate, answer.channel_rate * answer.service_time]
+        found.append(answer.held_vcs[-1])
     return in_order(known, found)
+
+
+def _solved(known: Known) -> list[TorusBroadcast]:
+    return [solved(case, variant) for case, variant in product(known["cases"], VARIANTS)]
 
 
 def solved(point: Sequence[Any], variant: Variant | Corrections = "printed") -> TorusBroadcast:

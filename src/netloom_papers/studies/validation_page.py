@@ -11,12 +11,6 @@ from netloom_papers import ledger
 NOT_TO_BE_MET = frozenset({"misprint", "unpublished"})
 """Causes with which no computation could reproduce a number, unless by chance."""
 
-CHANCE = """The tables of the Ultracomputer print one run with one seed per line. Such a number is
-reproduced if it lies between the least and the greatest of 40 runs with other seeds. A 41st run of
-the same simulator would be outside in 2 of 41 cases (4.9 %) by chance alone, less where results
-repeat.
-"""
-
 
 def page(found: ledger.Validation) -> str:
     """Return a page of Markdown about all rows.
@@ -39,23 +33,23 @@ def page(found: ledger.Validation) -> str:
             causes=_causes(found.rows),
         )
     ]
-    for paper, rows in _grouped(found.rows, "paper").items():
-        lines: list[list[object]] = []
-        for item, of_it in _grouped(rows, "item").items():
-            for kind, some in _grouped(of_it, "kind").items():
+    for paper, rows in ledger.grouped(found.rows, "paper").items():
+        lines: list[Sequence[object]] = []
+        for item, of_it in ledger.grouped(rows, "item").items():
+            for kind, some in ledger.grouped(of_it, "kind").items():
                 within = sum(row.within for row in some)
-                lines.append([_cell(item), kind, len(some), within, len(some) - within or ""])
-        title = ledger.PAPERS[paper].title if paper in ledger.PAPERS else paper
+                lines.append([item, kind, len(some), within, len(some) - within or ""])
+        title = ledger.published(paper)["title"] if paper in ledger.PAPERS else paper
         counts = _table(("item", ":kind", "rows", "within", "outside"), lines)
         parts.append(f"## {title}\n\n{counts}")
-        outside = [row for row in rows if not row.within]
+        outside = ledger.grouped((row for row in rows if not row.within), "reason")
         if outside:
             parts.append(f"### {paper}: what does not agree\n")
-        for reason, some in _grouped(outside, "reason").items():
-            lines = [
-                [_cell(row.item), _cell(row.quantity), row.kind, row.cause, *_values(row)]
-                for row in some
-            ]
+        for reason, some in outside.items():
+            lines = []
+            for row in some:
+                values = f"{row.printed:.6g}", f"{row.computed:.4g}"
+                lines.append([row.item, row.quantity, row.kind, row.cause, *values])
             said = reason or "**No reason is known.**"
             heads = ("item", ":quantity", ":kind", ":cause", "compared with", "computed")
             parts += [f"{said[0].upper()}{said[1:]}", "", _table(heads, lines)]
@@ -63,12 +57,12 @@ def page(found: ledger.Validation) -> str:
 
 
 def _papers(rows: Sequence[ledger.Row]) -> str:
-    parts = {f"`{paper}`": of_it for paper, of_it in _grouped(rows, "paper").items()}
-    lines: list[list[object]] = []
-    for paper, of_it in [*parts.items(), ("**all**", rows)]:
-        found = ledger.count(of_it)
-        said = [*found, f"{found.percent:.1f} %"] if found.numbers else [0, "", ""]
-        lines.append([paper, *said])
+    lines: list[Sequence[object]] = []
+    papers = ledger.grouped(rows, "paper").items()
+    for name, some in (*((f"`{paper}`", some) for paper, some in papers), ("**all**", rows)):
+        found = ledger.count(some)
+        counts = (*found, f"{found.percent:.1f} %") if found.numbers else (0, "", "")
+        lines.append((name, *counts))
     return _table(("reference", "printed numbers", "reproduced", "rate"), lines)
 
 
@@ -89,29 +83,17 @@ def _causes(rows: Sequence[ledger.Row]) -> str:
         f"\nWithout the misprints and those whose origin is unpublished, {kept.reproduced} of "
         f"{kept.numbers} are reproduced ({kept.percent:.1f} %).\n"
     )
-    one_run = any(row.cause == "one run" and row.kind == "printed" for row in rows)
-    return text + (f"\n{CHANCE}" if one_run else "")
+    if any(row.cause == "one run" and row.kind == "printed" for row in rows):
+        text += f"\n{ledger.published('rosenblum-mayr')['on one run']}"
+    return text
 
 
 def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """Return a table. The first column and those that begin with a colon are text."""
+    """Return a table. The first column and those whose heads begin with a colon are text."""
     rules = ["---" if not at or head.startswith(":") else "---:" for at, head in enumerate(heads)]
     names = [head.lstrip(":") for head in heads]
-    rows = [" | ".join(map(str, line)) for line in ([*names], rules, *lines)]
+    rows = [
+        " | ".join(str(cell).replace("|", "\\|") for cell in line)
+        for line in (names, rules, *lines)
+    ]
     return "\n".join([*(f"| {row} |" for row in rows), ""])
-
-
-def _grouped(rows: Iterable[ledger.Row], by: str) -> dict[str, list[ledger.Row]]:
-    groups: dict[str, list[ledger.Row]] = {}
-    for row in rows:
-        groups.setdefault(getattr(row, by), []).append(row)
-    return groups
-
-
-def _values(row: ledger.Row) -> tuple[str, str]:
-    return f"{row.printed:.6g}", f"{row.computed:.4g}"
-
-
-def _cell(text: str) -> str:
-    """Return text that stays in its cell."""
-    return text.replace("|", "\\|")

