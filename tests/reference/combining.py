@@ -13,6 +13,9 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from functools import cache
 from math import floor, inf, log1p
+from typing import NamedTuple
+
+import numpy as np
 
 GAPS, CHOICES, HOT, MODULES, OPERANDS, REQUEST_ORDER, REPLY_ORDER, CHANGES, TAKES = range(9)
 
@@ -93,13 +96,25 @@ class Partner:
     prefix: int  # operands that come before its own
 
 
+class Request(NamedTuple):
+    """A completed request: the step before it was made, that of its reply, what it fetched."""
+
+    pe: int
+    module: int
+    hot: bool
+    operand: int
+    birth: int
+    done: int
+    returned: int
+
+
 class CombiningTwin:
     """The network, its requests and all that is counted; the same face as ``CombiningEngine``.
 
     Operands are of 16 bits and steps few: an ``add`` never leaves 64 bits here.
     """
 
-    def __init__(self, network, traffic, *, seed=1, keep_requests=False):
+    def __init__(self, network, traffic, *, seed=1):
         self.network, self.traffic, self.seed = network, traffic, seed
         self.n, self.r = network.pes, network.switch_size
         self.stages = 0
@@ -134,11 +149,19 @@ class CombiningTwin:
         self.pool_max = [[0] * self.n for _ in range(self.stages)]
         self.arrived, self.combined = [0] * self.stages, [0] * self.stages
         self.issued_to, self.accesses, self.completed_from = ([0] * self.n for _ in range(3))
-        self.keep_requests, self.requests = keep_requests, []
+        self.requests = []
 
     @property
     def in_flight(self):
         return sum(len(each) for rows in (*self.queues, *self.pools) for each in rows)
+
+    @property
+    def returned(self):
+        """What the requests of each PE fetched, summed, as 64 bits with a sign."""
+        sums = [0] * self.n
+        for request in self.requests:
+            sums[request.pe] += request.returned
+        return [(each + 2**63) % 2**64 - 2**63 for each in sums]
 
     @property
     def memory(self):
@@ -479,6 +502,22 @@ class CombiningTwin:
         if packet.hot:
             self.completed_from[packet.module] += 1
             self.outstanding.discard((packet.pe, packet.module))
-        if self.keep_requests:
-            record = (packet.operand, packet.birth, self.step, packet.value)
-            self.requests.append((packet.pe, packet.module, packet.hot, *record))
+        record = (packet.operand, packet.birth, self.step, packet.value)
+        self.requests.append(Request(packet.pe, packet.module, packet.hot, *record))
+
+
+COUNTED = (
+    *("step", "issued", "completed", "in_flight", "discarded_waiting", "discarded_full"),
+    *("per_step", "population_sums", "wait_sums", "queue_max", "pool_max"),
+    *("arrived", "combined", "issued_to", "accesses", "memory", "background_memory"),
+    *("hot_spots", "assigned", "returned"),
+)
+
+
+def counted(simulated):
+    """Return everything that is counted, as plain numbers."""
+    found = {name: np.asarray(getattr(simulated, name)).tolist() for name in COUNTED}
+    latencies = simulated.latency_counts
+    pairs = latencies.items() if isinstance(latencies, dict) else enumerate(latencies.tolist())
+    found["latency_counts"] = {steps: count for steps, count in pairs if count}
+    return found

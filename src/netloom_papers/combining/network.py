@@ -171,8 +171,6 @@ class CombiningEngine:
     ----------
     network, traffic, seed
         The network and the requests, of one size. The seed of these and of who goes first.
-    keep_requests
-        Whether to keep each completed request, 33 bytes.
 
     Attributes
     ----------
@@ -201,6 +199,8 @@ class CombiningEngine:
         line, and in each wait pool, by stage and line.
     combined
         int64[K]: requests that were absorbed by another at each stage.
+    returned
+        int64[N]: the sum of what the completed requests of each element fetched, modulo 2^64.
 
     Raises
     ------
@@ -212,22 +212,17 @@ class CombiningEngine:
     >>> from netloom_papers.combining import CombiningNetwork
     >>> from netloom_papers.combining.hot_spots import HotSpotTraffic
     >>> one_for_all = HotSpotTraffic(np.array([5]), np.full((8, 1), 5), rate=1)
-    >>> engine = CombiningEngine(CombiningNetwork(8), one_for_all, keep_requests=True)
+    >>> engine = CombiningEngine(CombiningNetwork(8), one_for_all)
     >>> engine.advance(1)
     >>> engine.drain()
-    >>> engine.requests["done"] - engine.requests["birth"]
-    array([8, 8, 8, 8, 8, 8, 8, 8], dtype=int32)
+    >>> engine.latency_counts[:10]
+    array([0, 0, 0, 0, 0, 0, 0, 0, 8, 0])
     >>> int(engine.accesses[5])
     1
     """
 
     def __init__(
-        self,
-        network: CombiningNetwork,
-        traffic: HotSpotTraffic,
-        *,
-        seed: int = DEFAULT_SEED,
-        keep_requests: bool = False,
+        self, network: CombiningNetwork, traffic: HotSpotTraffic, *, seed: int = DEFAULT_SEED
     ) -> None:
         if traffic.pes != network.pes:
             raise InputError("assigned", f"{traffic.pes} PEs", f"{network.pes}, as the network has")
@@ -256,13 +251,13 @@ class CombiningEngine:
             hot_fraction=float(traffic.hot_fraction),
             log_quiet=float(np.log1p(-traffic.rate)) if quiet is None else quiet,
             words=-(-switches // 8),
-            keep=keep_requests,
         )
         self._state = state = _state(self._setup, seed)
-        self.population_sums, self.wait_sums = state.population_sums, state.wait_sums
+        self.population_sums = state.levels["population_sum"]
+        self.wait_sums, self.combined = state.stages["wait_sum"], state.stages["combined"]
+        self.returned = state.lines["returned"]
         self.queue_max = np.asarray(state.queues["longest"]).reshape(-1, network.pes)
         self.pool_max = np.asarray(state.pools["longest"]).reshape(-1, network.pes)
-        self.combined = state.combined
         self._give_hot_spots()
         self._count()
 
@@ -274,17 +269,17 @@ class CombiningEngine:
     @property
     def arrived(self) -> Ints:
         """Requests that entered each stage, those that combined there included: int64[K]."""
-        return self._state.entered[1 : self.network.stages + 1] + self.combined
+        return self._state.levels["entered"][1 : self.network.stages + 1] + self.combined
 
     @property
     def issued_to(self) -> Ints:
         """Requests issued for the hot word of each module: int64[N]."""
-        return self._state.issued_to[self._line_of]
+        return self._state.lines["issued_to"][self._line_of]
 
     @property
     def accesses(self) -> Ints:
         """Requests that each module executed, many of which stand for several: int64[N]."""
-        return self._state.accesses[self._line_of]
+        return self._state.lines["accesses"][self._line_of]
 
     @property
     def memory(self) -> Ints:
@@ -295,18 +290,6 @@ class CombiningEngine:
     def background_memory(self) -> Ints:
         """The word of each module that its other requests are for, int64[N]."""
         return self._state.memory[self.network.pes + self._line_of]
-
-    @property
-    def requests(self) -> Records:
-        """Each completed request, in the order of completion, if they are kept.
-
-        Fields are ``pe``, ``module``, ``hot`` (or one of the background), ``operand``, ``birth``
-        (the step before it was made), ``done`` and ``returned``: what the word held before.
-        """
-        assert self._setup.keep, "requests were not kept"
-        found = self._state.log[: int(self._state.counts["logged"][0])].copy()
-        found["module"] = self.network.lines_of(found["module"])
-        return found
 
     def advance(self, until: int) -> None:
         """Run to the step ``until``. Requests are made all the time.
@@ -346,7 +329,7 @@ class CombiningEngine:
         self.step, self.issued = int(counts["step"]), int(counts["issued"])
         self.completed = int(counts["completed"])
         self.discarded_waiting, self.discarded_full = int(counts["waiting"]), int(counts["full"])
-        self.moves = int(state.left.sum())
+        self.moves = int(state.levels["left"].sum())
         self.latency_counts = state.latency_counts
         self.per_step = state.per_step.reshape(-1, 3)[: self.step]
 
@@ -364,10 +347,6 @@ class CombiningEngine:
                 found = f"over {len(state.packets)} requests in flight in step {self.step}"
                 raise InputError("steps", found, "fewer steps, a lower rate, or finite queues")
             more["packets"] = _with_free(state.packets, size, counts)
-            if self._setup.keep:
-                more["operands"] = _longer(state.operands, size)
-        if self._setup.keep and len(state.log) - counts["logged"][0] < lines:
-            more["log"] = _longer(state.log, 2 * len(state.log))
         if more:
             self._state = state._replace(**more)
 
@@ -399,7 +378,7 @@ class CombiningEngine:
                 for row, empty in ((assigned[pe], -1), (outstanding[pe], 0)):
                     row[place:-1] = row[place + 1 :]
                     row[-1] = empty
-        cold = (state.issued_to == state.answered_to)[self._line_of]
+        cold = (state.lines["issued_to"] == state.lines["answered_to"])[self._line_of]
         cold[self.hot_spots] = False
         modules = np.flatnonzero(cold)
         if comes < traffic.new and len(modules):
@@ -413,7 +392,7 @@ class CombiningEngine:
         """Tell the kernel which lines each element asks for."""
         lines = np.where(self.assigned >= 0, self._line_of[self.assigned], -1)
         self._state.assigned[:] = lines.ravel()
-        self._state.num_assigned[:] = (self.assigned >= 0).sum(axis=1)
+        self._state.lines["hot_spots"] = (self.assigned >= 0).sum(axis=1)
 
 
 def _state(setup: layout.Setup, seed: int) -> layout.State:
@@ -425,7 +404,6 @@ def _state(setup: layout.Setup, seed: int) -> layout.State:
     groups = np.zeros(levels * setup.words * 8, np.uint8)
     packets = _with_free(np.zeros(0, layout.PACKET), 4 * lines, counts)
     memory = np.full(2 * lines, layout.IDENTITIES[setup.operation], np.int64)
-    stages, whole = np.zeros((3, setup.stages), np.int64), np.zeros((3, lines), np.int64)
     return layout.State(
         counts=counts,
         packets=packets,
@@ -433,24 +411,14 @@ def _state(setup: layout.Setup, seed: int) -> layout.State:
         pools=np.zeros(setup.stages * lines, layout.POOL),
         groups=groups,
         group_words=groups.view(np.uint64),
-        entered=np.zeros(levels, np.int64),
-        left=np.zeros(levels, np.int64),
-        population_sums=np.zeros(levels, np.int64),
-        waits=stages[0],
-        wait_sums=stages[1],
-        combined=stages[2],
+        levels=np.zeros(levels, layout.LEVEL),
+        stages=np.zeros(setup.stages, layout.STAGE),
+        lines=np.zeros(lines, layout.LINE),
         memory=memory,
-        busy_until=np.zeros(lines, np.int32),
-        issued_to=whole[0],
-        answered_to=whole[1],
-        accesses=whole[2],
         assigned=np.full(lines * setup.places, -1, np.int32),
-        num_assigned=np.zeros(lines, np.int32),
         outstanding=np.zeros(lines * setup.places, np.uint8),
         latency_counts=np.zeros(0, np.int64),
         per_step=np.zeros(0, np.int64),
-        operands=np.zeros(len(packets) if setup.keep else 0, np.int64),
-        log=np.zeros(4 * lines if setup.keep else 0, layout.REQUEST),
         stream_keys=stream_keys(seed, layout.STREAMS),
         heads=np.zeros(8, np.int32),
         ports=np.zeros(8, np.int32),

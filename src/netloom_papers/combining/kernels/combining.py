@@ -55,7 +55,7 @@ def append(setup, state, level, line, index, moved):
     queue.tail = index
     queue.length += 1
     queue.longest = max(queue.longest, queue.length)
-    state.entered[unsigned(level)] += 1
+    record(state.levels, level).entered += 1
 
 
 @inlined
@@ -67,7 +67,7 @@ def take(setup, state, level, line):
     if queue.length == 0:
         place, bit = group_of(setup, level, line)
         state.groups[place] ^= bit
-    state.left[unsigned(level)] += 1
+    record(state.levels, level).left += 1
 
 
 @inlined
@@ -121,8 +121,8 @@ def absorb(setup, state, stage, line, first, second):
     other.moved = stage
     other.next = one.partner
     one.partner = second
-    state.waits[unsigned(stage)] += 1
-    state.combined[unsigned(stage)] += 1
+    record(state.stages, stage).waits += 1
+    record(state.stages, stage).combined += 1
 
 
 @inlined
@@ -225,7 +225,7 @@ def part(setup, state, step, stage, line, index):
     packet.partner = other.next
     other.value = composed(setup.operation, packet.value, other.value)
     record(state.pools, stage * setup.lines + line).length -= 1
-    state.waits[unsigned(stage)] -= 1
+    record(state.stages, stage).waits -= 1
     own = line_at(setup, stage, other.origin, other.cell & (setup.lines - 1))
     append(setup, state, 2 * setup.stages + 1 - stage, own, second, step)
 
@@ -298,7 +298,7 @@ def word_asked(setup, state, pe, number):
     if not hot:
         bits = bits_at(chain_key(state.stream_keys[layout.MODULES], 0), number)
         return setup.lines + np.int64(bits & np.uint64(setup.lines - 1)), -1
-    many = state.num_assigned[unsigned(pe)]
+    many = record(state.lines, pe).hot_spots
     if many == 0:
         return -1, -1
     chosen = uniform_at(chain_key(state.stream_keys[layout.CHOICES], 0), number)
@@ -324,19 +324,15 @@ def issue(setup, state, step, pe, number):
     counts.free_packet = packet.next
     counts.free_packets -= 1
     counts.issued += 1
-    operand = np.int64(
-        bits_at(chain_key(state.stream_keys[layout.OPERANDS], 0), number) >> np.uint64(48)
-    )
     packet.partner = -1
     packet.cell = cell
     packet.origin = pe
     packet.birth = step - 1
-    packet.value = operand
+    bits = bits_at(chain_key(state.stream_keys[layout.OPERANDS], 0), number)
+    packet.value = np.int64(bits >> np.uint64(48))
     if place >= 0:
         state.outstanding[unsigned(place)] = 1
-        state.issued_to[unsigned(cell)] += 1
-    if setup.keep:
-        state.operands[unsigned(index)] = operand
+        record(state.lines, cell).issued_to += 1
     append(setup, state, 0, pe, np.int32(index), step - 1)
 
 
@@ -355,7 +351,7 @@ def make_requests(setup, state, step):
 def serve(setup, state, step, line):
     """Let a memory module do what the request at the head of its line asks, if it is free."""
     level = setup.stages
-    if state.busy_until[unsigned(line)] > step:
+    if record(state.lines, line).busy_until > step:
         return
     if record(state.queues, (level + 1) * setup.lines + line).length >= setup.queue:
         return
@@ -364,8 +360,8 @@ def serve(setup, state, step, line):
     fetched = state.memory[unsigned(packet.cell)]
     state.memory[unsigned(packet.cell)] = composed(setup.operation, fetched, packet.value)
     packet.value = fetched
-    state.accesses[unsigned(line)] += 1
-    state.busy_until[unsigned(line)] = step + setup.service_steps
+    record(state.lines, line).accesses += 1
+    record(state.lines, line).busy_until = step + setup.service_steps
     take(setup, state, level, line)
     append(setup, state, level + 1, line, index, step + setup.service_steps - 1)
 
@@ -383,23 +379,13 @@ def deliver(setup, state, step, pe):
     state.latency_counts[unsigned(steps)] += 1
     state.per_step[unsigned(3 * step + 1)] += 1
     state.per_step[unsigned(3 * step + 2)] += steps
-    hot = packet.cell < setup.lines
-    if hot:
-        state.answered_to[unsigned(packet.cell)] += 1
+    record(state.lines, pe).returned += packet.value
+    if packet.cell < setup.lines:
+        record(state.lines, packet.cell).answered_to += 1
         if setup.wait:
             for place in range(pe * setup.places, (pe + 1) * setup.places):
                 if state.assigned[unsigned(place)] == packet.cell:
                     state.outstanding[unsigned(place)] = 0
-    if setup.keep:
-        entry = record(state.log, counts.logged)
-        counts.logged += 1
-        entry.pe = pe
-        entry.module = packet.cell & (setup.lines - 1)
-        entry.hot = hot
-        entry.operand = state.operands[unsigned(index)]
-        entry.birth = packet.birth
-        entry.done = step
-        entry.returned = packet.value
     packet.next = counts.free_packet
     counts.free_packet = index
     counts.free_packets += 1
@@ -438,16 +424,16 @@ def move(setup, state, step, level, keys):
 
 
 @inlined
-def in_flight(setup, state):
+def in_flight(state):
     """Return how many packets there are, counted where they are."""
     found = 0
-    for level in range(2 * setup.stages + 2):
-        population = state.entered[level] - state.left[level]
+    for level in state.levels:
+        population = level.entered - level.left
         found += population
-        state.population_sums[level] += population
-    for stage in range(setup.stages):
-        found += state.waits[stage]
-        state.wait_sums[stage] += state.waits[stage]
+        level.population_sum += population
+    for stage in state.stages:
+        found += stage.waits
+        stage.wait_sum += stage.waits
     return found
 
 
@@ -464,8 +450,6 @@ def run(setup, state, until, generate):
     while counts.step < until and (generate or counts.issued > counts.completed):
         if generate and counts.free_packets < setup.lines:
             return layout.FULL
-        if setup.keep and len(state.log) - counts.logged < setup.lines:
-            return layout.FULL
         step = counts.step
         before = counts.issued
         if generate:
@@ -475,12 +459,12 @@ def run(setup, state, until, generate):
         reply_key = chain_key(state.stream_keys[layout.REPLY_ORDER], step)
         for turn in range(levels):
             level = turn if setup.forward else levels - 1 - turn
-            if state.entered[unsigned(level)] > state.left[unsigned(level)]:
+            if record(state.levels, level).entered > record(state.levels, level).left:
                 move(setup, state, step, level, (request_key, reply_key))
         counts.step += 1
-        if in_flight(setup, state) != counts.issued - counts.completed:
+        if in_flight(state) != counts.issued - counts.completed:
             return layout.LOST
-        moved = state.left.sum()
+        moved = state.levels.left.sum()
         counts.still = counts.still + 1 if moved == counts.moved else 0
         counts.moved = moved
         if counts.still > setup.service_steps + 1 and counts.issued > counts.completed:
