@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, figure, framed, known, records
 from netloom.base.progress import counting_runs
@@ -327,14 +326,6 @@ class Length(Figures):
     combining_rate: float | None = figure("combined", SHARE)
 
 
-class Latency(Figures):
-    """How many requests took so many steps."""
-
-    rate: float = figure(unit=THROUGHPUT, key=True)
-    steps: int = figure()
-    requests: int = figure()
-
-
 class OfSystem(Answer):
     """An answer about the hot spots of a network."""
 
@@ -473,16 +464,6 @@ class HotSpotSimulation(OfSystem):
         """Return one row per rate: means over its runs with their intervals, largest maxima."""
         return self.points
 
-    @table(Latency)
-    def latencies(self) -> Sequence[Figures]:
-        """Return one row per rate and number of steps: how many requests took that many."""
-        return [
-            Latency(rate=point.rate, steps=steps, requests=requests)
-            for point in self.points
-            for steps, requests in enumerate(_latency_counts(point.runs))
-            if requests
-        ]
-
     @table(Length)
     def stages(self) -> dict[str, Any]:
         """Return one row per run, stage and kind of queue: requests, replies or waiting.
@@ -548,16 +529,13 @@ class HotSpotSimulation(OfSystem):
         return lines
 
     def parts(self) -> dict[str, Any]:
-        """Return queues by stage, or steps and queues by rate."""
-        from netloom_papers.combining.drawn import by_stage, queues_by_rate, steps_by_rate
+        """Return queues by stage. Of several rates, return steps by rate."""
+        from netloom_papers.combining.drawn import by_stage, steps_by_rate
 
-        stages, modules = self.stages(), self.network_stages
+        if len(self.rates_asked) > 1:
+            return {"steps": steps_by_rate(self.rates(), self.unhindered_steps)}
         combines = self.asked["combining"] != "none"
-        if len(self.rates_asked) == 1:
-            return by_stage(stages, modules, combining=combines)
-        kinds = ("requests", "waiting" if combines else "replies")
-        steps = {"steps": steps_by_rate(self.rates(), self.unhindered_steps)}
-        return steps | queues_by_rate(stages, kinds, modules)
+        return by_stage(self.stages(), self.network_stages, combining=combines)
 
 
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
@@ -765,19 +743,13 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
     )
 
 
-def _latency_counts(runs: Sequence[CombiningRun]) -> Ints:
-    """Return how many requests of all runs took so many steps, from 0 on: int64[any]."""
-    counts = np.zeros(max(len(run.latency_counts) for run in runs), np.int64)
-    for run in runs:
-        counts[: len(run.latency_counts)] += run.latency_counts
-    return counts
-
-
 def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
     """Return the steps that requests took, over those of all runs alike. None without any."""
-    counts = _latency_counts(runs)
+    counts = np.zeros(max(len(run.latency_counts) for run in runs), np.int64)
     if not len(counts):
         return None
+    for run in runs:
+        counts[: len(run.latency_counts)] += run.latency_counts
     sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in runs]
     _, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
     half = runs[0].steps_ci95 if len(runs) == 1 else half
