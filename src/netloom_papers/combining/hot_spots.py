@@ -123,9 +123,6 @@ def tree_saturation(modules: int, hot_fraction: float) -> float:
 _PLACING, _ASSIGNING = 1, 2
 """Beside the seed: what is placed and what is assigned have nothing to do with each other."""
 
-_CHUNK_ENTRIES = 2**22
-"""Entries of the lists of hot spots from which the places of a chunk of PEs are drawn."""
-
 
 @dataclass(frozen=True, eq=False)
 class HotSpotTraffic:
@@ -333,32 +330,18 @@ def assign_hot_spots(
     _check_probability("assign", probability)
     check_size(pes * per_pe, where="per_pe", what="places for hot spots of PEs")
     rng = _generator(seed, _ASSIGNING)
-    # The hot spots that a PE gets are the first so many of all, in an order of their own.
+    # The hot spots that a PE gets are the first so many of all, in an order of their own: Fisher &
+    # Yates' shuffle of their places, no further than it is needed.
     counts = rng.binomial(per_pe, probability, size=pes)
-    assigned = _first_of_shuffled(len(hot_spots), per_pe, pes, rng)
-    assigned = hot_spots[assigned]
+    chosen = rng.integers(np.arange(per_pe), len(hot_spots), size=(pes, per_pe), dtype=np.int32)
+    for row in chosen:
+        moved: dict[int, int] = {}
+        for place, other in enumerate(row.tolist()):
+            row[place] = moved.get(other, other)
+            moved[other] = moved.get(place, place)
+    assigned = hot_spots[chosen]
     assigned[np.arange(per_pe) >= counts[:, None]] = -1
     return assigned
-
-
-def _first_of_shuffled(length: int, kept: int, rows: int, rng: np.random.Generator) -> Ints:
-    """The first ``kept`` of the numbers 0 … ``length`` − 1, shuffled anew for every row.
-
-    Fisher & Yates' shuffle of many rows at once, and no further than it is needed. Afterwards
-    just what it has moved goes back, so that a chunk of rows costs what is kept of them.
-    """
-    found = np.empty((rows, kept), np.int32)
-    height = min(rows, max(1, _CHUNK_ENTRIES // length))
-    table = np.tile(np.arange(length, dtype=np.int32), (height, 1))
-    for start in range(0, rows, height):
-        row = np.arange(min(height, rows - start))
-        chosen = rng.integers(np.arange(kept), length, size=(len(row), kept), dtype=np.int32)
-        for place in range(kept):
-            other = chosen[:, place]
-            found[start + row, place] = table[row, other]
-            table[row, other] = table[row, place]
-        table[row[:, None], chosen] = chosen
-    return found
 
 
 def _generator(seed: int, purpose: int) -> np.random.Generator:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +15,6 @@ from netloom.topology.families import checked_stages
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
 from netloom_papers.combining.hot_spots import HotSpotTraffic
-
-Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
-
-DIGITS: tuple[Digits, ...] = ("most-significant-first", "least-significant-first")
-"""The order in which the stages look at the base-r digits of a module's number."""
-
-ORDERS = ("forward", "backward")
 
 LONGEST_SERVICE = 10_000
 """Most steps that a memory module takes for a request."""
@@ -84,7 +77,7 @@ class CombiningNetwork:
     combining: Literal["waiting", "slot", "entering", "none"] = "waiting"
     unlimited: bool = False
     order: Literal["forward", "backward"] = "forward"
-    digits: Digits = "most-significant-first"
+    digits: Literal["most-significant-first", "least-significant-first"] = "most-significant-first"
     service_steps: int = 1
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = "add"
 
@@ -97,15 +90,10 @@ class CombiningNetwork:
         if not 1 <= self.service_steps <= LONGEST_SERVICE:
             wanted = f"1 to {LONGEST_SERVICE} steps"
             raise InputError("service_steps", f"{self.service_steps}", wanted)
-        for field, allowed in (
-            ("combining", layout.RULES),
-            ("order", ORDERS),
-            ("digits", DIGITS),
-            ("operation", layout.OPERATIONS),
-        ):
-            if getattr(self, field) not in allowed:
-                wanted = f"one of {', '.join(allowed)}"
-                raise InputError(field, f"'{getattr(self, field)}'", wanted)
+        for field, kind in get_type_hints(CombiningNetwork).items():
+            given, allowed = getattr(self, field), get_args(kind)
+            if get_origin(kind) is Literal and given not in allowed:
+                raise InputError(field, f"'{given}'", f"one of {', '.join(allowed)}")
 
     @property
     def digit_bits(self) -> int:

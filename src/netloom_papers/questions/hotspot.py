@@ -134,11 +134,6 @@ class Runs(Question, panel="Runs"):
 class HotSpotSystem(Seeded, Runs, Rules, HotSpots, Network):
     """A network whose switches combine, its hot spots, and who asks for them."""
 
-    @property
-    def capacities(self) -> dict[str, Any]:
-        """What queues and wait buffers hold. None: any number of packets."""
-        return {}
-
 
 Prepared: TypeAlias = tuple[CombiningNetwork, tuple[float, ...]]
 """The network of a question, and the rates at which it is asked, rising."""
@@ -149,19 +144,14 @@ def seeds_of(question: HotSpotSystem) -> range:
     return range(question.seed, question.seed + question.replications)
 
 
-def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
+def traffic_of(asked: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
     """Return the hot spots of a replication, and who asks for which of them how often."""
-    per_pe = min(2, question.hot_spots) if question.per_pe is None else question.per_pe
-    places = place_hot_spots(
-        question.pes,
-        question.hot_spots,
-        spacing=question.spacing,
-        deviation=question.deviation,
-        seed=seed,
-    )
-    assigned = assign_hot_spots(question.pes, places, per_pe, question.assign, seed=seed)
-    own = {name: getattr(question, name) for name in ("hot_fraction", "assign", "new", "remove")}
-    return HotSpotTraffic(places, assigned, rate, wait=question.policy == "wait", **own)
+    per_pe = min(2, asked.hot_spots) if asked.per_pe is None else asked.per_pe
+    apart: dict[str, Any] = {"spacing": asked.spacing, "deviation": asked.deviation}
+    places = place_hot_spots(asked.pes, asked.hot_spots, **apart, seed=seed)
+    assigned = assign_hot_spots(asked.pes, places, per_pe, asked.assign, seed=seed)
+    own = {name: getattr(asked, name) for name in ("hot_fraction", "assign", "new", "remove")}
+    return HotSpotTraffic(places, assigned, rate, wait=asked.policy == "wait", **own)
 
 
 UNBOUNDED = "unbounded"
@@ -183,14 +173,6 @@ class Capacities(Question, panel="Network"):
 
 class HotSpotQuestion(Capacities, HotSpotSystem):
     """Hot spots behind queues of a size."""
-
-    @property
-    def capacities(self) -> dict[str, Any]:
-        """What queues and wait buffers hold. None: any number of packets."""
-        queue = _capacity(self.queue, "queue")
-        as_queue = self.wait_buffer == AS_QUEUE
-        pool = queue if as_queue else _capacity(self.wait_buffer, "wait_buffer")
-        return {"queue": queue, "wait_buffer": pool}
 
 
 class Steps(Figures):
@@ -390,37 +372,32 @@ class HotSpotSimulation(OfSystem):
         if not self.points:
             said = "Interrupted before the first of the runs was finished, 0 steps are known."
             return Verdict("unknown", said)
-        point, mark, said = self._worst()
-        note = f"{begun(point.note)}." if point.note else ""
-        return Verdict(mark, said, "", self._why(point), self._next(point), note)
-
-    def _worst(self) -> tuple[HotSpotLoad, Mark, str]:
-        """Return the rate that decides, its mark, and what it comes to."""
         bad = next((each for each in self.points if each.stable is False), None)
         kept = [each for each in self.points if each.stable and each.steps is not None]
         below = [each for each in kept if bad is None or each.rate < bad.rate]
-        if len(self.points) == 1 or not below:
-            point = bad or self.points[0]
-            mark: Mark = "fine" if point.stable else "act"
-            unknown = point.stable is None or point.steps is None
-            return point, "unknown" if unknown else mark, self._sentence(point)
-        last = below[-1]
-        if bad is None:
-            said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}"
-            return last, "fine", f"{said}: {self._took(last)}. {last.most_held}."
-        said = f"Keeps up to rate {number(last.rate)}: {self._took(last)}"
-        return bad, "limited", f"{said}. At rate {number(bad.rate)}, {bad.too_much}."
+        point = bad or (below[-1] if below else self.points[0])
+        mark, said = self._of_one(point)
+        if len(self.points) > 1 and below:
+            last = below[-1]
+            if bad:
+                mark, said = "limited", f"Keeps up to rate {number(last.rate)}: {self._took(last)}"
+                said += f". At rate {number(bad.rate)}, {bad.too_much}."
+            else:
+                said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}: "
+                said += f"{self._took(last)}. {last.most_held}."
+        note = f"{begun(point.note)}." if point.note else ""
+        return Verdict(mark, said, "", self._why(point), self._next(point), note)
 
-    def _sentence(self, point: HotSpotLoad) -> str:
-        """Return what one rate comes to."""
+    def _of_one(self, point: HotSpotLoad) -> tuple[Mark, str]:
+        """Return the mark of one rate, and what it comes to."""
         rate = f"at rate {number(point.rate)}"
         if point.steps is None:
-            return f"No request was completed {rate}: 0 messages are known."
+            return "unknown", f"No request was completed {rate}: 0 messages are known."
         if point.stable is None:
-            return f"Too short to tell {rate}: {self._took(point)} so far."
+            return "unknown", f"Too short to tell {rate}: {self._took(point)} so far."
         if point.stable:
-            return f"Keeps up {rate}: {self._took(point)}. {point.most_held}."
-        return f"Cannot keep up {rate}: {point.too_much}."
+            return "fine", f"Keeps up {rate}: {self._took(point)}. {point.most_held}."
+        return "act", f"Cannot keep up {rate}: {point.too_much}."
 
     def _took(self, point: HotSpotLoad) -> str:
         """Return the steps of a request, and those in an idle network."""
@@ -569,7 +546,11 @@ def prepare(question: HotSpotSystem) -> Prepared:
         raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
     own = (*Rules.model_fields, *Network.model_fields)
     fields = {name: getattr(question, name) for name in own}
-    network = CombiningNetwork(**fields, **question.capacities)
+    if isinstance(question, Capacities):
+        queue, pool = question.queue, question.wait_buffer
+        fields["queue"] = _capacity(queue, "queue")
+        fields["wait_buffer"] = _capacity(queue if pool == AS_QUEUE else pool, "wait_buffer")
+    network = CombiningNetwork(**fields)
     traffic_of(question, rates[0], question.seed)
     return network, rates
 
