@@ -13,7 +13,6 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from functools import cache
 from math import floor, inf, log1p
-from typing import NamedTuple
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def shuffled(candidates, bits):
 
 @dataclass(eq=False)
 class Packet:
-    """A request on its way to the memory, or the reply on its way back."""
+    """A request on its way to the memory, or the reply on its way back, or one that is back."""
 
     pe: int
     module: int
@@ -84,6 +83,7 @@ class Packet:
     birth: int
     moved: int  # the step of its last move
     value: int  # all operands that it stands for; as a reply, what the word was before them
+    done: int = -1  # the step of its reply
     partners: list = field(default_factory=list)  # absorbed and not yet released; last in first out
 
 
@@ -94,18 +94,6 @@ class Partner:
     packet: Packet
     stage: int
     prefix: int  # operands that come before its own
-
-
-class Request(NamedTuple):
-    """A completed request: the step before it was made, that of its reply, what it fetched."""
-
-    pe: int
-    module: int
-    hot: bool
-    operand: int
-    birth: int
-    done: int
-    returned: int
 
 
 class CombiningTwin:
@@ -160,7 +148,7 @@ class CombiningTwin:
         """What the requests of each PE fetched, summed, as 64 bits with a sign."""
         sums = [0] * self.n
         for request in self.requests:
-            sums[request.pe] += request.returned
+            sums[request.pe] += request.value
         return [(each + 2**63) % 2**64 - 2**63 for each in sums]
 
     @property
@@ -502,8 +490,8 @@ class CombiningTwin:
         if packet.hot:
             self.completed_from[packet.module] += 1
             self.outstanding.discard((packet.pe, packet.module))
-        record = (packet.operand, packet.birth, self.step, packet.value)
-        self.requests.append(Request(packet.pe, packet.module, packet.hot, *record))
+        packet.done = self.step
+        self.requests.append(packet)
 
 
 COUNTED = (

@@ -19,9 +19,6 @@ KINDS = {
 }
 """What queues and wait buffers hold, how that looks, and the beginning of a sentence on it."""
 
-STAGE = "stage, from processors (PEs) to memory (MMs)"
-LENGTH, LONGEST = "mean length (packets)", "most packets ever held"
-RATE = "rate (requests/PE/step)"
 WIDTH, HEIGHT = 400.0, 300.0
 
 
@@ -65,15 +62,18 @@ def by_stage(stages: pl.DataFrame, modules: int, *, combining: bool) -> dict[str
     most = counted(int(table["max"].max() or 0), "packet", ",")  # type: ignore[arg-type]
     ever = f"No queue or wait buffer ever held more than {most}"
     marks, ends = tuple(range(-1, modules + 1)), ("PEs", *map(str, range(modules)), "MMs")
-    x = Axis("stage", STAGE, -1.2, modules + 0.2, whole=True, marks=marks, names=ends)
+    title, last = "stage, from processors (PEs) to memory (MMs)", modules + 0.2
+    x = Axis("stage", title, -1.2, last, whole=True, marks=marks, names=ends)
 
-    where = panel(x, axis("length", LENGTH, table["high"], whole=False), looks, WIDTH, HEIGHT)
+    y = axis("length", "mean length (packets)", table["high"], whole=False)
+    where = panel(x, y, looks, WIDTH, HEIGHT)
     layers = where.areas(table, "of", looks) if (table["high"] > table["low"]).any() else []
     layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
     means = where.drawn(layers, said)
 
     held = table.with_columns(length=pl.col("max"))
-    where = panel(x, axis("length", LONGEST, held["length"], whole=True), looks, WIDTH, HEIGHT)
+    y = axis("length", "most packets ever held", held["length"], whole=True)
+    where = panel(x, y, looks, WIDTH, HEIGHT)
     layers = [*where.lines(held, "of", looks), *where.ends_of(held, "of", looks)]
     return {"stages": means, "longest": where.drawn(layers, ever)}
 
@@ -92,7 +92,7 @@ def steps_by_rate(table: pl.DataFrame, least: int) -> alt.LayerChart:
         .sort("rate")
     )
     idle = f"idle {number(least)}"
-    x = axis("rate", RATE, table["rate"].to_list())
+    x = axis("rate", "rate (requests/PE/step)", table["rate"].to_list())
     y = axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False)
     where = panel(x, y, [*looks, idle], 300, HEIGHT)
     ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]

@@ -257,7 +257,8 @@ class CombiningEngine:
     @property
     def arrived(self) -> Ints:
         """Requests that entered each stage, those that combined there included: int64[K]."""
-        return self._state.levels["entered"][1 : self.network.stages + 1] + self.combined
+        entered = self._state.levels["entered"][1 : self.network.stages + 1]
+        return np.asarray(entered + self.combined)
 
     @property
     def issued_to(self) -> Ints:
@@ -289,10 +290,13 @@ class CombiningEngine:
         """
         assert not self._drained, "requests have ended"
         assert until <= MOST_STEPS, f"{until} steps"
-        for step in self._changing_steps(until):
-            self._run(step, generate=True)
-            self._change(step)
-            self._give_hot_spots()
+        traffic, steps = self.traffic, np.arange(self.step, until)
+        if traffic.new or traffic.remove:
+            goes, comes = uniforms(self._seed, layout.CHANGES, steps, [[0], [2]])
+            for step in steps[(goes < traffic.remove) | (comes < traffic.new)].tolist():
+                self._run(step, generate=True)
+                self._change(step)
+                self._give_hot_spots()
         self._run(until, generate=True)
 
     def drain(self, most_steps: int = MOST_STEPS) -> None:
@@ -337,16 +341,6 @@ class CombiningEngine:
             more["packets"] = _with_free(state.packets, size, counts)
         if more:
             self._state = state._replace(**more)
-
-    def _changing_steps(self, until: int) -> list[int]:
-        """Return the steps before ``until`` in which hot spots may change."""
-        traffic = self.traffic
-        if traffic.new == traffic.remove == 0:
-            return []
-        steps = np.arange(self.step, until)
-        goes, comes = uniforms(self._seed, layout.CHANGES, steps, [[0], [2]])
-        found: list[int] = steps[(goes < traffic.remove) | (comes < traffic.new)].tolist()
-        return found
 
     def _change(self, step: int) -> None:
         """Let hot spots come and go before the requests of a step.

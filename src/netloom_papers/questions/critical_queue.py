@@ -302,18 +302,13 @@ def _search(question: CriticalQueueQuestion, network: CombiningNetwork, rate: fl
 
     seeds, tried = hotspot.seeds_of(question), list[SizeTried]()
     runs, interrupted = sized(None, seeds)
-    free, kept = [], []
-    for run, seed in zip(runs, seeds, strict=False):
-        if run.stable:
-            free.append(run)
-            kept.append(seed)
-    bad = 0
+    free, bad = [run for run in runs if run.stable], 0
     if free and not interrupted:
         tried.append(_compared(None, free, free))
         good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
         while good - bad > 1:
             size = (good + bad) // 2
-            tight, interrupted = sized(size, kept)
+            tight, interrupted = sized(size, [run.seed for run in free])
             if interrupted:
                 break
             tried.append(_compared(size, tight, free))

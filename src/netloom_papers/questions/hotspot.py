@@ -21,7 +21,6 @@ from netloom.questions.base import Numbers, Question, option, parse_positive
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
-from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import batch_interval, interval_over_runs
@@ -518,11 +517,6 @@ class HotSpotSimulation(OfSystem):
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
 
 
-def detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
-    """Return an answer of one rate. The picture of several is of them all."""
-    return None if record.answer.several else record
-
-
 CURVE = CurveKind(
     BY_RATE,
     "rate",
@@ -532,7 +526,7 @@ CURVE = CurveKind(
     "throughput",
     "stable",
     besides=("rate", "steps", "replications"),
-    detail=detail,
+    detail=lambda record, *_: None if record.answer.several else record,  # a picture of one rate
 )
 
 

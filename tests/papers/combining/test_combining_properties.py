@@ -148,7 +148,7 @@ def requests_of_words(case):
     twin = case.run(CombiningTwin)
     for hot, words in ((True, twin.memory), (False, twin.background_memory)):
         for module, word in enumerate(words):
-            yield [each for each in twin.requests if each[1:3] == (module, hot)], word
+            yield [each for each in twin.requests if (each.module, each.hot) == (module, hot)], word
 
 
 @pytest.mark.parametrize("operation", PHI)
@@ -158,7 +158,7 @@ def test_every_word_is_a_memory(operation, data):
     """What is returned is what some serial order returns, and leaves what that order leaves."""
     case = data.draw(cases(network={"operation": operation}))
     for requests, last in requests_of_words(case):
-        found = [(each.operand, each.returned) for each in requests]
+        found = [(each.operand, each.value) for each in requests]
         order = serial_order(found, operation, IDENTITY[operation])
         assert len(order) == len(requests)
         operands = (operand for operand, _ in order)
@@ -172,9 +172,9 @@ def test_sums_tell_the_order_and_time_agrees(case):
     """Sorted by what they found, and none before one that was back before it was made."""
     for requests, last in requests_of_words(case):
         assume(all(each.operand for each in requests))
-        order = sorted(requests, key=lambda each: each.returned)
+        order = sorted(requests, key=lambda each: each.value)
         words = list(accumulate((each.operand for each in order), initial=0))
-        assert [*(each.returned for each in order), last] == words
+        assert [*(each.value for each in order), last] == words
         latest = accumulate((each.birth for each in order), max)
         assert all(then.done > birth for then, birth in zip(order[1:], latest, strict=False))
 

@@ -79,7 +79,7 @@ def test_one_request_goes_through_every_level_in_a_step_each(order):
     assert simulated.per_step == [[1, 0, 0], *[[0, 0, 0]] * 4, [0, 1, 6]]
     (request,) = simulated.requests
     assert (request.pe, request.module, request.hot) == (0, 2, True)
-    assert (request.birth, request.done, request.returned) == (-1, 5, 0)
+    assert (request.birth, request.done, request.value) == (-1, 5, 0)
     assert simulated.memory == [0, 0, request.operand, 0]
     assert simulated.issued_to == simulated.accesses == [0, 0, 1, 0]
     assert simulated.arrived == [1, 1]
@@ -143,7 +143,7 @@ def test_four_become_one_and_each_gets_a_value_of_its_own(operation):
 
     def is_serial(order):
         words = list(accumulate((r.operand for r in order), phi, initial=identity))
-        return words == [*(r.returned for r in order), simulated.memory[3]]
+        return words == [*(r.value for r in order), simulated.memory[3]]
 
     assert any(is_serial(order) for order in permutations(simulated.requests))
 
@@ -179,7 +179,7 @@ def test_requests_combine_with_those_that_wait(case):
     assert simulated.combined == combined
     assert simulated.accesses[0] == 7 - sum(combined)
     words = [0, *accumulate(request.operand for request in requests)]
-    assert [*(request.returned for request in requests), simulated.memory[0]] == words
+    assert [*(request.value for request in requests), simulated.memory[0]] == words
 
 
 def test_lengths_and_waits_of_the_stream():
@@ -200,7 +200,7 @@ def test_one_place_is_enough_for_two_replies_to_one_queue():
     ]
     operands = {request.birth: request.operand for request in requests}
     before = {birth: sum(operands[b] for b in operands if b < birth) for birth in operands}
-    assert {request.birth: request.returned for request in requests} == before
+    assert {request.birth: request.value for request in requests} == before
 
 
 @pytest.mark.parametrize(
