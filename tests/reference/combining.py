@@ -153,11 +153,8 @@ class CombiningTwin:
 
     @property
     def memory(self):
-        return [self.words[self.line_of(module)] for module in range(self.n)]
-
-    @property
-    def background_memory(self):
-        return [self.words[self.n + self.line_of(module)] for module in range(self.n)]
+        lines = [self.line_of(module) for module in range(self.n)]
+        return [[self.words[first + line] for line in lines] for first in (0, self.n)]
 
     @property
     def assigned(self):
@@ -497,7 +494,7 @@ class CombiningTwin:
 COUNTED = (
     *("step", "issued", "completed", "in_flight", "discarded_waiting", "discarded_full"),
     *("per_step", "population_sums", "wait_sums", "queue_max", "pool_max"),
-    *("arrived", "combined", "issued_to", "accesses", "memory", "background_memory"),
+    *("arrived", "combined", "issued_to", "accesses", "memory"),
     *("hot_spots", "assigned", "returned"),
 )
 

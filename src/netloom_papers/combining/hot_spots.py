@@ -78,8 +78,7 @@ def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:
     """
     if not 1 <= stages <= MOST_STAGES or stages != int(stages):
         raise InputError("stages", f"{stages}", f"a whole number from 1 to {MOST_STAGES}")
-    if not 0 <= rate <= 1:
-        raise InputError("rate", f"{rate:g}", "a probability, 0 to 1")
+    _check_probability("rate", rate)
     reached = np.arange(stages + 1)
     busy = np.asarray(1 - (1 - rate) ** (2.0**reached), np.float64)  # p_(i − 1) at place i
     queues = np.concatenate([[0.0], busy[1:], [busy[stages]], busy[stages - 1 :: -1]])
@@ -112,8 +111,7 @@ def tree_saturation(modules: int, hot_fraction: float) -> float:
     """
     if not modules >= 1:
         raise InputError("modules", f"{modules}", "at least 1")
-    if not 0 <= hot_fraction <= 1:
-        raise InputError("hot_fraction", f"{hot_fraction:g}", "0 to 1")
+    _check_probability("hot_fraction", hot_fraction)
     return 1 / (1 + hot_fraction * (modules - 1))
 
 
@@ -279,9 +277,8 @@ def place_hot_spots(
         raise InputError("spacing", found, f"at most {modules}, the modules")
     first = rng.integers(modules)
     # increments of 0 are drawn again: those that are left are as likely as one another
-    increments = rng.integers(
-        max(1, spacing - deviation), spacing + deviation, size=count - 1, endpoint=True
-    )
+    least, most = max(1, spacing - deviation), spacing + deviation
+    increments = rng.integers(least, most, size=count - 1, endpoint=True)
     steps = np.concatenate([[0], np.cumsum(increments)])
     return ((first + steps) % modules).astype(np.int32)
 

@@ -272,13 +272,8 @@ class CombiningEngine:
 
     @property
     def memory(self) -> Ints:
-        """The hot word of each module, int64[N]."""
-        return self._state.memory[self._line_of]
-
-    @property
-    def background_memory(self) -> Ints:
-        """The word of each module that its other requests are for, int64[N]."""
-        return self._state.memory[self.network.pes + self._line_of]
+        """The hot word of each module, and the one for its other requests: int64[2, N]."""
+        return self._state.memory.reshape(2, -1)[:, self._line_of]
 
     def advance(self, until: int) -> None:
         """Run to the step ``until``. Requests are made all the time.

@@ -482,8 +482,7 @@ class HotSpotSimulation(OfSystem):
                 long = f"{counted(number(queue.mean), 'packet')} on average, {queue.max} at most"
                 yield f"queues of {whose}: {long}"
             if busiest:
-                busy = f"{busiest.module}, {percent(busiest.busy)} of the time"
-                yield f"busiest module: {busy}"
+                yield f"busiest module: {busiest.module}, {percent(busiest.busy)} of the time"
             if self.asked["combining"] != "none":
                 yield f"{percent(point.combined_share)} of the requests reach memory in another"
         yield from super().remarks()

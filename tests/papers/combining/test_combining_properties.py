@@ -146,7 +146,7 @@ def serial_order(requests, operation, first):
 def requests_of_words(case):
     """Yield, for every word of the twin's memory, its requests and its content at the end."""
     twin = case.run(CombiningTwin)
-    for hot, words in ((True, twin.memory), (False, twin.background_memory)):
+    for hot, words in zip((True, False), twin.memory, strict=True):
         for module, word in enumerate(words):
             yield [each for each in twin.requests if (each.module, each.hot) == (module, hot)], word
 

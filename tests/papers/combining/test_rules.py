@@ -80,7 +80,7 @@ def test_one_request_goes_through_every_level_in_a_step_each(order):
     (request,) = simulated.requests
     assert (request.pe, request.module, request.hot) == (0, 2, True)
     assert (request.birth, request.done, request.value) == (-1, 5, 0)
-    assert simulated.memory == [0, 0, request.operand, 0]
+    assert simulated.memory[0] == [0, 0, request.operand, 0]
     assert simulated.issued_to == simulated.accesses == [0, 0, 1, 0]
     assert simulated.arrived == [1, 1]
     assert simulated.step == 6
@@ -143,7 +143,7 @@ def test_four_become_one_and_each_gets_a_value_of_its_own(operation):
 
     def is_serial(order):
         words = list(accumulate((r.operand for r in order), phi, initial=identity))
-        return words == [*(r.value for r in order), simulated.memory[3]]
+        return words == [*(r.value for r in order), simulated.memory[0][3]]
 
     assert any(is_serial(order) for order in permutations(simulated.requests))
 
@@ -179,7 +179,7 @@ def test_requests_combine_with_those_that_wait(case):
     assert simulated.combined == combined
     assert simulated.accesses[0] == 7 - sum(combined)
     words = [0, *accumulate(request.operand for request in requests)]
-    assert [*(request.value for request in requests), simulated.memory[0]] == words
+    assert [*(request.value for request in requests), simulated.memory[0][0]] == words
 
 
 def test_lengths_and_waits_of_the_stream():
@@ -269,13 +269,13 @@ def test_background_is_another_word_of_a_module_and_never_combines():
     requests = simulated.requests
     assert len(requests) == 20
     assert not any(request.hot for request in requests)
-    assert simulated.combined == simulated.memory[:2] == [0, 0]
+    assert simulated.combined == simulated.memory[0][:2] == [0, 0]
     assert simulated.issued_to == [0] * 4
     for module in range(4):
         of_module = [request for request in requests if request.module == module]
         assert simulated.accesses[module] == len(of_module)
         total = sum(request.operand for request in of_module)
-        assert simulated.background_memory[module] == total
+        assert simulated.memory[1][module] == total
 
 
 @pytest.mark.parametrize("rate", [0.3, 0.01, 0.0])

@@ -239,29 +239,25 @@ def pass_reply(setup, state, step, stage, line):
     target = packet.cell & (setup.lines - 1)
     own = line_at(setup, stage, packet.origin, target)
     queue = record(state.queues, level * setup.lines + own)
-    goes = queue.length < setup.queue
+    goes, parts = queue.length < setup.queue, False
     while packet.partner >= 0:
         other = record(state.packets, packet.partner)
         if other.moved != stage:
             break
         its = line_at(setup, stage, other.origin, target)
         if record(state.queues, level * setup.lines + its).length >= setup.queue:
-            goes = False
-            break
+            return
         if not setup.unlimited:
             apart = its != own or queue.length + 2 <= setup.queue
-            if goes and apart:
-                take(setup, state, level - 1, line)
-                append(setup, state, level, own, index, step)
-            if goes and (apart or setup.queue == 1):
-                part(setup, state, step, stage, line, index)
-            goes = False
+            goes, parts = goes and apart, goes and (apart or setup.queue == 1)
             break
         part(setup, state, step, stage, line, index)
         goes = queue.length < setup.queue
     if goes:
         take(setup, state, level - 1, line)
         append(setup, state, level, own, index, step)
+    if parts:
+        part(setup, state, step, stage, line, index)
 
 
 @inlined
