@@ -81,8 +81,7 @@ COUNTS = np.dtype(
         ("full", "i8"),  # discarded: no room in the element's queue
         ("moved", "i8"),  # how often a packet has left a queue
         ("still", "i8"),  # steps since one did
-        ("free_packet", "i8"),
-        ("free_packets", "i8"),
+        ("free_packet", "i8"),  # the last that came back; -1: none
     ]
 )
 """What is counted for the network as a whole. One record."""
@@ -119,10 +118,8 @@ class State(NamedTuple):
     packets: Records
     queues: Records
     pools: Records
-    groups: NDArray[np.uint8]
-    """Which lines of each switch have packets, a bit each, by level. See ``group_of``."""
-    group_words: NDArray[np.uint64]
-    """The same memory, eight switches at a time."""
+    groups: NDArray[np.uint64]
+    """Which lines have packets, a bit each, by level and switch, of eight switches together."""
     levels: Records
     stages: Records
     lines: Records

@@ -300,11 +300,22 @@ class CombiningEngine:
         self._run(self.step + most_steps, generate=False)
 
     def _run(self, until: int, *, generate: bool) -> None:
+        """Run to a step, with room for what comes until then, and for packets if that is short."""
         from netloom_papers.combining.kernels.combining import run
 
         while self.step < until and (generate or self.in_flight):
             end = min(until, self.step + max(1024, self.step))
-            self._make_room(end, generate=generate)
+            state, more = self._state, dict[str, Records]()
+            if len(state.latency_counts) < end + 2:
+                more["latency_counts"] = _longer(state.latency_counts, 2 * end + 2)
+                more["per_step"] = _longer(state.per_step, 3 * (2 * end + 2))
+            if generate and len(state.packets) - self.in_flight < self.network.pes:
+                size = 2 * len(state.packets)
+                if size > MOST_PACKETS:
+                    found = f"over {len(state.packets)} requests in flight in step {self.step}"
+                    raise InputError("steps", found, "fewer steps, a lower rate, or finite queues")
+                more["packets"] = _longer(state.packets, size)
+            self._state = state._replace(**more)
             ended = run(self._setup, self._state, end, generate)
             self._count()
             assert ended != layout.LOST, f"a packet was lost in step {self.step}"
@@ -319,23 +330,6 @@ class CombiningEngine:
         self.moves = int(state.levels["left"].sum())
         self.latency_counts = state.latency_counts
         self.per_step = state.per_step.reshape(-1, 3)[: self.step]
-
-    def _make_room(self, end: int, *, generate: bool) -> None:
-        """Make room for what comes until a step, and for new packets if that is short."""
-        state, lines = self._state, self.network.pes
-        counts = state.counts
-        more: dict[str, Records] = {}
-        if len(state.latency_counts) < end + 2:
-            more["latency_counts"] = _longer(state.latency_counts, 2 * end + 2)
-            more["per_step"] = _longer(state.per_step, 3 * (2 * end + 2))
-        if generate and counts["free_packets"][0] < lines:
-            size = 2 * len(state.packets)
-            if size > MOST_PACKETS:
-                found = f"over {len(state.packets)} requests in flight in step {self.step}"
-                raise InputError("steps", found, "fewer steps, a lower rate, or finite queues")
-            more["packets"] = _with_free(state.packets, size, counts)
-        if more:
-            self._state = state._replace(**more)
 
     def _change(self, step: int) -> None:
         """Let hot spots come and go before the requests of a step.
@@ -375,19 +369,16 @@ class CombiningEngine:
 def _state(setup: layout.Setup, seed: int) -> layout.State:
     levels, lines = 2 * setup.stages + 2, setup.lines
     counts = np.zeros(1, layout.COUNTS)
-    counts["next_chance"] = -1
+    counts["next_chance"] = counts["free_packet"] = -1
     queues = np.zeros(levels * lines, layout.QUEUE)
     queues["head"] = -1
-    groups = np.zeros(levels * setup.words * 8, np.uint8)
-    packets = _with_free(np.zeros(0, layout.PACKET), 4 * lines, counts)
     memory = np.full(2 * lines, layout.IDENTITIES[setup.operation], np.int64)
     return layout.State(
         counts=counts,
-        packets=packets,
+        packets=np.zeros(4 * lines, layout.PACKET),
         queues=queues,
         pools=np.zeros(setup.stages * lines, layout.POOL),
-        groups=groups,
-        group_words=groups.view(np.uint64),
+        groups=np.zeros(levels * setup.words, np.uint64),
         levels=np.zeros(levels, layout.LEVEL),
         stages=np.zeros(setup.stages, layout.STAGE),
         lines=np.zeros(lines, layout.LINE),
@@ -405,14 +396,3 @@ def _state(setup: layout.Setup, seed: int) -> layout.State:
 
 def _longer(array: Records, size: int) -> Records:
     return np.concatenate([array, np.zeros(size - len(array), array.dtype)])
-
-
-def _with_free(packets: Records, size: int, counts: Records) -> Records:
-    """Return records with more of them free. Those are the first to be used."""
-    longer = _longer(packets, size)
-    fresh = np.arange(len(packets), size)
-    longer["next"][fresh] = fresh + 1
-    longer["next"][-1] = counts["free_packet"][0] if counts["free_packets"][0] else -1
-    counts["free_packet"] = len(packets)
-    counts["free_packets"] += len(fresh)
-    return longer

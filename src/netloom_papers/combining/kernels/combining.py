@@ -27,9 +27,9 @@ def uniform_at(key, index):
 
 @inlined
 def group_of(setup, level, line):
-    """Return the place of the byte, and the bit in it, that tell of a queue with packets.
+    """Return the place of the word, and the bit in it, that tell of a queue with packets.
 
-    One byte a switch that the packets of this level enter next: a request's switch has lines
+    One byte of it a switch that the packets of this level enter next: a request's switch has lines
     s + j N / r, a reply's r s + j. Levels on whose lines no switch follows are cut like a reply's.
     """
     shift = setup.line_bits - setup.radix_bits
@@ -37,7 +37,8 @@ def group_of(setup, level, line):
         group, bit = line & ((1 << shift) - 1), line >> shift
     else:
         group, bit = line >> setup.radix_bits, line & (setup.radix - 1)
-    return unsigned(level * setup.words * 8 + group), np.uint8(1 << bit)
+    bit |= (group & 7) << 3
+    return unsigned(level * setup.words + (group >> 3)), np.uint64(1) << unsigned(bit)
 
 
 @inlined
@@ -316,9 +317,11 @@ def issue(setup, state, step, pe, number):
         counts.full += 1
         return
     index = counts.free_packet
+    if index < 0:  # all that were ever used are on their way
+        index = counts.issued - counts.completed
+    else:
+        counts.free_packet = record(state.packets, index).next
     packet = record(state.packets, index)
-    counts.free_packet = packet.next
-    counts.free_packets -= 1
     counts.issued += 1
     packet.partner = -1
     packet.cell = cell
@@ -384,7 +387,6 @@ def deliver(setup, state, step, pe):
                     state.outstanding[unsigned(place)] = 0
     packet.next = counts.free_packet
     counts.free_packet = index
-    counts.free_packets += 1
 
 
 @inlined
@@ -411,7 +413,7 @@ def move_group(setup, state, step, level, group, mask, keys):
 def move(setup, state, step, level, keys):
     """Move the packets of a level that can."""
     for word in range(setup.words):
-        switches = state.group_words[unsigned(level * setup.words + word)]
+        switches = state.groups[unsigned(level * setup.words + word)]
         while switches:
             byte = lowest(switches) >> 3
             mask = np.int64(switches >> np.uint64(8 * byte) & np.uint64(255))
@@ -444,7 +446,8 @@ def run(setup, state, until, generate):
     if counts.fired == 0 and counts.next_chance < 0:
         counts.next_chance = gap(setup, chain_key(state.stream_keys[layout.GAPS], 0), 0)
     while counts.step < until and (generate or counts.issued > counts.completed):
-        if generate and counts.free_packets < setup.lines:
+        room = len(state.packets) - (counts.issued - counts.completed)
+        if generate and room < setup.lines:
             return layout.FULL
         step = counts.step
         before = counts.issued
