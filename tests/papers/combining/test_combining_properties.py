@@ -96,17 +96,11 @@ def cases(draw, requests=300, sizes=SIZES, *, network=(), traffic=()):
     return Case(made, wanted, draw(st.integers(0, 2**64)), sorted(cuts))
 
 
-def differences(found, expected):
-    return {
-        name: (found[name], expected[name]) for name in expected if found[name] != expected[name]
-    }
-
-
 @given(cases())
 @settings(max_examples=120)
 def test_the_engine_is_its_readable_twin(case):
     expected = counted(case.run(CombiningTwin, cut=False))
-    assert not differences(counted(case.run(CombiningEngine)), expected)
+    assert counted(case.run(CombiningEngine)) == expected
 
 
 @pytest.mark.parametrize("order", ["forward", "backward"])
@@ -119,7 +113,7 @@ def test_the_engine_is_its_twin_in_a_crowd(order, unlimited, data):
     sizes = [(4, 2), (8, 2), (16, 2), (4, 4), (16, 4), (8, 8)]
     case = data.draw(cases(500, sizes, network=rules, traffic=asked_for))
     expected = counted(case.run(CombiningTwin, cut=False))
-    assert not differences(counted(case.run(CombiningEngine)), expected)
+    assert counted(case.run(CombiningEngine)) == expected
 
 
 def serial_order(requests, operation, first):

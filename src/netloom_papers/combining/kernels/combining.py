@@ -323,6 +323,7 @@ def issue(setup, state, step, pe, number):
         counts.free_packet = record(state.packets, index).next
     packet = record(state.packets, index)
     counts.issued += 1
+    state.per_step[unsigned(3 * step)] += 1
     packet.partner = -1
     packet.cell = cell
     packet.origin = pe
@@ -450,10 +451,8 @@ def run(setup, state, until, generate):
         if generate and room < setup.lines:
             return layout.FULL
         step = counts.step
-        before = counts.issued
         if generate:
             make_requests(setup, state, step)
-        state.per_step[unsigned(3 * step)] = counts.issued - before
         request_key = chain_key(state.stream_keys[layout.REQUEST_ORDER], step)
         reply_key = chain_key(state.stream_keys[layout.REPLY_ORDER], step)
         for turn in range(levels):
