@@ -626,12 +626,13 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
     """Return what several runs at a rate come to."""
     stages, combines = network.stages, network.combining != "none"
 
+    def each(name: str) -> list[Any]:
+        return [getattr(run, name) for run in runs]
+
     def lengths(what: str, place: int) -> QueueLengths:
         """Return those of the queues of a level, or the wait pools of a stage."""
-        means, most, count = (
-            np.array([getattr(run, f"{what}_{name}")[place] for run in runs])
-            for name in ("mean", "max", "used")
-        )
+        columns = (np.array(each(f"{what}_{name}")) for name in ("mean", "max", "used"))
+        means, most, count = (column[:, place] for column in columns)
         middle, half = interval_over_runs(means)
         used, _ = interval_over_runs(count)
         used = int(used) if used.is_integer() else used
@@ -639,17 +640,14 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
 
     queue = [lengths("queue", level) for level in range(2 * stages + 2)]
     wait = [lengths("wait", stage) for stage in range(stages)]
-    combined = np.array([run.combining_rate for run in runs])
+    combined = np.array(each("combining_rate"))
     hot_spots: list[HotSpot] = []
     for run in runs:
         seeds = np.full(len(run.hot_spots["module"]), run.seed)
         hot_spots += records(HotSpot, run.hot_spots | {"seed": seeds})
 
-    def total(name: str) -> Any:
-        return sum(getattr(run, name) for run in runs)
-
     def over_runs(name: str) -> tuple[float | None, float | None]:
-        mean, half = interval_over_runs([getattr(run, name) for run in runs])
+        mean, half = interval_over_runs(each(name))
         return known(mean), known(half)
 
     def together(name: str, parts: list[QueueLengths]) -> QueueLengths:
@@ -658,15 +656,16 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
 
     per_pe, per_pe_ci95 = over_runs("requests_per_pe")
     throughput, half = over_runs("throughput")
-    full, waiting = total("discarded_full"), total("discarded_waiting")
-    wanted = max(total("requests") + full + waiting, 1)
-    means = np.mean([run.queue_mean for run in runs], axis=0)
+    requests, full = sum(each("requests")), sum(each("discarded_full"))
+    waiting = sum(each("discarded_waiting"))
+    wanted = max(requests + full + waiting, 1)
+    means = np.mean(each("queue_mean"), axis=0)
     means[stages + 1] = 0.0  # the modules' do not count
     level = int(means.argmax())
     where = f"replies at the outputs of stage {2 * stages + 1 - level}"
     if level <= stages:
         where = f"requests {f'at the outputs of stage {level - 1}' if level else 'in the PEs'}"
-    keep_up = {run.stable for run in runs}
+    keep_up = {*each("stable")}
     stable = False if False in keep_up else None if None in keep_up else True
     grows = [run.growth for run in runs if not np.isnan(run.growth)]
     which = [run for run in runs if run.stable is stable]
@@ -679,7 +678,7 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
         rate=runs[0].rate,
         stable=stable,
         replications=len(runs),
-        requests=total("requests"),
+        requests=requests,
         requests_per_pe=per_pe or 0.0,
         requests_ci95=per_pe_ci95,
         steps=_steps(runs),
@@ -709,8 +708,8 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
             for stage in range(stages)
         ),
         hot_spots=tuple(hot_spots),
-        moves=total("moves"),
-        cpu_seconds=total("cpu_seconds"),
+        moves=sum(each("moves")),
+        cpu_seconds=sum(each("cpu_seconds")),
         reason=reason,
         note=_note(runs, stable=stable),
         runs=tuple(runs),

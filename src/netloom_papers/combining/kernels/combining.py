@@ -447,8 +447,7 @@ def run(setup, state, until, generate):
     if counts.fired == 0 and counts.next_chance < 0:
         counts.next_chance = gap(setup, chain_key(state.stream_keys[layout.GAPS], 0), 0)
     while counts.step < until and (generate or counts.issued > counts.completed):
-        room = len(state.packets) - (counts.issued - counts.completed)
-        if generate and room < setup.lines:
+        if generate and len(state.packets) - counts.issued + counts.completed < setup.lines:
             return layout.FULL
         step = counts.step
         if generate:
