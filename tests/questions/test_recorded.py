@@ -149,17 +149,6 @@ def test_one_row_says_what_transactions_and_traces_come_to():
             assert flat.get(field) == pytest.approx(value), field
 
 
-def test_requests_by_steps_are_those_of_the_mean():
-    kept = record(ANSWERS["simulate_hot_spots, rates"]())
-    steps = pl.col("steps") * pl.col("requests")
-    means = kept.tables["latencies"].group_by("rate", maintain_order=True).agg(
-        mean=steps.sum() / pl.col("requests").sum()
-    )  # fmt: skip
-    rates = kept.tables["rates"]
-    assert means["rate"].to_list() == rates["rate"].to_list()
-    assert means["mean"].to_list() == pytest.approx(rates["steps_mean"].to_list())
-
-
 def test_words_of_a_phase_are_those_of_its_connections():
     found = nl.compile_phases("all-to-all:9", "torus:3x3", words=16)
     channels, table = found.channels(), found.table()

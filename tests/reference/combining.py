@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import floor, inf, log1p
 
+import numpy as np
+
 GAPS, CHOICES, HOT, MODULES, OPERANDS, REQUEST_ORDER, REPLY_ORDER, CHANGES, TAKES = range(9)
 
 IDENTITY = {
@@ -71,7 +73,7 @@ def shuffled(candidates, bits):
 
 @dataclass(eq=False)
 class Packet:
-    """A request on its way to the memory, or the reply on its way back."""
+    """A request on its way to the memory, or the reply on its way back, or one that is back."""
 
     pe: int
     module: int
@@ -81,6 +83,7 @@ class Packet:
     birth: int
     moved: int  # the step of its last move
     value: int  # all operands that it stands for; as a reply, what the word was before them
+    done: int = -1  # the step of its reply
     partners: list = field(default_factory=list)  # absorbed and not yet released; last in first out
 
 
@@ -99,7 +102,7 @@ class CombiningTwin:
     Operands are of 16 bits and steps few: an ``add`` never leaves 64 bits here.
     """
 
-    def __init__(self, network, traffic, *, seed=1, keep_requests=False):
+    def __init__(self, network, traffic, *, seed=1):
         self.network, self.traffic, self.seed = network, traffic, seed
         self.n, self.r = network.pes, network.switch_size
         self.stages = 0
@@ -134,19 +137,24 @@ class CombiningTwin:
         self.pool_max = [[0] * self.n for _ in range(self.stages)]
         self.arrived, self.combined = [0] * self.stages, [0] * self.stages
         self.issued_to, self.accesses, self.completed_from = ([0] * self.n for _ in range(3))
-        self.keep_requests, self.requests = keep_requests, []
+        self.requests = []
 
     @property
     def in_flight(self):
         return sum(len(each) for rows in (*self.queues, *self.pools) for each in rows)
 
     @property
-    def memory(self):
-        return [self.words[self.line_of(module)] for module in range(self.n)]
+    def returned(self):
+        """What the requests of each PE fetched, summed, as 64 bits with a sign."""
+        sums = [0] * self.n
+        for request in self.requests:
+            sums[request.pe] += request.value
+        return [(each + 2**63) % 2**64 - 2**63 for each in sums]
 
     @property
-    def background_memory(self):
-        return [self.words[self.n + self.line_of(module)] for module in range(self.n)]
+    def memory(self):
+        lines = [self.line_of(module) for module in range(self.n)]
+        return [[self.words[first + line] for line in lines] for first in (0, self.n)]
 
     @property
     def assigned(self):
@@ -479,6 +487,22 @@ class CombiningTwin:
         if packet.hot:
             self.completed_from[packet.module] += 1
             self.outstanding.discard((packet.pe, packet.module))
-        if self.keep_requests:
-            record = (packet.operand, packet.birth, self.step, packet.value)
-            self.requests.append((packet.pe, packet.module, packet.hot, *record))
+        packet.done = self.step
+        self.requests.append(packet)
+
+
+COUNTED = (
+    *("step", "issued", "completed", "in_flight", "discarded_waiting", "discarded_full"),
+    *("per_step", "population_sums", "wait_sums", "queue_max", "pool_max"),
+    *("arrived", "combined", "issued_to", "accesses", "memory"),
+    *("hot_spots", "assigned", "returned"),
+)
+
+
+def counted(simulated):
+    """Return everything that is counted, as plain numbers."""
+    found = {name: np.asarray(getattr(simulated, name)).tolist() for name in COUNTED}
+    latencies = simulated.latency_counts
+    pairs = latencies.items() if isinstance(latencies, dict) else enumerate(latencies.tolist())
+    found["latency_counts"] = {steps: count for steps, count in pairs if count}
+    return found

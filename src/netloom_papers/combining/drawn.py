@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
 from netloom.base.words import counted, number
-from netloom.drawing.axes import DASHED, DOTTED, Axis, End, Look, axis, ordered, panel
+from netloom.drawing.axes import DASHED, DOTTED, Axis, End, Look, axis, panel
 from netloom.drawing.frame import BEST, OTHERS, REFERENCE, THIS
 from netloom.drawing.names import band_named
 
@@ -20,9 +19,6 @@ KINDS = {
 }
 """What queues and wait buffers hold, how that looks, and the beginning of a sentence on it."""
 
-STAGE = "stage, from processors (PEs) to memory (MMs)"
-LENGTH = "mean length (packets)"
-RATE = "rate (requests/PE/step)"
 WIDTH, HEIGHT = 400.0, 300.0
 
 
@@ -41,92 +37,45 @@ def by_stage(stages: pl.DataFrame, modules: int, *, combining: bool) -> dict[str
     shown = [kind for kind in KINDS if kind != "waiting" or combining]
     looks = {KINDS[kind][0]: KINDS[kind][1] for kind in shown}
     names = dict(zip(shown, looks, strict=True))
-    table = _lengths(stages.filter(pl.col("kind").is_in(shown)), ["kind"], names, modules)
-    most = counted(int(table["max"].max() or 0), "packet", ",")  # type: ignore[arg-type]
-    lengths = axis("length", LENGTH, table["high"].to_list(), whole=False)
-    longest = axis("length", "most packets ever held", table["max"].to_list(), whole=True)
-    ever = f"No queue or wait buffer ever held more than {most}"
-    held = table.with_columns(length=pl.col("max"))
-    return {
-        "stages": _lines(table, lengths, looks, modules, _longest(table), [*looks]),
-        "longest": _lines(held, longest, looks, modules, ever),
-    }
-
-
-def queues_by_rate(
-    stages: pl.DataFrame, kinds: Sequence[str], modules: int
-) -> dict[str, alt.LayerChart]:
-    """Return mean lengths by stage, a line per rate. All kinds of queues share one scale.
-
-    See ``by_stage`` for the parameters.
-    """
-    names = {rate: f"rate {number(rate)}" for rate in sorted(set(stages["rate"].to_list()))}
-    shown = stages.filter(pl.col("kind").is_in(kinds))
-    table, looks = _lengths(shown, ["kind", "rate"], names, modules), ordered([*names.values()])
-    lengths = axis("length", LENGTH, table["length"].to_list(), whole=False)
-    drawn = {}
-    for kind in kinds:
-        mine = table.filter(kind=kind)
-        drawn[kind] = _lines(mine, lengths, looks, modules, _longest(mine))
-    return drawn
-
-
-def _lengths(
-    stages: pl.DataFrame, by: Sequence[str], names: Mapping[Any, str], modules: int
-) -> pl.DataFrame:
-    """Return the mean, the range over replications and the most of the queues of each stage.
-
-    ``names`` are those of lines, by the values of the last of the columns ``by``.
-    """
     places = {stage: f"stage {stage}" for stage in range(modules)}
     places |= {-1: "the PEs", modules: "the MMs"}
-    return (
-        stages.group_by(*by, "stage", maintain_order=True)
+    table = (
+        stages.filter(pl.col("kind").is_in(shown))
+        .group_by("kind", "stage", maintain_order=True)
         .agg(
             length=pl.col("mean").mean(),
             low=pl.col("mean").min(),
             high=pl.col("mean").max(),
             max=pl.col("max").max(),
         )
-        .sort(*by, "stage")
+        .sort("kind", "stage")
         .with_columns(
-            of=pl.col(by[-1]).replace_strict(names, return_dtype=pl.String),
+            of=pl.col("kind").replace_strict(names, return_dtype=pl.String),
             where=pl.col("stage").replace_strict(places, return_dtype=pl.String),
         )
     )
-
-
-def _longest(table: pl.DataFrame) -> str:
-    """Return which queues are longest, and where."""
     top = table.sort("length").row(-1, named=True)
-    if not top["length"]:
-        return "No packet waited in a queue or a wait buffer"
-    where = f"{KINDS[top['kind']][2]} are longest at {top['where']}"
-    when = f"at rate {number(top['rate'])}" if "rate" in top else "on average"
-    return f"{where}: {counted(number(top['length']), 'packet')} {when}"
+    said = "No packet waited in a queue or a wait buffer"
+    if top["length"]:
+        said = f"{KINDS[top['kind']][2]} are longest at {top['where']}: "
+        said += f"{counted(number(top['length']), 'packet')} on average"
+    most = counted(int(table["max"].max() or 0), "packet", ",")  # type: ignore[arg-type]
+    ever = f"No queue or wait buffer ever held more than {most}"
+    marks, ends = tuple(range(-1, modules + 1)), ("PEs", *map(str, range(modules)), "MMs")
+    title, last = "stage, from processors (PEs) to memory (MMs)", modules + 0.2
+    x = Axis("stage", title, -1.2, last, whole=True, marks=marks, names=ends)
 
-
-def _lines(
-    table: pl.DataFrame,
-    y: Axis,
-    looks: Mapping[str, Look],
-    modules: int,
-    said: str,
-    bands: Sequence[str] = (),
-) -> alt.LayerChart:
-    """Return lengths by stage, a line for each name ``of``, some of them with their ranges."""
-    places = range(min(table["stage"]), max(table["stage"]) + 1)
-    names = tuple({-1: "PEs", modules: "MMs"}.get(stage, str(stage)) for stage in places)
-    ends = places[0] - 0.2, places[-1] + 0.2
-    along = Axis("stage", STAGE, *ends, whole=True, marks=tuple(places), names=names)
-    where, layers = panel(along, y, looks, WIDTH, HEIGHT), list[alt.Chart]()
-    for name in bands:
-        mine = table.filter(of=name).with_columns(length=pl.col("low"))
-        if (mine["high"] > mine["low"]).any():
-            band = where.chart(mine, y2="high:Q")
-            layers.append(band.mark_area(color=str(looks[name].colour), opacity=0.16))
+    y = axis("length", "mean length (packets)", table["high"], whole=False)
+    where = panel(x, y, looks, WIDTH, HEIGHT)
+    layers = where.areas(table, "of", looks) if (table["high"] > table["low"]).any() else []
     layers += [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
-    return where.drawn(layers, said)
+    means = where.drawn(layers, said)
+
+    held = table.with_columns(length=pl.col("max"))
+    y = axis("length", "most packets ever held", held["length"], whole=True)
+    where = panel(x, y, looks, WIDTH, HEIGHT)
+    layers = [*where.lines(held, "of", looks), *where.ends_of(held, "of", looks)]
+    return {"stages": means, "longest": where.drawn(layers, ever)}
 
 
 def steps_by_rate(table: pl.DataFrame, least: int) -> alt.LayerChart:
@@ -143,7 +92,7 @@ def steps_by_rate(table: pl.DataFrame, least: int) -> alt.LayerChart:
         .sort("rate")
     )
     idle = f"idle {number(least)}"
-    x = axis("rate", RATE, table["rate"].to_list())
+    x = axis("rate", "rate (requests/PE/step)", table["rate"].to_list())
     y = axis("steps", "steps of a request", [*tidy["steps"].to_list(), least], whole=False)
     where = panel(x, y, [*looks, idle], 300, HEIGHT)
     ends = [End(idle, where.x.high, least, REFERENCE, DOTTED)]

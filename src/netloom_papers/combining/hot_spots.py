@@ -78,8 +78,7 @@ def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:
     """
     if not 1 <= stages <= MOST_STAGES or stages != int(stages):
         raise InputError("stages", f"{stages}", f"a whole number from 1 to {MOST_STAGES}")
-    if not 0 <= rate <= 1:
-        raise InputError("rate", f"{rate:g}", "a probability, 0 to 1")
+    _check_probability("rate", rate)
     reached = np.arange(stages + 1)
     busy = np.asarray(1 - (1 - rate) ** (2.0**reached), np.float64)  # p_(i − 1) at place i
     queues = np.concatenate([[0.0], busy[1:], [busy[stages]], busy[stages - 1 :: -1]])
@@ -112,8 +111,7 @@ def tree_saturation(modules: int, hot_fraction: float) -> float:
     """
     if not modules >= 1:
         raise InputError("modules", f"{modules}", "at least 1")
-    if not 0 <= hot_fraction <= 1:
-        raise InputError("hot_fraction", f"{hot_fraction:g}", "0 to 1")
+    _check_probability("hot_fraction", hot_fraction)
     return 1 / (1 + hot_fraction * (modules - 1))
 
 
@@ -122,9 +120,6 @@ def tree_saturation(modules: int, hot_fraction: float) -> float:
 
 _PLACING, _ASSIGNING = 1, 2
 """Beside the seed: what is placed and what is assigned have nothing to do with each other."""
-
-_CHUNK_ENTRIES = 2**22
-"""Entries of the lists of hot spots from which the places of a chunk of PEs are drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,9 +277,8 @@ def place_hot_spots(
         raise InputError("spacing", found, f"at most {modules}, the modules")
     first = rng.integers(modules)
     # increments of 0 are drawn again: those that are left are as likely as one another
-    increments = rng.integers(
-        max(1, spacing - deviation), spacing + deviation, size=count - 1, endpoint=True
-    )
+    least, most = max(1, spacing - deviation), spacing + deviation
+    increments = rng.integers(least, most, size=count - 1, endpoint=True)
     steps = np.concatenate([[0], np.cumsum(increments)])
     return ((first + steps) % modules).astype(np.int32)
 
@@ -333,32 +327,18 @@ def assign_hot_spots(
     _check_probability("assign", probability)
     check_size(pes * per_pe, where="per_pe", what="places for hot spots of PEs")
     rng = _generator(seed, _ASSIGNING)
-    # The hot spots that a PE gets are the first so many of all, in an order of their own.
+    # The hot spots that a PE gets are the first so many of all, in an order of their own: Fisher &
+    # Yates' shuffle of their places, no further than it is needed.
     counts = rng.binomial(per_pe, probability, size=pes)
-    assigned = _first_of_shuffled(len(hot_spots), per_pe, pes, rng)
-    assigned = hot_spots[assigned]
+    chosen = rng.integers(np.arange(per_pe), len(hot_spots), size=(pes, per_pe), dtype=np.int32)
+    for row in chosen:
+        moved: dict[int, int] = {}
+        for place, other in enumerate(row.tolist()):
+            row[place] = moved.get(other, other)
+            moved[other] = moved.get(place, place)
+    assigned = hot_spots[chosen]
     assigned[np.arange(per_pe) >= counts[:, None]] = -1
     return assigned
-
-
-def _first_of_shuffled(length: int, kept: int, rows: int, rng: np.random.Generator) -> Ints:
-    """The first ``kept`` of the numbers 0 … ``length`` − 1, shuffled anew for every row.
-
-    Fisher & Yates' shuffle of many rows at once, and no further than it is needed. Afterwards
-    just what it has moved goes back, so that a chunk of rows costs what is kept of them.
-    """
-    found = np.empty((rows, kept), np.int32)
-    height = min(rows, max(1, _CHUNK_ENTRIES // length))
-    table = np.tile(np.arange(length, dtype=np.int32), (height, 1))
-    for start in range(0, rows, height):
-        row = np.arange(min(height, rows - start))
-        chosen = rng.integers(np.arange(kept), length, size=(len(row), kept), dtype=np.int32)
-        for place in range(kept):
-            other = chosen[:, place]
-            found[start + row, place] = table[row, other]
-            table[row, other] = table[row, place]
-        table[row[:, None], chosen] = chosen
-    return found
 
 
 def _generator(seed: int, purpose: int) -> np.random.Generator:

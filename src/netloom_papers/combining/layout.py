@@ -55,6 +55,21 @@ QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("length", "i4"), ("longest", 
 POOL = np.dtype([("length", "i4"), ("longest", "i4")])
 """One record a wait pool, by stage and output line."""
 
+LEVEL = np.dtype([(name, "i8") for name in ("entered", "left", "population_sum")])
+"""One record a level: packets that have come and gone, and those there after each step, summed."""
+
+STAGE = np.dtype([(name, "i8") for name in ("waits", "wait_sum", "combined")])
+"""One record a stage: packets that wait now and after each step, summed, and all that ever did."""
+
+LINE = np.dtype(
+    [
+        (name, "i8")
+        for name in ("issued_to", "answered_to", "accesses", "busy_until", "hot_spots", "returned")
+    ]
+)
+"""One record a line, of its memory module and its processing element: how many hot spots this one
+has, and the sum of what its requests fetched."""
+
 COUNTS = np.dtype(
     [
         ("step", "i8"),
@@ -66,25 +81,10 @@ COUNTS = np.dtype(
         ("full", "i8"),  # discarded: no room in the element's queue
         ("moved", "i8"),  # how often a packet has left a queue
         ("still", "i8"),  # steps since one did
-        ("free_packet", "i8"),
-        ("free_packets", "i8"),
-        ("logged", "i8"),
+        ("free_packet", "i8"),  # the last that came back; -1: none
     ]
 )
 """What is counted for the network as a whole. One record."""
-
-REQUEST = np.dtype(
-    [
-        ("pe", "i4"),
-        ("module", "i4"),
-        ("hot", "?"),
-        ("operand", "i8"),
-        ("birth", "i4"),
-        ("done", "i4"),
-        ("returned", "i8"),
-    ]
-)
-"""One record a completed request, if they are kept."""
 
 DONE, FULL, LOST, STUCK = range(4)
 
@@ -109,7 +109,6 @@ class Setup(NamedTuple):
     hot_fraction: float
     log_quiet: float
     words: int
-    keep: bool
 
 
 class State(NamedTuple):
@@ -119,28 +118,16 @@ class State(NamedTuple):
     packets: Records
     queues: Records
     pools: Records
-    groups: NDArray[np.uint8]
-    """Which lines of each switch have packets, a bit each, by level. See ``group_of``."""
-    group_words: NDArray[np.uint64]
-    """The same memory, eight switches at a time."""
-    entered: Ints
-    left: Ints
-    population_sums: Ints
-    waits: Ints
-    wait_sums: Ints
-    combined: Ints
+    groups: NDArray[np.uint64]
+    """Which lines have packets, a bit each, by level and switch, of eight switches together."""
+    levels: Records
+    stages: Records
+    lines: Records
     memory: Ints
-    busy_until: Ints
-    issued_to: Ints
-    answered_to: Ints
-    accesses: Ints
     assigned: Ints
-    num_assigned: Ints
     outstanding: NDArray[np.uint8]
     latency_counts: Ints
     per_step: Ints
-    operands: Ints
-    log: Records
     stream_keys: NDArray[np.uint64]
     heads: Ints
     ports: Ints

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +15,6 @@ from netloom.topology.families import checked_stages
 from netloom.workload.counter_random import stream_keys, uniforms
 from netloom_papers.combining import layout
 from netloom_papers.combining.hot_spots import HotSpotTraffic
-
-Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
-
-DIGITS: tuple[Digits, ...] = ("most-significant-first", "least-significant-first")
-"""The order in which the stages look at the base-r digits of a module's number."""
-
-ORDERS = ("forward", "backward")
 
 LONGEST_SERVICE = 10_000
 """Most steps that a memory module takes for a request."""
@@ -84,7 +77,7 @@ class CombiningNetwork:
     combining: Literal["waiting", "slot", "entering", "none"] = "waiting"
     unlimited: bool = False
     order: Literal["forward", "backward"] = "forward"
-    digits: Digits = "most-significant-first"
+    digits: Literal["most-significant-first", "least-significant-first"] = "most-significant-first"
     service_steps: int = 1
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = "add"
 
@@ -97,15 +90,10 @@ class CombiningNetwork:
         if not 1 <= self.service_steps <= LONGEST_SERVICE:
             wanted = f"1 to {LONGEST_SERVICE} steps"
             raise InputError("service_steps", f"{self.service_steps}", wanted)
-        for field, allowed in (
-            ("combining", layout.RULES),
-            ("order", ORDERS),
-            ("digits", DIGITS),
-            ("operation", layout.OPERATIONS),
-        ):
-            if getattr(self, field) not in allowed:
-                wanted = f"one of {', '.join(allowed)}"
-                raise InputError(field, f"'{getattr(self, field)}'", wanted)
+        for field, kind in get_type_hints(CombiningNetwork).items():
+            given, allowed = getattr(self, field), get_args(kind)
+            if get_origin(kind) is Literal and given not in allowed:
+                raise InputError(field, f"'{given}'", f"one of {', '.join(allowed)}")
 
     @property
     def digit_bits(self) -> int:
@@ -171,8 +159,6 @@ class CombiningEngine:
     ----------
     network, traffic, seed
         The network and the requests, of one size. The seed of these and of who goes first.
-    keep_requests
-        Whether to keep each completed request, 33 bytes.
 
     Attributes
     ----------
@@ -201,6 +187,8 @@ class CombiningEngine:
         line, and in each wait pool, by stage and line.
     combined
         int64[K]: requests that were absorbed by another at each stage.
+    returned
+        int64[N]: the sum of what the completed requests of each element fetched, modulo 2^64.
 
     Raises
     ------
@@ -212,22 +200,17 @@ class CombiningEngine:
     >>> from netloom_papers.combining import CombiningNetwork
     >>> from netloom_papers.combining.hot_spots import HotSpotTraffic
     >>> one_for_all = HotSpotTraffic(np.array([5]), np.full((8, 1), 5), rate=1)
-    >>> engine = CombiningEngine(CombiningNetwork(8), one_for_all, keep_requests=True)
+    >>> engine = CombiningEngine(CombiningNetwork(8), one_for_all)
     >>> engine.advance(1)
     >>> engine.drain()
-    >>> engine.requests["done"] - engine.requests["birth"]
-    array([8, 8, 8, 8, 8, 8, 8, 8], dtype=int32)
+    >>> engine.latency_counts[:10]
+    array([0, 0, 0, 0, 0, 0, 0, 0, 8, 0])
     >>> int(engine.accesses[5])
     1
     """
 
     def __init__(
-        self,
-        network: CombiningNetwork,
-        traffic: HotSpotTraffic,
-        *,
-        seed: int = DEFAULT_SEED,
-        keep_requests: bool = False,
+        self, network: CombiningNetwork, traffic: HotSpotTraffic, *, seed: int = DEFAULT_SEED
     ) -> None:
         if traffic.pes != network.pes:
             raise InputError("assigned", f"{traffic.pes} PEs", f"{network.pes}, as the network has")
@@ -256,13 +239,13 @@ class CombiningEngine:
             hot_fraction=float(traffic.hot_fraction),
             log_quiet=float(np.log1p(-traffic.rate)) if quiet is None else quiet,
             words=-(-switches // 8),
-            keep=keep_requests,
         )
         self._state = state = _state(self._setup, seed)
-        self.population_sums, self.wait_sums = state.population_sums, state.wait_sums
+        self.population_sums = state.levels["population_sum"]
+        self.wait_sums, self.combined = state.stages["wait_sum"], state.stages["combined"]
+        self.returned = state.lines["returned"]
         self.queue_max = np.asarray(state.queues["longest"]).reshape(-1, network.pes)
         self.pool_max = np.asarray(state.pools["longest"]).reshape(-1, network.pes)
-        self.combined = state.combined
         self._give_hot_spots()
         self._count()
 
@@ -274,39 +257,23 @@ class CombiningEngine:
     @property
     def arrived(self) -> Ints:
         """Requests that entered each stage, those that combined there included: int64[K]."""
-        return self._state.entered[1 : self.network.stages + 1] + self.combined
+        entered = self._state.levels["entered"][1 : self.network.stages + 1]
+        return np.asarray(entered + self.combined)
 
     @property
     def issued_to(self) -> Ints:
         """Requests issued for the hot word of each module: int64[N]."""
-        return self._state.issued_to[self._line_of]
+        return self._state.lines["issued_to"][self._line_of]
 
     @property
     def accesses(self) -> Ints:
         """Requests that each module executed, many of which stand for several: int64[N]."""
-        return self._state.accesses[self._line_of]
+        return self._state.lines["accesses"][self._line_of]
 
     @property
     def memory(self) -> Ints:
-        """The hot word of each module, int64[N]."""
-        return self._state.memory[self._line_of]
-
-    @property
-    def background_memory(self) -> Ints:
-        """The word of each module that its other requests are for, int64[N]."""
-        return self._state.memory[self.network.pes + self._line_of]
-
-    @property
-    def requests(self) -> Records:
-        """Each completed request, in the order of completion, if they are kept.
-
-        Fields are ``pe``, ``module``, ``hot`` (or one of the background), ``operand``, ``birth``
-        (the step before it was made), ``done`` and ``returned``: what the word held before.
-        """
-        assert self._setup.keep, "requests were not kept"
-        found = self._state.log[: int(self._state.counts["logged"][0])].copy()
-        found["module"] = self.network.lines_of(found["module"])
-        return found
+        """The hot word of each module, and the one for its other requests: int64[2, N]."""
+        return self._state.memory.reshape(2, -1)[:, self._line_of]
 
     def advance(self, until: int) -> None:
         """Run to the step ``until``. Requests are made all the time.
@@ -318,10 +285,13 @@ class CombiningEngine:
         """
         assert not self._drained, "requests have ended"
         assert until <= MOST_STEPS, f"{until} steps"
-        for step in self._changing_steps(until):
-            self._run(step, generate=True)
-            self._change(step)
-            self._give_hot_spots()
+        traffic, steps = self.traffic, np.arange(self.step, until)
+        if traffic.new or traffic.remove:
+            goes, comes = uniforms(self._seed, layout.CHANGES, steps, [[0], [2]])
+            for step in steps[(goes < traffic.remove) | (comes < traffic.new)].tolist():
+                self._run(step, generate=True)
+                self._change(step)
+                self._give_hot_spots()
         self._run(until, generate=True)
 
     def drain(self, most_steps: int = MOST_STEPS) -> None:
@@ -330,11 +300,22 @@ class CombiningEngine:
         self._run(self.step + most_steps, generate=False)
 
     def _run(self, until: int, *, generate: bool) -> None:
+        """Run to a step, with room for what comes until then, and for packets if that is short."""
         from netloom_papers.combining.kernels.combining import run
 
         while self.step < until and (generate or self.in_flight):
             end = min(until, self.step + max(1024, self.step))
-            self._make_room(end, generate=generate)
+            state, more = self._state, dict[str, Records]()
+            if len(state.latency_counts) < end + 2:
+                more["latency_counts"] = _longer(state.latency_counts, 2 * end + 2)
+                more["per_step"] = _longer(state.per_step, 3 * (2 * end + 2))
+            if generate and len(state.packets) - self.in_flight < self.network.pes:
+                size = 2 * len(state.packets)
+                if size > MOST_PACKETS:
+                    found = f"over {len(state.packets)} requests in flight in step {self.step}"
+                    raise InputError("steps", found, "fewer steps, a lower rate, or finite queues")
+                more["packets"] = _longer(state.packets, size)
+            self._state = state._replace(**more)
             ended = run(self._setup, self._state, end, generate)
             self._count()
             assert ended != layout.LOST, f"a packet was lost in step {self.step}"
@@ -346,40 +327,9 @@ class CombiningEngine:
         self.step, self.issued = int(counts["step"]), int(counts["issued"])
         self.completed = int(counts["completed"])
         self.discarded_waiting, self.discarded_full = int(counts["waiting"]), int(counts["full"])
-        self.moves = int(state.left.sum())
+        self.moves = int(state.levels["left"].sum())
         self.latency_counts = state.latency_counts
         self.per_step = state.per_step.reshape(-1, 3)[: self.step]
-
-    def _make_room(self, end: int, *, generate: bool) -> None:
-        """Make room for what comes until a step, and for new packets if that is short."""
-        state, lines = self._state, self.network.pes
-        counts = state.counts
-        more: dict[str, Records] = {}
-        if len(state.latency_counts) < end + 2:
-            more["latency_counts"] = _longer(state.latency_counts, 2 * end + 2)
-            more["per_step"] = _longer(state.per_step, 3 * (2 * end + 2))
-        if generate and counts["free_packets"][0] < lines:
-            size = 2 * len(state.packets)
-            if size > MOST_PACKETS:
-                found = f"over {len(state.packets)} requests in flight in step {self.step}"
-                raise InputError("steps", found, "fewer steps, a lower rate, or finite queues")
-            more["packets"] = _with_free(state.packets, size, counts)
-            if self._setup.keep:
-                more["operands"] = _longer(state.operands, size)
-        if self._setup.keep and len(state.log) - counts["logged"][0] < lines:
-            more["log"] = _longer(state.log, 2 * len(state.log))
-        if more:
-            self._state = state._replace(**more)
-
-    def _changing_steps(self, until: int) -> list[int]:
-        """Return the steps before ``until`` in which hot spots may change."""
-        traffic = self.traffic
-        if traffic.new == traffic.remove == 0:
-            return []
-        steps = np.arange(self.step, until)
-        goes, comes = uniforms(self._seed, layout.CHANGES, steps, [[0], [2]])
-        found: list[int] = steps[(goes < traffic.remove) | (comes < traffic.new)].tolist()
-        return found
 
     def _change(self, step: int) -> None:
         """Let hot spots come and go before the requests of a step.
@@ -399,7 +349,7 @@ class CombiningEngine:
                 for row, empty in ((assigned[pe], -1), (outstanding[pe], 0)):
                     row[place:-1] = row[place + 1 :]
                     row[-1] = empty
-        cold = (state.issued_to == state.answered_to)[self._line_of]
+        cold = (state.lines["issued_to"] == state.lines["answered_to"])[self._line_of]
         cold[self.hot_spots] = False
         modules = np.flatnonzero(cold)
         if comes < traffic.new and len(modules):
@@ -413,44 +363,30 @@ class CombiningEngine:
         """Tell the kernel which lines each element asks for."""
         lines = np.where(self.assigned >= 0, self._line_of[self.assigned], -1)
         self._state.assigned[:] = lines.ravel()
-        self._state.num_assigned[:] = (self.assigned >= 0).sum(axis=1)
+        self._state.lines["hot_spots"] = (self.assigned >= 0).sum(axis=1)
 
 
 def _state(setup: layout.Setup, seed: int) -> layout.State:
     levels, lines = 2 * setup.stages + 2, setup.lines
     counts = np.zeros(1, layout.COUNTS)
-    counts["next_chance"] = -1
+    counts["next_chance"] = counts["free_packet"] = -1
     queues = np.zeros(levels * lines, layout.QUEUE)
     queues["head"] = -1
-    groups = np.zeros(levels * setup.words * 8, np.uint8)
-    packets = _with_free(np.zeros(0, layout.PACKET), 4 * lines, counts)
     memory = np.full(2 * lines, layout.IDENTITIES[setup.operation], np.int64)
-    stages, whole = np.zeros((3, setup.stages), np.int64), np.zeros((3, lines), np.int64)
     return layout.State(
         counts=counts,
-        packets=packets,
+        packets=np.zeros(4 * lines, layout.PACKET),
         queues=queues,
         pools=np.zeros(setup.stages * lines, layout.POOL),
-        groups=groups,
-        group_words=groups.view(np.uint64),
-        entered=np.zeros(levels, np.int64),
-        left=np.zeros(levels, np.int64),
-        population_sums=np.zeros(levels, np.int64),
-        waits=stages[0],
-        wait_sums=stages[1],
-        combined=stages[2],
+        groups=np.zeros(levels * setup.words, np.uint64),
+        levels=np.zeros(levels, layout.LEVEL),
+        stages=np.zeros(setup.stages, layout.STAGE),
+        lines=np.zeros(lines, layout.LINE),
         memory=memory,
-        busy_until=np.zeros(lines, np.int32),
-        issued_to=whole[0],
-        answered_to=whole[1],
-        accesses=whole[2],
         assigned=np.full(lines * setup.places, -1, np.int32),
-        num_assigned=np.zeros(lines, np.int32),
         outstanding=np.zeros(lines * setup.places, np.uint8),
         latency_counts=np.zeros(0, np.int64),
         per_step=np.zeros(0, np.int64),
-        operands=np.zeros(len(packets) if setup.keep else 0, np.int64),
-        log=np.zeros(4 * lines if setup.keep else 0, layout.REQUEST),
         stream_keys=stream_keys(seed, layout.STREAMS),
         heads=np.zeros(8, np.int32),
         ports=np.zeros(8, np.int32),
@@ -460,14 +396,3 @@ def _state(setup: layout.Setup, seed: int) -> layout.State:
 
 def _longer(array: Records, size: int) -> Records:
     return np.concatenate([array, np.zeros(size - len(array), array.dtype)])
-
-
-def _with_free(packets: Records, size: int, counts: Records) -> Records:
-    """Return records with more of them free. Those are the first to be used."""
-    longer = _longer(packets, size)
-    fresh = np.arange(len(packets), size)
-    longer["next"][fresh] = fresh + 1
-    longer["next"][-1] = counts["free_packet"][0] if counts["free_packets"][0] else -1
-    counts["free_packet"] = len(packets)
-    counts["free_packets"] += len(fresh)
-    return longer

@@ -201,13 +201,10 @@ class CriticalQueues(hotspot.OfSystem):
         return [f"{self.of}; {least}; rates in {THROUGHPUT}"]
 
     def parts(self) -> dict[str, Any]:
-        """Return by how much the queue of a stage is longer, and the steps of a request, by size.
-
-        Steps in unbounded queues are lines across.
-        """
+        """Return by how much the queue of a stage is longer, by size."""
         import polars as pl
 
-        from netloom.drawing.axes import DOTTED, End, axis, ordered, panel
+        from netloom.drawing.axes import End, axis, ordered, panel
 
         table, least = self.table().sort("rate", "size"), self.asked["rise"]
         rates = table["rate"].unique(maintain_order=True).to_list()
@@ -232,23 +229,7 @@ class CriticalQueues(hotspot.OfSystem):
             if enough:
                 less = f"less than {percent(least)} longer"
                 said = f"Queues of {min(enough)} make the longest one {less}"
-        longer = where.drawn(layers, said)
-
-        known = table.drop_nulls("steps_mean")
-        sized, free = known.drop_nulls("size"), known.filter(pl.col("size").is_null())
-        values, what = known["steps_mean"].to_list(), "mean steps of a request"
-        where = panel(x, axis("steps_mean", what, values, zero=False, whole=False), looks)
-        dotted = {name: look._replace(dash=DOTTED, width=1.2) for name, look in looks.items()}
-        across = pl.concat(free.with_columns(size=pl.lit(at)) for at in (x.low, x.high))
-        layers = where.lines(across, "of", dotted, points=0)
-        layers += [*where.lines(sized, "of", looks), *where.ends_of(sized, "of", looks)]
-        said = "No request was answered"
-        if free.height and sized.height:
-            last = sized.sort("rate", "size").row(-1, named=True)
-            bare = free.sort("rate")["steps_mean"][-1]
-            said = f"A request takes {number(last['steps_mean'])} steps in queues of "
-            said += f"{last['size']:.0f}, {number(bare)} in unbounded ones (dotted)"
-        return {"rise": longer, "steps": where.drawn(layers, said)}
+        return {"rise": where.drawn(layers, said)}
 
 
 class SearchRuns(Question, panel="Runs"):
@@ -321,18 +302,13 @@ def _search(question: CriticalQueueQuestion, network: CombiningNetwork, rate: fl
 
     seeds, tried = hotspot.seeds_of(question), list[SizeTried]()
     runs, interrupted = sized(None, seeds)
-    free, kept = [], []
-    for run, seed in zip(runs, seeds, strict=False):
-        if run.stable:
-            free.append(run)
-            kept.append(seed)
-    bad = 0
+    free, bad = [run for run in runs if run.stable], 0
     if free and not interrupted:
         tried.append(_compared(None, free, free))
         good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
         while good - bad > 1:
             size = (good + bad) // 2
-            tight, interrupted = sized(size, kept)
+            tight, interrupted = sized(size, [run.seed for run in free])
             if interrupted:
                 break
             tried.append(_compared(size, tight, free))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, figure, framed, known, records
 from netloom.base.progress import counting_runs
@@ -22,7 +21,6 @@ from netloom.questions.base import Numbers, Question, option, parse_positive
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import Seeded
 from netloom.questions.outputs import PLOT
-from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import batch_interval, interval_over_runs
@@ -135,11 +133,6 @@ class Runs(Question, panel="Runs"):
 class HotSpotSystem(Seeded, Runs, Rules, HotSpots, Network):
     """A network whose switches combine, its hot spots, and who asks for them."""
 
-    @property
-    def capacities(self) -> dict[str, Any]:
-        """What queues and wait buffers hold. None: any number of packets."""
-        return {}
-
 
 Prepared: TypeAlias = tuple[CombiningNetwork, tuple[float, ...]]
 """The network of a question, and the rates at which it is asked, rising."""
@@ -150,19 +143,14 @@ def seeds_of(question: HotSpotSystem) -> range:
     return range(question.seed, question.seed + question.replications)
 
 
-def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
+def traffic_of(asked: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
     """Return the hot spots of a replication, and who asks for which of them how often."""
-    per_pe = min(2, question.hot_spots) if question.per_pe is None else question.per_pe
-    places = place_hot_spots(
-        question.pes,
-        question.hot_spots,
-        spacing=question.spacing,
-        deviation=question.deviation,
-        seed=seed,
-    )
-    assigned = assign_hot_spots(question.pes, places, per_pe, question.assign, seed=seed)
-    own = {name: getattr(question, name) for name in ("hot_fraction", "assign", "new", "remove")}
-    return HotSpotTraffic(places, assigned, rate, wait=question.policy == "wait", **own)
+    per_pe = min(2, asked.hot_spots) if asked.per_pe is None else asked.per_pe
+    apart: dict[str, Any] = {"spacing": asked.spacing, "deviation": asked.deviation}
+    places = place_hot_spots(asked.pes, asked.hot_spots, **apart, seed=seed)
+    assigned = assign_hot_spots(asked.pes, places, per_pe, asked.assign, seed=seed)
+    own = {name: getattr(asked, name) for name in ("hot_fraction", "assign", "new", "remove")}
+    return HotSpotTraffic(places, assigned, rate, wait=asked.policy == "wait", **own)
 
 
 UNBOUNDED = "unbounded"
@@ -184,14 +172,6 @@ class Capacities(Question, panel="Network"):
 
 class HotSpotQuestion(Capacities, HotSpotSystem):
     """Hot spots behind queues of a size."""
-
-    @property
-    def capacities(self) -> dict[str, Any]:
-        """What queues and wait buffers hold. None: any number of packets."""
-        queue = _capacity(self.queue, "queue")
-        as_queue = self.wait_buffer == AS_QUEUE
-        pool = queue if as_queue else _capacity(self.wait_buffer, "wait_buffer")
-        return {"queue": queue, "wait_buffer": pool}
 
 
 class Steps(Figures):
@@ -327,14 +307,6 @@ class Length(Figures):
     combining_rate: float | None = figure("combined", SHARE)
 
 
-class Latency(Figures):
-    """How many requests took so many steps."""
-
-    rate: float = figure(unit=THROUGHPUT, key=True)
-    steps: int = figure()
-    requests: int = figure()
-
-
 class OfSystem(Answer):
     """An answer about the hot spots of a network."""
 
@@ -399,37 +371,32 @@ class HotSpotSimulation(OfSystem):
         if not self.points:
             said = "Interrupted before the first of the runs was finished, 0 steps are known."
             return Verdict("unknown", said)
-        point, mark, said = self._worst()
-        note = f"{begun(point.note)}." if point.note else ""
-        return Verdict(mark, said, "", self._why(point), self._next(point), note)
-
-    def _worst(self) -> tuple[HotSpotLoad, Mark, str]:
-        """Return the rate that decides, its mark, and what it comes to."""
         bad = next((each for each in self.points if each.stable is False), None)
         kept = [each for each in self.points if each.stable and each.steps is not None]
         below = [each for each in kept if bad is None or each.rate < bad.rate]
-        if len(self.points) == 1 or not below:
-            point = bad or self.points[0]
-            mark: Mark = "fine" if point.stable else "act"
-            unknown = point.stable is None or point.steps is None
-            return point, "unknown" if unknown else mark, self._sentence(point)
-        last = below[-1]
-        if bad is None:
-            said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}"
-            return last, "fine", f"{said}: {self._took(last)}. {last.most_held}."
-        said = f"Keeps up to rate {number(last.rate)}: {self._took(last)}"
-        return bad, "limited", f"{said}. At rate {number(bad.rate)}, {bad.too_much}."
+        point = bad or (below[-1] if below else self.points[0])
+        mark, said = self._of_one(point)
+        if len(self.points) > 1 and below:
+            last = below[-1]
+            if bad:
+                mark, said = "limited", f"Keeps up to rate {number(last.rate)}: {self._took(last)}"
+                said += f". At rate {number(bad.rate)}, {bad.too_much}."
+            else:
+                said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}: "
+                said += f"{self._took(last)}. {last.most_held}."
+        note = f"{begun(point.note)}." if point.note else ""
+        return Verdict(mark, said, "", self._why(point), self._next(point), note)
 
-    def _sentence(self, point: HotSpotLoad) -> str:
-        """Return what one rate comes to."""
+    def _of_one(self, point: HotSpotLoad) -> tuple[Mark, str]:
+        """Return the mark of one rate, and what it comes to."""
         rate = f"at rate {number(point.rate)}"
         if point.steps is None:
-            return f"No request was completed {rate}: 0 messages are known."
+            return "unknown", f"No request was completed {rate}: 0 messages are known."
         if point.stable is None:
-            return f"Too short to tell {rate}: {self._took(point)} so far."
+            return "unknown", f"Too short to tell {rate}: {self._took(point)} so far."
         if point.stable:
-            return f"Keeps up {rate}: {self._took(point)}. {point.most_held}."
-        return f"Cannot keep up {rate}: {point.too_much}."
+            return "fine", f"Keeps up {rate}: {self._took(point)}. {point.most_held}."
+        return "act", f"Cannot keep up {rate}: {point.too_much}."
 
     def _took(self, point: HotSpotLoad) -> str:
         """Return the steps of a request, and those in an idle network."""
@@ -473,16 +440,6 @@ class HotSpotSimulation(OfSystem):
         """Return one row per rate: means over its runs with their intervals, largest maxima."""
         return self.points
 
-    @table(Latency)
-    def latencies(self) -> Sequence[Figures]:
-        """Return one row per rate and number of steps: how many requests took that many."""
-        return [
-            Latency(rate=point.rate, steps=steps, requests=requests)
-            for point in self.points
-            for steps, requests in enumerate(_latency_counts(point.runs))
-            if requests
-        ]
-
     @table(Length)
     def stages(self) -> dict[str, Any]:
         """Return one row per run, stage and kind of queue: requests, replies or waiting.
@@ -525,8 +482,7 @@ class HotSpotSimulation(OfSystem):
                 long = f"{counted(number(queue.mean), 'packet')} on average, {queue.max} at most"
                 yield f"queues of {whose}: {long}"
             if busiest:
-                busy = f"{busiest.module}, {percent(busiest.busy)} of the time"
-                yield f"busiest module: {busy}"
+                yield f"busiest module: {busiest.module}, {percent(busiest.busy)} of the time"
             if self.asked["combining"] != "none":
                 yield f"{percent(point.combined_share)} of the requests reach memory in another"
         yield from super().remarks()
@@ -548,24 +504,16 @@ class HotSpotSimulation(OfSystem):
         return lines
 
     def parts(self) -> dict[str, Any]:
-        """Return queues by stage, or steps and queues by rate."""
-        from netloom_papers.combining.drawn import by_stage, queues_by_rate, steps_by_rate
+        """Return queues by stage. Of several rates, return steps by rate."""
+        from netloom_papers.combining.drawn import by_stage, steps_by_rate
 
-        stages, modules = self.stages(), self.network_stages
+        if len(self.rates_asked) > 1:
+            return {"steps": steps_by_rate(self.rates(), self.unhindered_steps)}
         combines = self.asked["combining"] != "none"
-        if len(self.rates_asked) == 1:
-            return by_stage(stages, modules, combining=combines)
-        kinds = ("requests", "waiting" if combines else "replies")
-        steps = {"steps": steps_by_rate(self.rates(), self.unhindered_steps)}
-        return steps | queues_by_rate(stages, kinds, modules)
+        return by_stage(self.stages(), self.network_stages, combining=combines)
 
 
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
-
-
-def detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
-    """Return an answer of one rate. The picture of several is of them all."""
-    return None if record.answer.several else record
 
 
 CURVE = CurveKind(
@@ -577,7 +525,7 @@ CURVE = CurveKind(
     "throughput",
     "stable",
     besides=("rate", "steps", "replications"),
-    detail=detail,
+    detail=lambda record, *_: None if record.answer.several else record,  # a picture of one rate
 )
 
 
@@ -591,7 +539,11 @@ def prepare(question: HotSpotSystem) -> Prepared:
         raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
     own = (*Rules.model_fields, *Network.model_fields)
     fields = {name: getattr(question, name) for name in own}
-    network = CombiningNetwork(**fields, **question.capacities)
+    if isinstance(question, Capacities):
+        queue, pool = question.queue, question.wait_buffer
+        fields["queue"] = _capacity(queue, "queue")
+        fields["wait_buffer"] = _capacity(queue if pool == AS_QUEUE else pool, "wait_buffer")
+    network = CombiningNetwork(**fields)
     traffic_of(question, rates[0], question.seed)
     return network, rates
 
@@ -674,12 +626,13 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
     """Return what several runs at a rate come to."""
     stages, combines = network.stages, network.combining != "none"
 
+    def each(name: str) -> list[Any]:
+        return [getattr(run, name) for run in runs]
+
     def lengths(what: str, place: int) -> QueueLengths:
         """Return those of the queues of a level, or the wait pools of a stage."""
-        means, most, count = (
-            np.array([getattr(run, f"{what}_{name}")[place] for run in runs])
-            for name in ("mean", "max", "used")
-        )
+        columns = (np.array(each(f"{what}_{name}")) for name in ("mean", "max", "used"))
+        means, most, count = (column[:, place] for column in columns)
         middle, half = interval_over_runs(means)
         used, _ = interval_over_runs(count)
         used = int(used) if used.is_integer() else used
@@ -687,17 +640,14 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
 
     queue = [lengths("queue", level) for level in range(2 * stages + 2)]
     wait = [lengths("wait", stage) for stage in range(stages)]
-    combined = np.array([run.combining_rate for run in runs])
+    combined = np.array(each("combining_rate"))
     hot_spots: list[HotSpot] = []
     for run in runs:
         seeds = np.full(len(run.hot_spots["module"]), run.seed)
         hot_spots += records(HotSpot, run.hot_spots | {"seed": seeds})
 
-    def total(name: str) -> Any:
-        return sum(getattr(run, name) for run in runs)
-
     def over_runs(name: str) -> tuple[float | None, float | None]:
-        mean, half = interval_over_runs([getattr(run, name) for run in runs])
+        mean, half = interval_over_runs(each(name))
         return known(mean), known(half)
 
     def together(name: str, parts: list[QueueLengths]) -> QueueLengths:
@@ -706,15 +656,16 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
 
     per_pe, per_pe_ci95 = over_runs("requests_per_pe")
     throughput, half = over_runs("throughput")
-    full, waiting = total("discarded_full"), total("discarded_waiting")
-    wanted = max(total("requests") + full + waiting, 1)
-    means = np.mean([run.queue_mean for run in runs], axis=0)
+    requests, full = sum(each("requests")), sum(each("discarded_full"))
+    waiting = sum(each("discarded_waiting"))
+    wanted = max(requests + full + waiting, 1)
+    means = np.mean(each("queue_mean"), axis=0)
     means[stages + 1] = 0.0  # the modules' do not count
     level = int(means.argmax())
     where = f"replies at the outputs of stage {2 * stages + 1 - level}"
     if level <= stages:
         where = f"requests {f'at the outputs of stage {level - 1}' if level else 'in the PEs'}"
-    keep_up = {run.stable for run in runs}
+    keep_up = {*each("stable")}
     stable = False if False in keep_up else None if None in keep_up else True
     grows = [run.growth for run in runs if not np.isnan(run.growth)]
     which = [run for run in runs if run.stable is stable]
@@ -727,7 +678,7 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
         rate=runs[0].rate,
         stable=stable,
         replications=len(runs),
-        requests=total("requests"),
+        requests=requests,
         requests_per_pe=per_pe or 0.0,
         requests_ci95=per_pe_ci95,
         steps=_steps(runs),
@@ -757,27 +708,21 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
             for stage in range(stages)
         ),
         hot_spots=tuple(hot_spots),
-        moves=total("moves"),
-        cpu_seconds=total("cpu_seconds"),
+        moves=sum(each("moves")),
+        cpu_seconds=sum(each("cpu_seconds")),
         reason=reason,
         note=_note(runs, stable=stable),
         runs=tuple(runs),
     )
 
 
-def _latency_counts(runs: Sequence[CombiningRun]) -> Ints:
-    """Return how many requests of all runs took so many steps, from 0 on: int64[any]."""
-    counts = np.zeros(max(len(run.latency_counts) for run in runs), np.int64)
-    for run in runs:
-        counts[: len(run.latency_counts)] += run.latency_counts
-    return counts
-
-
 def _steps(runs: Sequence[CombiningRun]) -> Steps | None:
     """Return the steps that requests took, over those of all runs alike. None without any."""
-    counts = _latency_counts(runs)
+    counts = np.zeros(max(len(run.latency_counts) for run in runs), np.int64)
     if not len(counts):
         return None
+    for run in runs:
+        counts[: len(run.latency_counts)] += run.latency_counts
     sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in runs]
     _, half = batch_interval(sums, [run.latency_counts.sum() for run in runs])
     half = runs[0].steps_ci95 if len(runs) == 1 else half

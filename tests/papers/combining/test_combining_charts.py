@@ -3,9 +3,8 @@ import json
 import numpy as np
 
 import netloom as nl
-from netloom.questions.recorded import record
 from netloom.report import chart_of
-from tests.questions.small_answers import ANSWERS, OMEGA
+from tests.questions.small_answers import ANSWERS
 
 
 def values(chart):
@@ -33,20 +32,6 @@ def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
     assert ("replies", "the MMs") in places
     assert ("waiting", "the PEs") not in places
     assert {row["where"] for row in rows if row["stage"] == 5} == {"stage 5"}
-
-
-def test_rates_are_lines_by_stage_on_one_scale():
-    found = nl.simulate_hot_spots(**OMEGA, rate=[0.1, 0.2])
-    drawn, table, scales = record(found).answer.parts(), found.stages(), set()
-    for kind in ("requests", "waiting"):
-        spec = drawn[kind].to_dict()
-        rows = [row for rows in spec["datasets"].values() for row in rows if "length" in row]
-        shown = {(row["of"], row["stage"]): row["length"] for row in rows}
-        expected = table.filter(kind=kind).select("rate", "stage", "mean").rows()
-        assert shown == {(f"rate {rate:g}", stage): mean for rate, stage, mean in expected}
-        heights = [each["encoding"].get("y", {}).get("scale") for each in spec["layer"]]
-        scales |= {str(each["domain"]) for each in heights if each}
-    assert len(scales) == 1
 
 
 def test_where_it_falls_behind_is_marked():

@@ -8,7 +8,6 @@ request in each step.
 
 from collections import Counter
 from itertools import accumulate, permutations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from tests.reference.combining import (
     REQUEST_ORDER,
     CombiningTwin,
     bits_at,
+    counted,
     shuffled,
 )
 
@@ -41,34 +41,21 @@ def traffic(pes, assigned, *, rate=1.0, **options):
     return HotSpotTraffic(np.array(hot_spots), np.array(rows), rate, **options)
 
 
-def run(make, assigned, steps=1, *, pes=4, seed=1, asked=(), **network):
-    """Make requests for some steps, and let everything come back."""
+def run(assigned, steps=1, *, pes=4, seed=1, asked=(), **network):
+    """Make requests for some steps, and let everything come back: the twin, as the engine does."""
     asked = traffic(pes, assigned, **dict(asked))
-    simulated = make(CombiningNetwork(pes, **network), asked, seed=seed, keep_requests=True)
-    simulated.advance(steps)
-    simulated.drain()
-    assert simulated.in_flight == 0
-    return simulated
-
-
-def requests_of(simulated):
-    """Return the completed requests, in order of completion."""
-    names = ("pe", "module", "hot", "operand", "birth", "done", "returned")
-    records = np.asarray(simulated.requests).tolist()
-    if not isinstance(simulated.requests, list):
-        assert simulated.requests.dtype.names == names
-        records = simulated.requests.tolist()
-    return [SimpleNamespace(**dict(zip(names, record, strict=True))) for record in records]
-
-
-def steps_of(simulated):
-    """Return how many requests took how many steps."""
-    steps = Counter(request.done - request.birth for request in requests_of(simulated))
-    counts = simulated.latency_counts
-    if not isinstance(counts, Counter):
-        counts = {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
-    assert counts == steps
-    return dict(steps)
+    twin, engine = (
+        make(CombiningNetwork(pes, **network), asked, seed=seed)
+        for make in (CombiningTwin, CombiningEngine)
+    )
+    for simulated in (twin, engine):
+        simulated.advance(steps)
+        simulated.drain()
+        assert simulated.in_flight == 0
+    assert counted(engine) == counted(twin)
+    steps = Counter(request.done - request.birth for request in twin.requests)
+    assert twin.latency_counts == steps
+    return twin
 
 
 def listed(counts):
@@ -83,19 +70,19 @@ def lines_used(simulated):
 
 
 @pytest.mark.parametrize("order", ["forward", "backward"])
-def test_one_request_goes_through_every_level_in_a_step_each(make, order):
-    simulated = run(make, {0: [2]}, order=order)
-    assert steps_of(simulated) == {6: 1}
+def test_one_request_goes_through_every_level_in_a_step_each(order):
+    simulated = run({0: [2]}, order=order)
+    assert simulated.latency_counts == {6: 1}
     assert lines_used(simulated) == [0, 1, 2, 2, 1, 0]
-    assert listed(simulated.population_sums) == [0, 1, 1, 1, 1, 1]
-    assert listed(simulated.wait_sums) == [0, 0]
-    assert listed(simulated.per_step) == [[1, 0, 0], *[[0, 0, 0]] * 4, [0, 1, 6]]
-    (request,) = requests_of(simulated)
+    assert simulated.population_sums == [0, 1, 1, 1, 1, 1]
+    assert simulated.wait_sums == [0, 0]
+    assert simulated.per_step == [[1, 0, 0], *[[0, 0, 0]] * 4, [0, 1, 6]]
+    (request,) = simulated.requests
     assert (request.pe, request.module, request.hot) == (0, 2, True)
-    assert (request.birth, request.done, request.returned) == (-1, 5, 0)
-    assert listed(simulated.memory) == [0, 0, request.operand, 0]
-    assert listed(simulated.issued_to) == listed(simulated.accesses) == [0, 0, 1, 0]
-    assert listed(simulated.arrived) == [1, 1]
+    assert (request.birth, request.done, request.value) == (-1, 5, 0)
+    assert simulated.memory[0] == [0, 0, request.operand, 0]
+    assert simulated.issued_to == simulated.accesses == [0, 0, 1, 0]
+    assert simulated.arrived == [1, 1]
     assert simulated.step == 6
 
 
@@ -113,52 +100,52 @@ def test_one_request_goes_through_every_level_in_a_step_each(make, order):
         ({"pes": 8, "switch_size": 8}, 5, 3, [5, 3, 3, 5]),
     ],
 )
-def test_lines_follow_the_digits_of_the_module(make, network, pe, module, lines):
-    simulated = run(make, {pe: [module]}, **network)
+def test_lines_follow_the_digits_of_the_module(network, pe, module, lines):
+    simulated = run({pe: [module]}, **network)
     assert lines_used(simulated) == lines
-    assert steps_of(simulated) == {len(lines): 1}
-    assert listed(simulated.accesses) == [m == module for m in range(network["pes"])]
+    assert simulated.latency_counts == {len(lines): 1}
+    assert simulated.accesses == [m == module for m in range(network["pes"])]
 
 
-def test_two_that_enter_together_become_one(make):
-    simulated = run(make, {0: [0], 2: [0]})
-    assert steps_of(simulated) == {6: 2}
-    assert listed(simulated.arrived) == [2, 1]
-    assert listed(simulated.combined) == [1, 0]
-    assert listed(simulated.pool_max) == [[1, 0, 0, 0], [0] * 4]
-    assert listed(simulated.wait_sums) == [4, 0]  # steps 0 to 3: its partner comes back in step 4
-    assert listed(simulated.population_sums) == [0, 1, 1, 1, 1, 2]
-    assert listed(simulated.accesses) == [1, 0, 0, 0]
+def test_two_that_enter_together_become_one():
+    simulated = run({0: [0], 2: [0]})
+    assert simulated.latency_counts == {6: 2}
+    assert simulated.arrived == [2, 1]
+    assert simulated.combined == [1, 0]
+    assert simulated.pool_max == [[1, 0, 0, 0], [0] * 4]
+    assert simulated.wait_sums == [4, 0]  # steps 0 to 3: its partner comes back in step 4
+    assert simulated.population_sums == [0, 1, 1, 1, 1, 2]
+    assert simulated.accesses == [1, 0, 0, 0]
 
 
-def test_without_combining_one_is_behind_the_other(make):
-    simulated = run(make, {0: [0], 2: [0]}, combining="none")
-    assert steps_of(simulated) == {6: 1, 7: 1}
-    assert listed(simulated.combined) == [0, 0]
-    assert listed(simulated.queue_max)[1] == [2, 0, 0, 0]
-    assert listed(simulated.accesses) == [2, 0, 0, 0]
+def test_without_combining_one_is_behind_the_other():
+    simulated = run({0: [0], 2: [0]}, combining="none")
+    assert simulated.latency_counts == {6: 1, 7: 1}
+    assert simulated.combined == [0, 0]
+    assert simulated.queue_max[1] == [2, 0, 0, 0]
+    assert simulated.accesses == [2, 0, 0, 0]
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_first_of_two_is_drawn(make, seed):
-    simulated = run(make, {0: [0], 2: [0]}, combining="none", seed=seed)
+def test_the_first_of_two_is_drawn(seed):
+    simulated = run({0: [0], 2: [0]}, combining="none", seed=seed)
     drawn = int(random_bits(seed, REQUEST_ORDER, 0, 0)[()])  # step 0, stage 0, line 0
-    assert [request.pe for request in requests_of(simulated)] == ([0, 2] if drawn % 2 else [2, 0])
+    assert [request.pe for request in simulated.requests] == ([0, 2] if drawn % 2 else [2, 0])
 
 
 @pytest.mark.parametrize("operation", list(PHI))
-def test_four_become_one_and_each_gets_a_value_of_its_own(make, operation):
-    simulated = run(make, {pe: [3] for pe in range(4)}, operation=operation)
-    assert steps_of(simulated) == {6: 4}
-    assert listed(simulated.combined) == [2, 1]
-    assert listed(simulated.accesses) == [0, 0, 0, 1]
+def test_four_become_one_and_each_gets_a_value_of_its_own(operation):
+    simulated = run({pe: [3] for pe in range(4)}, operation=operation)
+    assert simulated.latency_counts == {6: 4}
+    assert simulated.combined == [2, 1]
+    assert simulated.accesses == [0, 0, 0, 1]
     phi, identity = PHI[operation], IDENTITY[operation]
 
     def is_serial(order):
         words = list(accumulate((r.operand for r in order), phi, initial=identity))
-        return words == [*(r.returned for r in order), simulated.memory[3]]
+        return words == [*(r.value for r in order), simulated.memory[0][3]]
 
-    assert any(is_serial(order) for order in permutations(requests_of(simulated)))
+    assert any(is_serial(order) for order in permutations(simulated.requests))
 
 
 STREAM = {
@@ -183,37 +170,37 @@ STREAM = {
 
 
 @pytest.mark.parametrize("case", STREAM)
-def test_requests_combine_with_those_that_wait(make, case):
+def test_requests_combine_with_those_that_wait(case):
     network, done, combined = STREAM[case]
-    simulated = run(make, {0: [0]}, 7, service_steps=10, **network)
-    requests = sorted(requests_of(simulated), key=lambda request: request.birth)
+    simulated = run({0: [0]}, 7, service_steps=10, **network)
+    requests = sorted(simulated.requests, key=lambda request: request.birth)
     assert [request.birth for request in requests] == list(range(-1, 6))
     assert [request.done for request in requests] == done
-    assert listed(simulated.combined) == combined
-    assert listed(simulated.accesses)[0] == 7 - sum(combined)
+    assert simulated.combined == combined
+    assert simulated.accesses[0] == 7 - sum(combined)
     words = [0, *accumulate(request.operand for request in requests)]
-    assert [*(request.returned for request in requests), simulated.memory[0]] == words
+    assert [*(request.value for request in requests), simulated.memory[0][0]] == words
 
 
-def test_lengths_and_waits_of_the_stream(make):
+def test_lengths_and_waits_of_the_stream():
     """A reply comes before the one ahead of it leaves, in the same step: two in each queue."""
-    simulated = run(make, {0: [0]}, 7, service_steps=10)
+    simulated = run({0: [0]}, 7, service_steps=10)
     assert np.asarray(simulated.queue_max)[:, 0].tolist() == [1, 2, 4, 2, 2, 2]
-    assert listed(simulated.pool_max) == [[0] * 4, [2, 0, 0, 0]]
-    assert listed(simulated.wait_sums) == [0, 28 + 36]  # 3: steps 4 to 31, 5: steps 6 to 41
-    assert listed(simulated.arrived) == [7, 7]
+    assert simulated.pool_max == [[0] * 4, [2, 0, 0, 0]]
+    assert simulated.wait_sums == [0, 28 + 36]  # 3: steps 4 to 31, 5: steps 6 to 41
+    assert simulated.arrived == [7, 7]
 
 
-def test_one_place_is_enough_for_two_replies_to_one_queue(make):
+def test_one_place_is_enough_for_two_replies_to_one_queue():
     """Request 1 takes 2; in step 22 only one of them fits into the queue back."""
-    simulated = run(make, {0: [0]}, 4, queue=1, order="backward", service_steps=10)
-    requests = requests_of(simulated)
+    simulated = run({0: [0]}, 4, queue=1, order="backward", service_steps=10)
+    requests = simulated.requests
     assert [(request.birth, request.done) for request in requests] == [
         *((-1, 14), (1, 24), (0, 25), (2, 35))
     ]
     operands = {request.birth: request.operand for request in requests}
     before = {birth: sum(operands[b] for b in operands if b < birth) for birth in operands}
-    assert {request.birth: request.returned for request in requests} == before
+    assert {request.birth: request.value for request in requests} == before
 
 
 @pytest.mark.parametrize(
@@ -223,16 +210,16 @@ def test_one_place_is_enough_for_two_replies_to_one_queue(make):
     [("forward", [0, 0], {6: 1, 7: 2, 8: 1}), ("backward", [1, 0], {6: 1, 7: 3})],
 )
 @pytest.mark.parametrize("seed", range(5))
-def test_a_full_queue_stops_two(make, order, combined, steps, seed):
-    simulated = run(make, {0: [0], 2: [1]}, 2, queue=2, order=order, seed=seed)
-    assert listed(simulated.combined) == combined
-    assert steps_of(simulated) == steps
+def test_a_full_queue_stops_two(order, combined, steps, seed):
+    simulated = run({0: [0], 2: [1]}, 2, queue=2, order=order, seed=seed)
+    assert simulated.combined == combined
+    assert simulated.latency_counts == steps
 
 
 @pytest.mark.parametrize(("order", "last"), [("forward", 8), ("backward", 7)])
-def test_a_place_can_be_taken_when_it_has_been_left(make, order, last):
-    simulated = run(make, {0: [0], 2: [0]}, queue=1, order=order, combining="none")
-    assert steps_of(simulated) == {6: 1, last: 1}
+def test_a_place_can_be_taken_when_it_has_been_left(order, last):
+    simulated = run({0: [0], 2: [0]}, queue=1, order=order, combining="none")
+    assert simulated.latency_counts == {6: 1, last: 1}
 
 
 @pytest.mark.parametrize(
@@ -250,50 +237,50 @@ def test_a_place_can_be_taken_when_it_has_been_left(make, order, last):
         ({"unlimited": True, "queue": 1, "wait_buffer": 1}, 1, {4: 2, 6: 1, 8: 1}),
     ],
 )
-def test_four_meet_in_one_switch(make, network, combined, steps):
-    simulated = run(make, {pe: [2] for pe in range(4)}, switch_size=4, **network)
-    assert listed(simulated.combined) == [combined]
-    assert listed(simulated.accesses) == [0, 0, 4 - combined, 0]
-    assert steps_of(simulated) == steps
+def test_four_meet_in_one_switch(network, combined, steps):
+    simulated = run({pe: [2] for pe in range(4)}, switch_size=4, **network)
+    assert simulated.combined == [combined]
+    assert simulated.accesses == [0, 0, 4 - combined, 0]
+    assert simulated.latency_counts == steps
 
 
-def test_memory_takes_its_time(make):
-    simulated = run(make, {0: [0], 2: [0]}, combining="none", service_steps=3)
-    assert steps_of(simulated) == {8: 1, 11: 1}
+def test_memory_takes_its_time():
+    simulated = run({0: [0], 2: [0]}, combining="none", service_steps=3)
+    assert simulated.latency_counts == {8: 1, 11: 1}
 
 
 @pytest.mark.parametrize("order", ["forward", "backward"])
-def test_who_waits_makes_one_request_at_a_time(make, order):
-    simulated = run(make, {0: [0]}, 13, asked={"wait": True}, order=order)
-    assert [request.birth for request in requests_of(simulated)] == [-1, 5, 11]
+def test_who_waits_makes_one_request_at_a_time(order):
+    simulated = run({0: [0]}, 13, asked={"wait": True}, order=order)
+    assert [request.birth for request in simulated.requests] == [-1, 5, 11]
     assert simulated.discarded_waiting == 10
     assert simulated.discarded_full == 0
 
 
-def test_a_full_queue_of_a_pe_refuses_requests(make):
+def test_a_full_queue_of_a_pe_refuses_requests():
     """One of two stays in its queue in step 0; the other's next one joins it in step 1."""
-    simulated = run(make, {0: [0], 2: [0]}, 3, queue=1, combining="none")
+    simulated = run({0: [0], 2: [0]}, 3, queue=1, combining="none")
     assert (simulated.issued, simulated.discarded_full, simulated.discarded_waiting) == (3, 3, 0)
 
 
-def test_background_is_another_word_of_a_module_and_never_combines(make):
+def test_background_is_another_word_of_a_module_and_never_combines():
     everyone = {pe: [pe // 2] for pe in range(4)}
-    simulated = run(make, everyone, 5, asked={"hot_fraction": 0.0, "wait": True})
-    requests = requests_of(simulated)
+    simulated = run(everyone, 5, asked={"hot_fraction": 0.0, "wait": True})
+    requests = simulated.requests
     assert len(requests) == 20
     assert not any(request.hot for request in requests)
-    assert listed(simulated.combined) == listed(simulated.memory)[:2] == [0, 0]
-    assert listed(simulated.issued_to) == [0] * 4
+    assert simulated.combined == simulated.memory[0][:2] == [0, 0]
+    assert simulated.issued_to == [0] * 4
     for module in range(4):
         of_module = [request for request in requests if request.module == module]
         assert simulated.accesses[module] == len(of_module)
         total = sum(request.operand for request in of_module)
-        assert simulated.background_memory[module] == total
+        assert simulated.memory[1][module] == total
 
 
 @pytest.mark.parametrize("rate", [0.3, 0.01, 0.0])
-def test_chances_fire_at_the_gaps_that_are_drawn(make, rate):
-    simulated = run(make, {pe: [0] for pe in range(4)}, 50, asked={"rate": rate})
+def test_chances_fire_at_the_gaps_that_are_drawn(rate):
+    simulated = run({pe: [0] for pe in range(4)}, 50, asked={"rate": rate})
     if rate:
         drawn = np.log1p(-uniforms(1, GAPS, 0, np.arange(200))) / np.log1p(-rate)
         chances = np.cumsum(1 + np.floor(drawn).astype(np.int64)) - 1

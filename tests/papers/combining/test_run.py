@@ -2,42 +2,16 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom_papers.combining import CombiningEngine, CombiningNetwork, run_combining
+from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import (
     HotSpotTraffic,
     assign_hot_spots,
     place_hot_spots,
-    single_hot_spot,
-    tree_saturation,
 )
 
 
 def one_for_all(pes, rate, **others):
     return HotSpotTraffic(np.array([3]), np.full((pes, 1), 3), rate, **others)
-
-
-def test_one_hot_spot_is_the_closed_form():
-    run = run_combining(CombiningNetwork(32), one_for_all(32, 0.2), 40_000)
-    known = single_hot_spot(5, 0.2)
-    assert run.steps_min == run.steps_mean == run.steps_max == 12
-    assert run.queue_mean == pytest.approx(known.queue_mean, rel=0.02)
-    assert run.wait_mean == pytest.approx(known.wait_mean, rel=0.03)
-    assert run.queue_used.tolist() == [32, 16, 8, 4, 2, 1, 1, 2, 4, 8, 16, 32]
-    before = np.array([0.2, *known.queue_mean[1:5]])
-    assert run.combining_rate == pytest.approx(1 - known.queue_mean[1:6] / (2 * before), abs=0.01)
-    assert run.stable
-
-
-def test_without_combining_the_module_is_all_that_counts():
-    traffic = one_for_all(64, 1.0, hot_fraction=0.1)
-    without = CombiningNetwork(64, queue=4, combining="none")
-    run = run_combining(without, traffic, 4000)
-    assert run.throughput == pytest.approx(tree_saturation(64, 0.1), rel=0.02)
-    assert not run.stable
-    assert "queue of their PE full" in run.reason
-    assert (run.queue_max[:7] == 4).all(), "the tree is full back to the elements"
-    cured = run_combining(CombiningNetwork(64, queue=4), traffic, 4000)
-    assert cured.throughput > 2 * run.throughput
 
 
 def test_slow_memory_is_as_good_as_its_service():
@@ -115,11 +89,3 @@ def test_stopped_runs_tell_what_they_came_to():
 def test_sizes_must_agree():
     with pytest.raises(InputError, match="assigned: found 32 PEs"):
         run_combining(CombiningNetwork(16), one_for_all(32, 0.1), 10)
-
-
-def test_requests_end_once():
-    engine = CombiningEngine(CombiningNetwork(16), one_for_all(16, 0.5))
-    engine.advance(10)
-    engine.drain()
-    with pytest.raises(AssertionError, match="requests have ended"):
-        engine.advance(engine.step + 3)

@@ -27,9 +27,9 @@ def uniform_at(key, index):
 
 @inlined
 def group_of(setup, level, line):
-    """Return the place of the byte, and the bit in it, that tell of a queue with packets.
+    """Return the place of the word, and the bit in it, that tell of a queue with packets.
 
-    One byte a switch that the packets of this level enter next: a request's switch has lines
+    One byte of it a switch that the packets of this level enter next: a request's switch has lines
     s + j N / r, a reply's r s + j. Levels on whose lines no switch follows are cut like a reply's.
     """
     shift = setup.line_bits - setup.radix_bits
@@ -37,7 +37,8 @@ def group_of(setup, level, line):
         group, bit = line & ((1 << shift) - 1), line >> shift
     else:
         group, bit = line >> setup.radix_bits, line & (setup.radix - 1)
-    return unsigned(level * setup.words * 8 + group), np.uint8(1 << bit)
+    bit |= (group & 7) << 3
+    return unsigned(level * setup.words + (group >> 3)), np.uint64(1) << unsigned(bit)
 
 
 @inlined
@@ -55,7 +56,7 @@ def append(setup, state, level, line, index, moved):
     queue.tail = index
     queue.length += 1
     queue.longest = max(queue.longest, queue.length)
-    state.entered[unsigned(level)] += 1
+    record(state.levels, level).entered += 1
 
 
 @inlined
@@ -67,7 +68,7 @@ def take(setup, state, level, line):
     if queue.length == 0:
         place, bit = group_of(setup, level, line)
         state.groups[place] ^= bit
-    state.left[unsigned(level)] += 1
+    record(state.levels, level).left += 1
 
 
 @inlined
@@ -121,8 +122,8 @@ def absorb(setup, state, stage, line, first, second):
     other.moved = stage
     other.next = one.partner
     one.partner = second
-    state.waits[unsigned(stage)] += 1
-    state.combined[unsigned(stage)] += 1
+    record(state.stages, stage).waits += 1
+    record(state.stages, stage).combined += 1
 
 
 @inlined
@@ -225,7 +226,7 @@ def part(setup, state, step, stage, line, index):
     packet.partner = other.next
     other.value = composed(setup.operation, packet.value, other.value)
     record(state.pools, stage * setup.lines + line).length -= 1
-    state.waits[unsigned(stage)] -= 1
+    record(state.stages, stage).waits -= 1
     own = line_at(setup, stage, other.origin, other.cell & (setup.lines - 1))
     append(setup, state, 2 * setup.stages + 1 - stage, own, second, step)
 
@@ -239,29 +240,25 @@ def pass_reply(setup, state, step, stage, line):
     target = packet.cell & (setup.lines - 1)
     own = line_at(setup, stage, packet.origin, target)
     queue = record(state.queues, level * setup.lines + own)
-    goes = queue.length < setup.queue
+    goes, parts = queue.length < setup.queue, False
     while packet.partner >= 0:
         other = record(state.packets, packet.partner)
         if other.moved != stage:
             break
         its = line_at(setup, stage, other.origin, target)
         if record(state.queues, level * setup.lines + its).length >= setup.queue:
-            goes = False
-            break
+            return
         if not setup.unlimited:
             apart = its != own or queue.length + 2 <= setup.queue
-            if goes and apart:
-                take(setup, state, level - 1, line)
-                append(setup, state, level, own, index, step)
-            if goes and (apart or setup.queue == 1):
-                part(setup, state, step, stage, line, index)
-            goes = False
+            goes, parts = goes and apart, goes and (apart or setup.queue == 1)
             break
         part(setup, state, step, stage, line, index)
         goes = queue.length < setup.queue
     if goes:
         take(setup, state, level - 1, line)
         append(setup, state, level, own, index, step)
+    if parts:
+        part(setup, state, step, stage, line, index)
 
 
 @inlined
@@ -298,7 +295,7 @@ def word_asked(setup, state, pe, number):
     if not hot:
         bits = bits_at(chain_key(state.stream_keys[layout.MODULES], 0), number)
         return setup.lines + np.int64(bits & np.uint64(setup.lines - 1)), -1
-    many = state.num_assigned[unsigned(pe)]
+    many = record(state.lines, pe).hot_spots
     if many == 0:
         return -1, -1
     chosen = uniform_at(chain_key(state.stream_keys[layout.CHOICES], 0), number)
@@ -320,23 +317,22 @@ def issue(setup, state, step, pe, number):
         counts.full += 1
         return
     index = counts.free_packet
+    if index < 0:  # all that were ever used are on their way
+        index = counts.issued - counts.completed
+    else:
+        counts.free_packet = record(state.packets, index).next
     packet = record(state.packets, index)
-    counts.free_packet = packet.next
-    counts.free_packets -= 1
     counts.issued += 1
-    operand = np.int64(
-        bits_at(chain_key(state.stream_keys[layout.OPERANDS], 0), number) >> np.uint64(48)
-    )
+    state.per_step[unsigned(3 * step)] += 1
     packet.partner = -1
     packet.cell = cell
     packet.origin = pe
     packet.birth = step - 1
-    packet.value = operand
+    bits = bits_at(chain_key(state.stream_keys[layout.OPERANDS], 0), number)
+    packet.value = np.int64(bits >> np.uint64(48))
     if place >= 0:
         state.outstanding[unsigned(place)] = 1
-        state.issued_to[unsigned(cell)] += 1
-    if setup.keep:
-        state.operands[unsigned(index)] = operand
+        record(state.lines, cell).issued_to += 1
     append(setup, state, 0, pe, np.int32(index), step - 1)
 
 
@@ -355,7 +351,7 @@ def make_requests(setup, state, step):
 def serve(setup, state, step, line):
     """Let a memory module do what the request at the head of its line asks, if it is free."""
     level = setup.stages
-    if state.busy_until[unsigned(line)] > step:
+    if record(state.lines, line).busy_until > step:
         return
     if record(state.queues, (level + 1) * setup.lines + line).length >= setup.queue:
         return
@@ -364,8 +360,8 @@ def serve(setup, state, step, line):
     fetched = state.memory[unsigned(packet.cell)]
     state.memory[unsigned(packet.cell)] = composed(setup.operation, fetched, packet.value)
     packet.value = fetched
-    state.accesses[unsigned(line)] += 1
-    state.busy_until[unsigned(line)] = step + setup.service_steps
+    record(state.lines, line).accesses += 1
+    record(state.lines, line).busy_until = step + setup.service_steps
     take(setup, state, level, line)
     append(setup, state, level + 1, line, index, step + setup.service_steps - 1)
 
@@ -383,26 +379,15 @@ def deliver(setup, state, step, pe):
     state.latency_counts[unsigned(steps)] += 1
     state.per_step[unsigned(3 * step + 1)] += 1
     state.per_step[unsigned(3 * step + 2)] += steps
-    hot = packet.cell < setup.lines
-    if hot:
-        state.answered_to[unsigned(packet.cell)] += 1
+    record(state.lines, pe).returned += packet.value
+    if packet.cell < setup.lines:
+        record(state.lines, packet.cell).answered_to += 1
         if setup.wait:
             for place in range(pe * setup.places, (pe + 1) * setup.places):
                 if state.assigned[unsigned(place)] == packet.cell:
                     state.outstanding[unsigned(place)] = 0
-    if setup.keep:
-        entry = record(state.log, counts.logged)
-        counts.logged += 1
-        entry.pe = pe
-        entry.module = packet.cell & (setup.lines - 1)
-        entry.hot = hot
-        entry.operand = state.operands[unsigned(index)]
-        entry.birth = packet.birth
-        entry.done = step
-        entry.returned = packet.value
     packet.next = counts.free_packet
     counts.free_packet = index
-    counts.free_packets += 1
 
 
 @inlined
@@ -429,7 +414,7 @@ def move_group(setup, state, step, level, group, mask, keys):
 def move(setup, state, step, level, keys):
     """Move the packets of a level that can."""
     for word in range(setup.words):
-        switches = state.group_words[unsigned(level * setup.words + word)]
+        switches = state.groups[unsigned(level * setup.words + word)]
         while switches:
             byte = lowest(switches) >> 3
             mask = np.int64(switches >> np.uint64(8 * byte) & np.uint64(255))
@@ -438,16 +423,16 @@ def move(setup, state, step, level, keys):
 
 
 @inlined
-def in_flight(setup, state):
+def in_flight(state):
     """Return how many packets there are, counted where they are."""
     found = 0
-    for level in range(2 * setup.stages + 2):
-        population = state.entered[level] - state.left[level]
+    for level in state.levels:
+        population = level.entered - level.left
         found += population
-        state.population_sums[level] += population
-    for stage in range(setup.stages):
-        found += state.waits[stage]
-        state.wait_sums[stage] += state.waits[stage]
+        level.population_sum += population
+    for stage in state.stages:
+        found += stage.waits
+        stage.wait_sum += stage.waits
     return found
 
 
@@ -462,25 +447,21 @@ def run(setup, state, until, generate):
     if counts.fired == 0 and counts.next_chance < 0:
         counts.next_chance = gap(setup, chain_key(state.stream_keys[layout.GAPS], 0), 0)
     while counts.step < until and (generate or counts.issued > counts.completed):
-        if generate and counts.free_packets < setup.lines:
-            return layout.FULL
-        if setup.keep and len(state.log) - counts.logged < setup.lines:
+        if generate and len(state.packets) - counts.issued + counts.completed < setup.lines:
             return layout.FULL
         step = counts.step
-        before = counts.issued
         if generate:
             make_requests(setup, state, step)
-        state.per_step[unsigned(3 * step)] = counts.issued - before
         request_key = chain_key(state.stream_keys[layout.REQUEST_ORDER], step)
         reply_key = chain_key(state.stream_keys[layout.REPLY_ORDER], step)
         for turn in range(levels):
             level = turn if setup.forward else levels - 1 - turn
-            if state.entered[unsigned(level)] > state.left[unsigned(level)]:
+            if record(state.levels, level).entered > record(state.levels, level).left:
                 move(setup, state, step, level, (request_key, reply_key))
         counts.step += 1
-        if in_flight(setup, state) != counts.issued - counts.completed:
+        if in_flight(state) != counts.issued - counts.completed:
             return layout.LOST
-        moved = state.left.sum()
+        moved = state.levels.left.sum()
         counts.still = counts.still + 1 if moved == counts.moved else 0
         counts.moved = moved
         if counts.still > setup.service_steps + 1 and counts.issued > counts.completed:
