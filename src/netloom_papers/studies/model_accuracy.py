@@ -329,7 +329,7 @@ def _simulate_locality(case: running.Case, _: running.Stopped) -> dict[str, Any]
         "message_latency_ci95": simulated.measured.message_latency_ci95,
         "inter_transaction_cycles": simulated.measured.inter_transaction_cycles,
         "transaction_latency": simulated.measured.transaction_latency,
-        "channel_flits": [float(f"{each:.4g}") for each in simulated.run.channel_flits],
+        "channel_flits": [float(f"{each:.4g}") for each in simulated.measured.channel_flits],
     }
 
 

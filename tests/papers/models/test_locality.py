@@ -229,14 +229,14 @@ def test_four_contexts_on_uneven_channels():
         fixed_cycles=78, protocol="request-reply", router="single-cycle", vcs=8, buffer_flits=24,
         channel_cycles=0,
     )  # fmt: skip
-    assert run.run.channel_flits.max() > 0.9
+    assert run.measured.channel_flits.max() > 0.9
     models = (
         Application(16, 4),
         TransactionCost(2, 2, 12, 78 + 2 * 3),
         TorusNetwork(2, node_channels=1),
     )
     mean = predict_locality(*models, run.distance)
-    own = predict_locality(*models, run.distance, channel_load=run.run.channel_flits)
+    own = predict_locality(*models, run.distance, channel_load=run.measured.channel_flits)
     assert own.message_rate == pytest.approx(run.measured.message_rate, rel=0.05)
     assert mean.message_rate > 1.1 * run.measured.message_rate
 
