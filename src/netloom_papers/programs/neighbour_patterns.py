@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -206,17 +206,9 @@ class Pattern(Rounds):
         for _ in range(2):  # the first loop is what the second waits for
             done = _add_loop(rows, done, peers, first, packets)
         size = len(rows) // 2
-        source, target, flits, cycles, after = zip(*rows[size:], strict=True)
-        one = messages(
-            side * side,
-            first=size,
-            source=source,
-            target=target,
-            flits=flits,
-            hold=cycles,
-            receive=cycles,
-            after=after,
-        )
+        names = ("source", "target", "flits", "hold", "after")
+        columns: dict[str, Any] = dict(zip(names, zip(*rows[size:], strict=True), strict=True))
+        one = messages(side * side, first=size, receive=columns["hold"], **columns)
         self.ends = np.array([row - size for (row,) in done.values()])
         group = np.zeros(len(self.nodes), np.int64)  # whose computations are alike
         if not name.endswith("4nn"):

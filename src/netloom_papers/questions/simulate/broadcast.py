@@ -188,8 +188,7 @@ class BroadcastSimulation(Answer):
         layers = [*where.lines(tidy, "of", looks), *where.ends_of(tidy, "of", looks)]
         channels = self.channels()
         shown = channels.filter(channels["rate"] == channels["rate"].max())
-        at_hand = self.network.topology if self.kept is None else None
-        net = network_again(at_hand, self.asked, shown)
+        net = network_again(self.network and self.network.topology, self.asked, shown)
         return {
             "latency": where.drawn(layers, said),
             "channels": loaded_chart(net, shown, "utilisation", USE),

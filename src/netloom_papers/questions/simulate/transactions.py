@@ -176,7 +176,7 @@ class TransactionSimulation(Answer):
         InputError
             If it was not asked to keep these times.
         """
-        if self.kept is not None or self.measured.kept is None:
+        if self.measured.kept is None:
             raise InputError("perfetto", "no times of messages", "timeline=True")
         from netloom.drawing.programs import nodes_timeline
 
@@ -207,8 +207,7 @@ class TransactionSimulation(Answer):
             Bar("waits for the transaction", waits, number(waits), THIS),
         ]
         channels = self.channels()
-        at_hand = self.network.topology if self.kept is None else None
-        net = network_again(at_hand, self.asked, channels)
+        net = network_again(self.network and self.network.topology, self.asked, channels)
         return {
             "time": stacked(rows, said, "time from transaction to transaction (cycles)"),
             "channels": loaded_chart(net, channels, "utilisation", USE),
@@ -315,13 +314,10 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
     working = question.contexts * (question.run_cycles + question.switch_cycles)
     usual = int(transactions.BATCH_TRANSACTIONS * max(alone, working)) + 1
     batch = question.batch_cycles or usual
-    batches = transactions.WARM_BATCHES + transactions.BATCHES
-    if batches * batch >= LAST_CYCLE:
-        found = f"{question.run_cycles:g} and a batch of {batch} cycles"
-        wanted = f"less: {batches} batches below {LAST_CYCLE}"
-        raise InputError("run_cycles", found, wanted)
-    if batches * batch > question.most_cycles:
-        raise InputError("most_cycles", f"{question.most_cycles}", f"at least {batches * batch}")
+    whole = (transactions.WARM_BATCHES + transactions.BATCHES) * batch
+    if whole > min(question.most_cycles, LAST_CYCLE - 1):
+        wanted = f"at least {whole}, or less of run_cycles or batch_cycles"
+        raise InputError("most_cycles", f"{question.most_cycles}", wanted)
     return PreparedTransactions(graph, network, program, batch, distance, inside)
 
 
