@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
@@ -39,8 +39,6 @@ class PatternSimulation(Answer):
 
     ``nodes``, those that take part, and ``network`` are of an answer that was asked just now.
     """
-
-    PART_TITLES: ClassVar = {"traffic": "Share that gets through"}
 
     setup: OnEngine = figure(at=".")
     pattern: str = figure(table=False)
@@ -94,11 +92,10 @@ class PatternSimulation(Answer):
         ]
 
     def parts(self) -> dict[str, Any]:
-        """Return what gets through, and what contention adds, by applied traffic and size."""
+        """Return how much longer than alone messages take, by applied traffic and size."""
         import polars as pl
 
         from netloom.drawing.axes import axis, ordered, panel
-        from netloom.drawing.load_curves import shares
 
         table = self.table().sort("message_bytes", "applied")
         said = pl.col("message_bytes").map_elements(size, return_dtype=pl.String)
@@ -106,30 +103,13 @@ class PatternSimulation(Answer):
         looks = ordered(table["of"].unique(maintain_order=True).to_list())
         title = "applied traffic (share of a channel)"
         applied = axis("applied", title, table["applied"].to_list(), whole=False)
-        nodes = {"average_node": ("", 2.8), "worst_node": (", worst", 1.2)}
-        through = pl.concat(
-            table.select(
-                "applied",
-                share=pl.col(column) / pl.col("applied"),
-                of=pl.format("{}{}", "of", pl.lit(more)),
-            )
-            for column, (more, _) in nodes.items()
-        )
-        several = {
-            name + more: look._replace(width=width)
-            for more, width in nodes.values()
-            for name, look in looks.items()
-        }
         slower = [1.0, *table["slowdown_max"].to_list()]
         title = "longest message, times unhindered"
         where = panel(applied, axis("slowdown_max", title, slower, zero=False, whole=False), looks)
         layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
         most = number(max(slower[1:]))
         title = f"A message of the worst node takes up to {most} times as long as alone"
-        return {
-            "traffic": shares(through, applied, several),
-            "slowdown": where.drawn([*where.across(1.0), *layers], title),
-        }
+        return {"slowdown": where.drawn([*where.across(1.0), *layers], title)}
 
 
 class PatternFields(Question, panel="Experiment"):
