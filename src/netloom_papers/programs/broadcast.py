@@ -413,18 +413,19 @@ def run_broadcasts(
         float(unicast[name].mean()) if len(unicast) else np.nan for name in ("hops", "flits")
     )
     idle = program.startup_cycles + network.zero_load_latency(path, length)
-    classes, found = run.latency, run.verdict
-    latencies: dict[str, Any] = dict(zip(("unicast", "broadcast", "target"), classes, strict=True))
-    for name, each in zip(tuple(latencies), classes, strict=True):
-        latencies[f"{name}_latency"] = SeenLatency.of(each, stable=found.stable)
+    found, classes = run.verdict, run.latency
     state = {"interrupted": not ended, "warmed_up": warmed_up, "precise": run.is_precise}
+    unicasts, broadcasts = classes["unicast"].messages, classes["broadcast"].messages
+    more: dict[str, Any] = {**state, **classes}
+    for name, each in classes.items():
+        more[f"{name}_latency"] = SeenLatency.of(each, stable=found.stable)
     return BroadcastRun(
         rate=rate,
         created=int(np.count_nonzero(run.inside(run.birth))) / cycles / senders,
         accepted=int(np.count_nonzero(run.inside(run.end))) / cycles / senders,
         zero_load_latency=known(idle) if found.stable else None,
-        unicast_messages=classes[0].messages,
-        broadcast_messages=classes[1].messages,
+        unicast_messages=unicasts,
+        broadcast_messages=broadcasts,
         hops=known(path),
         utilisation_mean=float(shares.sum()),
         utilisation_max=float(used.max(initial=0)),
@@ -436,10 +437,9 @@ def run_broadcasts(
         stable=found.stable,
         backlog=Backlog.of(found, topology),
         reason=found.reason,
-        **state,
-        note=note_of(found, classes[0].messages + classes[1].messages, "message", **state),
-        **latencies,
+        note=note_of(found, unicasts + broadcasts, "message", **state),
         channel_utilisation=used,
+        **more,
     )
 
 
@@ -454,13 +454,8 @@ class _BroadcastRun(ProgramRun):
     birth: Ints
     end: Ints
     """The cycles in which each message was generated, and was everywhere; -1: not yet."""
-    latency: tuple[Latency, Latency, Latency]
+    latency: dict[str, Latency]
     verdict: steady.Stability
-
-    @property
-    def observed(self) -> int:
-        """The class of messages that decides: broadcasts only where there is nothing else."""
-        return int(self.source.fraction == 1)
 
     def inside(self, when: Ints) -> Bools:
         """Return which of these cycles are in the window."""
@@ -475,7 +470,7 @@ class _BroadcastRun(ProgramRun):
 
     def has_settled(self) -> bool:
         broadcast = self._look()
-        counted = (self.end >= 0) & (broadcast == self.observed)
+        counted = (self.end >= 0) & (broadcast == (self.source.fraction == 1))
         if not counted.any():
             return False
         arrivals = np.argsort(self.end[counted], kind="stable")
@@ -489,17 +484,17 @@ class _BroadcastRun(ProgramRun):
     def is_enough(self) -> bool:
         broadcast = self._look()
         reached = self.rows[self.sent.asked & self.sent.broadcast]
-        self.latency = (
-            self._latency(self.end[~broadcast], self.birth[~broadcast]),
-            self._latency(self.end[broadcast], self.birth[broadcast]),
-            self._latency(reached["complete"], reached["start"]),
-        )
+        self.latency = {
+            "unicast": self._latency(self.end[~broadcast], self.birth[~broadcast]),
+            "broadcast": self._latency(self.end[broadcast], self.birth[broadcast]),
+            "target": self._latency(reached["complete"], reached["start"]),
+        }
         self.verdict = self._stability()
         return self.is_precise if self.verdict.stable else self._is_telling(self.begin)
 
     @property
     def is_precise(self) -> bool:
-        found = self.latency[self.observed]
+        found = self.latency["broadcast" if self.source.fraction == 1 else "unicast"]
         if self.limits.cycles is not None:
             return found.messages >= LEAST_MESSAGES
         return found.precision <= self.limits.precision

@@ -107,13 +107,6 @@ def test_computation_is_added():
     assert times.std() > 5  # pairs go on independently of each other
 
 
-def test_the_path_is_all_that_distance_costs():
-    """Section 4.2.2: two cycles a loop for each hop, 0.1 µs."""
-    times = times_of("diagonal", 6, 4096)
-    wanted = 2 * (SYMULT.message_us(4096) + np.array([10, 6, 2, 2, 6, 10]) * 0.05)
-    assert times == pytest.approx(wanted, abs=1.5)
-
-
 def test_who_sends_to_whom():
     def pairs(name, side):
         program = Pattern(name, side, message_bytes=8, think_us=1, costs=SYMULT)

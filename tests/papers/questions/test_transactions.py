@@ -71,8 +71,6 @@ def test_channels_carry_what_messages_bring():
     ("wrong", "said"),
     [
         ({"app": None}, "app"),
-        ({"contexts": 0}, "contexts"),
-        ({"protocol": "gossip"}, "protocol"),
         ({"run_cycles": float("nan")}, "run_cycles"),
         ({"most_cycles": 100}, "most_cycles"),
         ({"engine": "worm", "vcs": 2}, "vcs"),
