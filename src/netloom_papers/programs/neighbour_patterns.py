@@ -213,12 +213,10 @@ class Pattern(Rounds):
         group = np.zeros(len(self.nodes), np.int64)  # whose computations are alike
         if not name.endswith("4nn"):
             group = np.array([min(int(node), *peers[node]) for node in self.nodes])
-        place = np.full(size, -1)
-        place[self.ends] = np.arange(len(self.nodes))
 
         def draw(number: Ints, row: Ints) -> dict[str, Ints]:
-            ending = np.flatnonzero(place[row] >= 0)
-            chain, loop = group[place[row[ending]]], number[ending]
+            ending = np.flatnonzero(np.isin(row, self.ends))
+            chain, loop = group[np.searchsorted(self.ends, row[ending])], number[ending]
             delay = np.zeros(len(row), np.int32)
             delay[ending] = durations("uniform", think_us / costs.cycle_us, seed, 0, chain, loop)
             return {"delay": delay}

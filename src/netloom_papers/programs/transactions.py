@@ -221,19 +221,14 @@ class Transactions(Rounds):
         tasks = senders(graph)
         self.run_cycles, self.num_nodes_used = run_cycles, len(np.unique(nodes[tasks]))
         degree = np.bincount(graph.source)[tasks]
-        issues = [
-            np.ones_like(degree) if each.partners == "all" else degree
-            for each in protocol.transactions
-        ]
-        runs = np.tile(np.sum(issues, axis=0), contexts)  # of each thread in a pass
+        issued = {"each": degree, "all": np.ones_like(degree)}
+        issues = sum(issued[each.partners] for each in protocol.transactions)
+        runs = np.tile(issues, contexts)  # of each thread in a pass
         steps = sum(len(each.steps) for each in protocol.transactions)
         total = int(runs.sum()) + contexts * steps * int(degree.sum())
         check_size(total, where="contexts", what="messages of one pass")
         neighbours = np.split(nodes[graph.target], np.cumsum(degree)[:-1])
-        ends = [
-            (int(own), others.tolist())
-            for own, others in zip(nodes[tasks], neighbours, strict=True)
-        ]
+        ends = zip(nodes[tasks].tolist(), (each.tolist() for each in neighbours), strict=True)
         rows = _one_pass(product(range(contexts), ends), protocol, fixed_cycles, total)
         names = ("source", "target", "flits", "delay", "context", "after")
         columns: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
@@ -245,14 +240,13 @@ class Transactions(Rounds):
         thread_of, most_runs = np.repeat(np.arange(len(runs)), runs), int(runs.max())
         begin = uniforms(seed, BEGINNING, np.arange(len(runs)))
         begin *= 2 * (run_cycles + fixed_cycles)
-        run_of = np.full(total, -1)
-        run_of[self._run_rows] = np.arange(len(thread_of))
+        run_of = np.cumsum(one.context >= 0) - 1
 
         def draw(number: Ints, row: Ints) -> dict[str, Ints]:
-            which = run_of[row]
-            running = np.flatnonzero(which >= 0)
-            thread = thread_of[which[running]]
-            index = number[running] * most_runs + which[running] - self._firsts[thread]
+            running = np.flatnonzero(one.context[row] >= 0)
+            which = run_of[row[running]]
+            thread = thread_of[which]
+            index = number[running] * most_runs + which - self._firsts[thread]
             run = np.zeros(len(row), np.int32)
             run[running] = durations(law, run_cycles, seed, RUNNING, thread, index)
             delay = one.delay[row]

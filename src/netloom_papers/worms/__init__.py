@@ -37,11 +37,9 @@ def _prepare(question: Any, topology: Topology) -> tuple[Worm, Routing]:
     from netloom.routing import UpDown
 
     check_alike(topology, "lockstep worms")
-    names = ("switching", "arbitration", "release_cycles", "end_channels")
-    given = {name: getattr(question, name) for name in names}
-    if given["end_channels"] is None:  # hosts that hang on routers have channels of their own
-        given["end_channels"] = int(not topology.direct)
-    worm = Worm(**{name: value for name, value in given.items() if value is not None})
+    fields = {"switching", "arbitration", "release_cycles", "end_channels"}
+    ends = {"end_channels": int(not topology.direct)}  # hosts on routers have channels of their own
+    worm = Worm(**ends | question.model_dump(include=fields, exclude_none=True))
     if question.routing == "default" and topology.broken:
         return worm, UpDown()
     routing = flow_routing(question.routing, topology)

@@ -207,7 +207,8 @@ class TransactionSimulation(Answer):
             Bar("waits for the transaction", waits, number(waits), THIS),
         ]
         channels = self.channels()
-        net = network_again(self.network and self.network.topology, self.asked, channels)
+        at_hand = self.network.topology if self.kept is None else None
+        net = network_again(at_hand, self.asked, channels)
         return {
             "time": stacked(rows, said, "time from transaction to transaction (cycles)"),
             "channels": loaded_chart(net, channels, "utilisation", USE),
