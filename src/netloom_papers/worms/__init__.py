@@ -21,11 +21,7 @@ class Worms(Question, panel="Engine"):
         "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
     )
     release_cycles: int | None = option(
-        "Time until a tail frees its channel: 0, 1.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=1,
+        "Time until a tail frees its channel: 0, 1.", unit="cycles", default=None, ge=0, le=1
     )
 
 

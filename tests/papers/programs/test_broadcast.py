@@ -8,10 +8,7 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream, parse_lengths
-from netloom.workload.programs.traces import (
-    Orientation,
-    branches,
-)
+from netloom.workload.programs.traces import Orientation, branches
 from netloom.workload.traffic import pairs, uniform
 from netloom_papers.programs.broadcast import BroadcastTraffic, balanced_orientation
 from tests.reference.tables import concatenated

@@ -31,12 +31,7 @@ from netloom.simulation.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
 from netloom.workload import ProcessGraph
 from netloom_papers.programs import transactions
-from netloom_papers.programs.transactions import (
-    Protocol,
-    TransactionRun,
-    coherence,
-    request_reply,
-)
+from netloom_papers.programs.transactions import Protocol, TransactionRun, coherence, request_reply
 
 BUSY, IDLE = 0.8, 0.5
 """Use of the busiest link above which bandwidth is the limit, and below which latency is."""
