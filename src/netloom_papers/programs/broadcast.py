@@ -62,8 +62,6 @@ class Sent(NamedTuple):
         array([12, -1])
         """
         rows = np.flatnonzero(self.first)
-        if not len(rows):
-            return np.empty(0, np.int64)
         least = np.minimum.reduceat(complete, rows)
         return np.where(least < 0, -1, np.maximum.reduceat(complete, rows))
 
@@ -471,8 +469,6 @@ class _BroadcastRun(ProgramRun):
     def has_settled(self) -> bool:
         broadcast = self._look()
         counted = (self.end >= 0) & (broadcast == (self.source.fraction == 1))
-        if not counted.any():
-            return False
         arrivals = np.argsort(self.end[counted], kind="stable")
         return steady.warmup_packets((self.end - self.birth)[counted][arrivals]) is not None
 

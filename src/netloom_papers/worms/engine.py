@@ -218,15 +218,13 @@ class WormEngine(CycleEngine):
         from netloom_papers.worms.kernels.worm import run
 
         assert until <= LAST_CYCLE, "a run is too long"
-        came_back = None
-        while came_back != layout.DONE:
+        while True:
             came_back = run(self.setup, self.agenda, self.state, self.num_rows, until)
-            if came_back == layout.FULL:
-                self._more_worms(int(self.agenda.clock["sent"][0]))
-            elif came_back == layout.STUCK:
+            if came_back != layout.FULL:
                 break
+            self._more_worms(int(self.agenda.clock["sent"][0]))
         check_circles(self.topology, self.state, self.cycle)  # also while other worms go on
-        assert came_back != layout.STUCK, "worms stand still, but not in a circle"
+        assert came_back == layout.DONE, "worms stand still, but not in a circle"
 
     def _more_worms(self, least: int) -> None:
         """Make the pool of worms larger: at least twice as large."""
