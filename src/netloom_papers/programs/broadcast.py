@@ -41,10 +41,12 @@ STREAMS = 6
 class Sent(NamedTuple):
     """All that has been sent so far, by the rows that messages became, one if it is unicast.
 
-    bool[num_rows] each. ``first``: whether a message begins with the row. ``broadcast``, or
-    unicast. ``asked``: whether its target is one that the message is for, or just on the way.
+    ``birth``: int64[num_rows], the cycle in which the message was generated. bool[num_rows] each:
+    ``first``, whether it begins with the row; ``broadcast``, or unicast; ``asked``, whether the
+    target is one that it is for, or just on the way.
     """
 
+    birth: Ints
     first: Bools
     broadcast: Bools
     asked: Bools
@@ -57,7 +59,8 @@ class Sent(NamedTuple):
 
         Examples
         --------
-        >>> sent = Sent(np.array([True, False, True]), *np.zeros((2, 3), bool))
+        >>> first = np.array([True, False, True])
+        >>> sent = Sent(np.zeros(3, int), first, *np.zeros((2, 3), bool))
         >>> sent.ends(np.array([8, 12, -1]))
         array([12, -1])
         """
@@ -175,7 +178,7 @@ class BroadcastTraffic:
             flits=packets.flits[of],
             after=Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0]),
         )
-        self._parts.append(Sent(np.diff(of, prepend=-1) > 0, copies, asked))
+        self._parts.append(Sent(table.start, np.diff(of, prepend=-1) > 0, copies, asked))
         return table
 
     def sent(self) -> Sent:
@@ -463,7 +466,7 @@ class _BroadcastRun(ProgramRun):
         """Look at all messages so far. Return which of them are broadcast."""
         sent, self.rows = self.source.sent(), self.engine.rows
         self.sent, self.end = sent, sent.ends(self.rows["complete"])
-        self.birth = self.rows["start"][sent.first]
+        self.birth = sent.birth[sent.first]
         return sent.broadcast[sent.first]
 
     def has_settled(self) -> bool:
@@ -479,11 +482,11 @@ class _BroadcastRun(ProgramRun):
 
     def is_enough(self) -> bool:
         broadcast = self._look()
-        reached = self.rows[self.sent.asked & self.sent.broadcast]
+        reached = self.sent.asked & self.sent.broadcast
         self.latency = {
             "unicast": self._latency(self.end[~broadcast], self.birth[~broadcast]),
             "broadcast": self._latency(self.end[broadcast], self.birth[broadcast]),
-            "target": self._latency(reached["complete"], reached["start"]),
+            "target": self._latency(self.rows["complete"][reached], self.sent.birth[reached]),
         }
         self.verdict = self._stability()
         return self.is_precise if self.verdict.stable else self._is_telling(self.begin)
@@ -499,9 +502,7 @@ class _BroadcastRun(ProgramRun):
         """Whether so much was sent since a cycle that a backlog is no chance."""
         senders = len(np.unique(self.rows["source"]))
         enough = max(TELLING_MESSAGES, TELLING_NODE_MESSAGES * senders)
-        messages, rows = (
-            np.count_nonzero(each >= begin) for each in (self.birth, self.rows["start"])
-        )
+        messages, rows = (np.count_nonzero(each >= begin) for each in (self.birth, self.sent.birth))
         return bool(messages >= enough or rows >= TELLING_ROWS)
 
     def _latency(self, arrival: Ints, birth: Ints) -> Latency:
@@ -539,7 +540,7 @@ class _BroadcastRun(ProgramRun):
             few = f"{messages} messages are too few to tell whether the network keeps up"
             return steady.Stability(stable=True, reason=few)
         times = begin + (end - begin) * np.arange(SAMPLES + 1) // SAMPLES
-        birth, source, flits = rows["start"], rows["source"], rows["flits"]
+        birth, source, flits = self.sent.birth, rows["source"], rows["flits"]
         done = np.where(rows["complete"] >= 0, rows["complete"], np.iinfo(np.int64).max)
         change = np.zeros(SAMPLES + 2)
         for when, sign in ((birth, 1.0), (done, -1.0)):
