@@ -16,7 +16,6 @@ from netloom import find_mapping, machine, simulate_loop, simulate_pattern
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import topology
 from netloom.topology.families import concentrated
-from netloom_papers.programs.neighbour_patterns import node_costs
 from tests.approved.asked import in_a_folder, run
 from tests.networks import DIRECT
 
@@ -214,11 +213,11 @@ def test_models_of_tori_take_their_hosts(command):
 
 @pytest.mark.parametrize("engine", ["worm", "network"])
 def test_patterns_of_nodes_are_those_of_hosts(engine):
-    costs, ends = node_costs(machine("symult2010")), [{}, {}]
+    symult, ends = machine("symult2010"), [{}, {}]
     if engine == "worm":
         ends[0]["end_channels"] = 1
     one, other = (
-        simulate_pattern(on, pattern="transpose", costs=costs, engine=engine, loops=2, **more)
+        simulate_pattern(replace(symult, topology=on, hop_us=0), engine=engine, loops=2, **more)
         for on, more in zip(("mesh:3x3", "mesh:3x3/1"), ends, strict=True)
     )
     assert unlike(told(one), told(other)) == {}

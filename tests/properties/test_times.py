@@ -1,5 +1,8 @@
 """No answer in µs is less than its bytes take on a channel, whatever flits are."""
 
+from dataclasses import replace
+from math import inf
+
 import hypothesis.strategies as st
 import numpy as np
 import polars as pl
@@ -9,9 +12,9 @@ from hypothesis import given, settings
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.machines import machine, machine_names
+from netloom.machines.named_machines import MessageCost
 from netloom.workload import process_graph
 from netloom.workload.programs.trace_files import read_trace
-from netloom_papers.programs.neighbour_patterns import NodeCosts
 
 SMALL = {
     "bluegene-p": "bluegene-p:2x2x4", "iwarp": "iwarp:4x4", "symult2010": "symult2010:4x4",
@@ -132,14 +135,8 @@ def test_published_times_are_not_below_the_bandwidth(name):
     st.sampled_from([None, 1, 4, 16]),
 )
 def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes):
-    on = machine("symult2010:4x4")
-    costs = None
-    if flit_bytes is not None:
-        cycle = flit_bytes / on.bandwidth_bytes_per_us
-        costs = NodeCosts(20, 256, 30, 0.05, cycle, flit_bytes=flit_bytes)
-    found = nl.simulate_pattern(
-        on, pattern=pattern, message_bytes=size, think_us=0, costs=costs, loops=3
-    )
+    on = machine("symult2010:4x4").with_flit_bytes(flit_bytes)
+    found = nl.simulate_pattern(on, pattern=pattern, message_bytes=size, think_us=0, loops=3)
     data, point = found.to_dict(), found.points[0]
     assert data["cycle_us"] * on.bandwidth_bytes_per_us == pytest.approx(data["flit_bytes"])
     wire = size / on.bandwidth_bytes_per_us
@@ -149,9 +146,9 @@ def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes)
 
 
 def test_costs_below_the_bandwidth_are_refused():
-    costs = NodeCosts(0, 256, 12.8, 0.01, 0.01)
-    with pytest.raises(InputError, match=r"costs: found 0.01 µs a byte, where a channel takes 0"):
-        nl.simulate_pattern("symult2010:4x4", costs=costs)
+    on = replace(machine("symult2010:4x4"), message_costs=(MessageCost(inf, 0, 0.01),))
+    with pytest.raises(InputError, match=r"found 0.01 µs a byte of one packet, 0.01 of several"):
+        nl.simulate_pattern(on)
 
 
 def test_a_cycle_is_a_flit_over_the_bandwidth_wherever_one_is_said():

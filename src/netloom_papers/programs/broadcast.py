@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from math import ceil
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -41,18 +41,14 @@ STREAMS = 6
 class Sent(NamedTuple):
     """All that has been sent so far, by the rows that messages became, one if it is unicast.
 
-    ``first``: bool[num_rows], whether a message begins with the row. ``birth``: int64[num_rows],
-    the cycle in which the message was generated. ``broadcast``: bool[num_rows], or unicast.
-    ``source``, ``target``, ``flits``: int32[num_rows]. ``asked``: bool[num_rows], whether the
-    target is one that the message is for, or just on the way.
+    ``birth``: int64[num_rows], the cycle in which the message was generated. bool[num_rows] each:
+    ``first``, whether it begins with the row; ``broadcast``, or unicast; ``asked``, whether the
+    target is one that it is for, or just on the way.
     """
 
-    first: Bools
     birth: Ints
+    first: Bools
     broadcast: Bools
-    source: Ints
-    target: Ints
-    flits: Ints
     asked: Bools
 
     def ends(self, complete: Ints) -> Ints:
@@ -63,13 +59,12 @@ class Sent(NamedTuple):
 
         Examples
         --------
-        >>> sent = Sent(np.array([True, False, True]), *(np.zeros(3, int) for _ in range(6)))
+        >>> first = np.array([True, False, True])
+        >>> sent = Sent(np.zeros(3, int), first, *np.zeros((2, 3), bool))
         >>> sent.ends(np.array([8, 12, -1]))
         array([12, -1])
         """
         rows = np.flatnonzero(self.first)
-        if not len(rows):
-            return np.empty(0, np.int64)
         least = np.minimum.reduceat(complete, rows)
         return np.where(least < 0, -1, np.maximum.reduceat(complete, rows))
 
@@ -150,7 +145,6 @@ class BroadcastTraffic:
         children = np.random.SeedSequence(self.seed).spawn(STREAMS)[3:]
         self._kinds, self._orientations, self._targets = map(np.random.default_rng, children)
         self._parts: list[Sent] = []
-        self._num_rows = 0
 
     def extend(self, complete: Ints, until: int) -> Messages:
         """Return the rows of all messages born before ``until`` that are not yet returned.
@@ -160,39 +154,31 @@ class BroadcastTraffic:
         InputError
             If ``until`` is above 2³¹ − 1.
         """
-        assert len(complete) == self._num_rows
+        made = len(complete)
         packets = self._stream.until(until)
         broadcast = self._kinds.random(len(packets.birth)) < self.fraction
-        trees = {
-            message: self._drawn_tree(int(packets.source[message]))
-            for message in np.flatnonzero(broadcast).tolist()
-        }
+        trees = [self._drawn_tree(root) for root in packets.source[broadcast].tolist()]
         counts = np.ones(len(broadcast), np.int64)  # rows of each message
-        counts[list(trees)] = [len(part.source) for part in trees.values()]
-        begin = np.cumsum(counts) - counts
-        birth, source, target, flits = (np.repeat(column, counts) for column in packets)
-        first, asked = np.zeros(len(birth), bool), np.ones(len(birth), bool)
-        waits = np.full(len(birth), -1)
-        first[begin] = True
-        for message, part in trees.items():
-            rows = slice(begin[message], begin[message] + counts[message])
-            source[rows], target[rows], asked[rows] = part.source, part.target, part.asked
-            waits[rows] = np.where(part.after >= 0, part.after + begin[message], -1)
-        waiting = waits >= 0
-        after = Lists(np.append(0, np.cumsum(waiting)), self._num_rows + waits[waiting])
+        counts[broadcast] = [len(tree.source) for tree in trees]
+        begin = made + np.cumsum(counts) - counts
+        of = np.repeat(np.arange(len(counts)), counts)
+        copies, asked, after = broadcast[of], np.ones(len(of), bool), np.full(len(of), -1)
+        source, target = packets.source[of], packets.target[of]
+        if trees:
+            columns = map(np.concatenate, zip(*trees, strict=True))
+            source[copies], target[copies], waits, asked[copies] = columns
+            after[copies] = np.where(waits >= 0, begin[of[copies]] + waits, -1)
         table = messages(
             self.num_nodes,
-            first=self._num_rows,
-            start=birth,
+            first=made,
+            start=packets.birth[of],
             delay=self.startup_cycles,
             source=source,
             target=target,
-            flits=flits,
-            after=after,
+            flits=packets.flits[of],
+            after=Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0]),
         )
-        of_rows = table.start, np.repeat(broadcast, counts), source, target, flits, asked
-        self._parts.append(Sent(first, *of_rows))
-        self._num_rows += len(table)
+        self._parts.append(Sent(table.start, np.diff(of, prepend=-1) > 0, copies, asked))
         return table
 
     def sent(self) -> Sent:
@@ -417,30 +403,30 @@ def run_broadcasts(
     )
     if not ended:
         run.is_enough()  # at what there is
-    cycles, sent = max(run.cycle - begin, 1), run.sent
+    cycles, rows = max(run.cycle - begin, 1), run.rows
     used = (run.engine.channel_flits() - channels) / cycles
     senders = int(np.count_nonzero(program.traffic.rate))
-    moved, hops = run.inside(run.rows["complete"]), run.rows["hops"]
-    crossed = np.bincount(sent.broadcast[moved], (sent.flits * hops)[moved], 2)
+    moved, broadcast = run.inside(rows["complete"]), run.sent.broadcast
+    crossed = np.bincount(broadcast[moved], (rows["flits"] * rows["hops"])[moved], 2)
     shares = crossed / max(topology.num_channels, 1) / cycles
-    unicast = moved & ~sent.broadcast
+    unicast = rows[moved & ~broadcast]
     path, length = (
-        float(column[unicast].mean()) if unicast.any() else np.nan for column in (hops, sent.flits)
+        float(unicast[name].mean()) if len(unicast) else np.nan for name in ("hops", "flits")
     )
     idle = program.startup_cycles + network.zero_load_latency(path, length)
-    classes, found = run.latency, run.verdict
-    latency = [SeenLatency.of(each, stable=found.stable) for each in classes]
+    found, classes = run.verdict, run.latency
     state = {"interrupted": not ended, "warmed_up": warmed_up, "precise": run.is_precise}
+    unicasts, broadcasts = classes["unicast"].messages, classes["broadcast"].messages
+    more: dict[str, Any] = {**state, **classes}
+    for name, each in classes.items():
+        more[f"{name}_latency"] = SeenLatency.of(each, stable=found.stable)
     return BroadcastRun(
         rate=rate,
-        created=int(np.count_nonzero(run.inside(sent.birth[sent.first]))) / cycles / senders,
+        created=int(np.count_nonzero(run.inside(run.birth))) / cycles / senders,
         accepted=int(np.count_nonzero(run.inside(run.end))) / cycles / senders,
         zero_load_latency=known(idle) if found.stable else None,
-        unicast_latency=latency[0],
-        broadcast_latency=latency[1],
-        target_latency=latency[2],
-        unicast_messages=classes[0].messages,
-        broadcast_messages=classes[1].messages,
+        unicast_messages=unicasts,
+        broadcast_messages=broadcasts,
         hops=known(path),
         utilisation_mean=float(shares.sum()),
         utilisation_max=float(used.max(initial=0)),
@@ -452,12 +438,9 @@ def run_broadcasts(
         stable=found.stable,
         backlog=Backlog.of(found, topology),
         reason=found.reason,
-        **state,
-        note=note_of(found, classes[0].messages + classes[1].messages, "message", **state),
-        unicast=classes[0],
-        broadcast=classes[1],
-        target=classes[2],
+        note=note_of(found, unicasts + broadcasts, "message", **state),
         channel_utilisation=used,
+        **more,
     )
 
 
@@ -469,65 +452,58 @@ class _BroadcastRun(ProgramRun):
     begin = 0
     sent: Sent
     rows: Records
+    birth: Ints
     end: Ints
-    """The cycle in which each message was everywhere; -1 where it is not yet."""
-    latency: tuple[Latency, Latency, Latency]
+    """The cycles in which each message was generated, and was everywhere; -1: not yet."""
+    latency: dict[str, Latency]
     verdict: steady.Stability
-
-    @property
-    def observed(self) -> int:
-        """The class of messages that decides: broadcasts only where there is nothing else."""
-        return int(self.source.fraction == 1)
 
     def inside(self, when: Ints) -> Bools:
         """Return which of these cycles are in the window."""
         return (when >= self.begin) & (when < self.cycle)
 
-    def _look(self) -> tuple[Ints, Bools]:
-        """Look at all messages so far. Return the birth of each, and whether it is broadcast."""
-        sent = self.sent = self.source.sent()
-        self.rows = self.engine.rows
-        self.end = sent.ends(self.rows["complete"])
-        return sent.birth[sent.first], sent.broadcast[sent.first]
+    def _look(self) -> Bools:
+        """Look at all messages so far. Return which of them are broadcast."""
+        sent, self.rows = self.source.sent(), self.engine.rows
+        self.sent, self.end = sent, sent.ends(self.rows["complete"])
+        self.birth = sent.birth[sent.first]
+        return sent.broadcast[sent.first]
 
     def has_settled(self) -> bool:
-        birth, broadcast = self._look()
-        counted = (self.end >= 0) & (broadcast == self.observed)
-        if not counted.any():
-            return False
+        broadcast = self._look()
+        counted = (self.end >= 0) & (broadcast == (self.source.fraction == 1))
         arrivals = np.argsort(self.end[counted], kind="stable")
-        return steady.warmup_packets((self.end - birth)[counted][arrivals]) is not None
+        return steady.warmup_packets((self.end - self.birth)[counted][arrivals]) is not None
 
     def is_hopeless(self) -> bool:
-        flits = self.sent.flits
+        flits = self.rows["flits"]
         waiting = flits[self.rows["complete"] < 0].sum()
         return bool(waiting > HOPELESS * flits.sum()) and self._is_telling(0)
 
     def is_enough(self) -> bool:
-        birth, broadcast = self._look()
-        self.verdict, sent = self._stability(), self.sent
-        reached = sent.asked & sent.broadcast
-        self.latency = (
-            self._latency(self.end[~broadcast], birth[~broadcast]),
-            self._latency(self.end[broadcast], birth[broadcast]),
-            self._latency(self.rows["complete"][reached], sent.birth[reached]),
-        )
+        broadcast = self._look()
+        reached = self.sent.asked & self.sent.broadcast
+        self.latency = {
+            "unicast": self._latency(self.end[~broadcast], self.birth[~broadcast]),
+            "broadcast": self._latency(self.end[broadcast], self.birth[broadcast]),
+            "target": self._latency(self.rows["complete"][reached], self.sent.birth[reached]),
+        }
+        self.verdict = self._stability()
         return self.is_precise if self.verdict.stable else self._is_telling(self.begin)
 
     @property
     def is_precise(self) -> bool:
-        found = self.latency[self.observed]
+        found = self.latency["broadcast" if self.source.fraction == 1 else "unicast"]
         if self.limits.cycles is not None:
             return found.messages >= LEAST_MESSAGES
         return found.precision <= self.limits.precision
 
     def _is_telling(self, begin: int) -> bool:
         """Whether so much was sent since a cycle that a backlog is no chance."""
-        late = self.sent.birth >= begin
-        senders = len(np.unique(self.sent.source))
+        senders = len(np.unique(self.rows["source"]))
         enough = max(TELLING_MESSAGES, TELLING_NODE_MESSAGES * senders)
-        messages = np.count_nonzero(late & self.sent.first)
-        return bool(messages >= enough or np.count_nonzero(late) >= TELLING_ROWS)
+        messages, rows = (np.count_nonzero(each >= begin) for each in (self.birth, self.sent.birth))
+        return bool(messages >= enough or rows >= TELLING_ROWS)
 
     def _latency(self, arrival: Ints, birth: Ints) -> Latency:
         """Summarize what arrived in the window."""
@@ -558,21 +534,21 @@ class _BroadcastRun(ProgramRun):
 
     def _stability(self) -> steady.Stability:
         """Say whether the network kept up: what waits, copies to come included, by sending node."""
-        sent, begin, end = self.sent, self.begin, self.cycle
-        messages = np.count_nonzero(self.inside(sent.birth[sent.first]))
+        rows, begin, end = self.rows, self.begin, self.cycle
+        messages = np.count_nonzero(self.inside(self.birth))
         if messages < LEAST_MESSAGES:
             few = f"{messages} messages are too few to tell whether the network keeps up"
             return steady.Stability(stable=True, reason=few)
         times = begin + (end - begin) * np.arange(SAMPLES + 1) // SAMPLES
-        complete = self.rows["complete"]
-        done = np.where(complete >= 0, complete, np.iinfo(np.int64).max)
+        birth, source, flits = self.sent.birth, rows["source"], rows["flits"]
+        done = np.where(rows["complete"] >= 0, rows["complete"], np.iinfo(np.int64).max)
         change = np.zeros(SAMPLES + 2)
-        for when, sign in ((sent.birth, 1.0), (done, -1.0)):
-            change += sign * np.bincount(np.searchsorted(times, when), sent.flits, SAMPLES + 2)
-        nodes = int(max(sent.source.max(), sent.target.max())) + 1
+        for when, sign in ((birth, 1.0), (done, -1.0)):
+            change += sign * np.bincount(np.searchsorted(times, when), flits, SAMPLES + 2)
+        nodes = int(max(source.max(), rows["target"].max())) + 1
         waiting = [
-            np.bincount(sent.source[(sent.birth <= when) & (done > when)], minlength=nodes)
+            np.bincount(source[(birth <= when) & (done > when)], minlength=nodes)
             for when in times[[0, (SAMPLES + 1) // 2, -1]]
         ]
-        rate, flits = np.bincount(sent.source, sent.flits, nodes) / end, float(sent.flits.mean())
-        return steady.stability(times, np.cumsum(change)[:-1], waiting, rate, flits)
+        rate = np.bincount(source, flits, nodes) / end
+        return steady.stability(times, np.cumsum(change)[:-1], waiting, rate, float(flits.mean()))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -45,12 +45,6 @@ class NodeCosts:
     another. A longer one is cut into packets of ``packet_bytes``, each of which costs
     ``packet_us``. The last one, if it is shorter, as much less as its bytes are fewer.
 
-    Raises
-    ------
-    InputError
-        If a value is negative, or one that is a size or a cycle is 0, or a full packet costs less
-        than its bytes do.
-
     Examples
     --------
     The Symult 2010 (Chittor 1991, sections 4.2.1 and 4.3): 4096 bytes are 16 packets.
@@ -66,22 +60,6 @@ class NodeCosts:
     byte_us: float  # the channel with what feeds it, a byte
     cycle_us: float  # the time in which a network channel carries a flit
     flit_bytes: int = 1  # bytes of a flit
-
-    def __post_init__(self) -> None:
-        for name in ("packet_bytes", "cycle_us", "flit_bytes"):
-            if not getattr(self, name) > 0:
-                raise InputError(name, f"{getattr(self, name)}", "above 0")
-        for name in ("alpha_us", "byte_us"):
-            if not getattr(self, name) >= 0:
-                raise InputError(name, f"{getattr(self, name)}", "a number that is not negative")
-        least = self.packet_bytes * self.byte_us
-        if not self.packet_us >= least:
-            raise InputError("packet_us", f"{self.packet_us}", f"at least {least:g}, for its bytes")
-
-    @property
-    def channel_byte_us(self) -> float:
-        """What a byte takes on a network channel, µs."""
-        return self.cycle_us / self.flit_bytes
 
     @property
     def overhead_us(self) -> float:
@@ -134,7 +112,8 @@ def node_costs(machine: Machine | None) -> NodeCosts:
     Raises
     ------
     InputError
-        If it has none, or there is no machine.
+        If it has none, or there is no machine. If a byte costs less at a node than on a channel,
+        or less in one of several packets than in a single one.
 
     Examples
     --------
@@ -144,9 +123,14 @@ def node_costs(machine: Machine | None) -> NodeCosts:
     """
     if machine is None or not machine.message_costs or machine.packet_bytes is None:
         found = "a network" if machine is None else f"machine '{machine.name}'"
-        wanted = "a machine with start-up times and packets, such as symult2010:12x12; or costs"
+        wanted = "a machine with start-up times and packets, such as symult2010:12x12"
         raise InputError("on", f"{found} without start-up times", wanted)
     one, several = machine.message_costs[0], machine.message_costs[-1]
+    least = 1 / machine.bandwidth_bytes_per_us
+    if not least * (1 - 1e-9) <= one.per_byte_us <= several.per_byte_us:
+        found = f"{one.per_byte_us:g} µs a byte of one packet, {several.per_byte_us:g} of several"
+        wanted = f"at least {least:g}, what a channel takes, and no less of several"
+        raise InputError(f"message costs of {machine.name}", found, wanted)
     return NodeCosts(
         alpha_us=several.startup_us,
         packet_bytes=int(machine.packet_bytes),
@@ -222,27 +206,17 @@ class Pattern(Rounds):
         for _ in range(2):  # the first loop is what the second waits for
             done = _add_loop(rows, done, peers, first, packets)
         size = len(rows) // 2
-        source, target, flits, cycles, after = zip(*rows[size:], strict=True)
-        one = messages(
-            side * side,
-            first=size,
-            source=source,
-            target=target,
-            flits=flits,
-            hold=cycles,
-            receive=cycles,
-            after=after,
-        )
+        names = ("source", "target", "flits", "hold", "after")
+        columns: dict[str, Any] = dict(zip(names, zip(*rows[size:], strict=True), strict=True))
+        one = messages(side * side, first=size, receive=columns["hold"], **columns)
         self.ends = np.array([row - size for (row,) in done.values()])
         group = np.zeros(len(self.nodes), np.int64)  # whose computations are alike
         if not name.endswith("4nn"):
             group = np.array([min(int(node), *peers[node]) for node in self.nodes])
-        place = np.full(size, -1)
-        place[self.ends] = np.arange(len(self.nodes))
 
         def draw(number: Ints, row: Ints) -> dict[str, Ints]:
-            ending = np.flatnonzero(place[row] >= 0)
-            chain, loop = group[place[row[ending]]], number[ending]
+            ending = np.flatnonzero(np.isin(row, self.ends))
+            chain, loop = group[np.searchsorted(self.ends, row[ending])], number[ending]
             delay = np.zeros(len(row), np.int32)
             delay[ending] = durations("uniform", think_us / costs.cycle_us, seed, 0, chain, loop)
             return {"delay": delay}
@@ -259,16 +233,12 @@ def _peers(name: str, side: int) -> tuple[list[list[int]], list[bool]]:
     peers, first = [], []
     for node in range(side * side):
         i, j = divmod(node, side)
-        if name.endswith("1nn"):
-            found, is_first = [(i, j ^ 1)], j % 2 == 0
-        elif name.endswith("4nn"):
-            found = [(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
-            is_first = (i + j) % 2 == 0
-        elif name == "diagonal":
-            found = [(side - 1 - i, side - 1 - i)] if i == j else []
-            is_first = i < side / 2
-        else:
-            found, is_first = [(j, i)], i > j
+        found, is_first = {
+            "1nn": ([(i, j ^ 1)], j % 2 == 0),
+            "4nn": ([(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)], (i + j) % 2 == 0),
+            "diagonal": ([(side - 1 - i, side - 1 - i)] if i == j else [], i < side / 2),
+            "transpose": ([(j, i)], i > j),
+        }[name.rpartition("-")[2]]
         inside = [x * side + y for x, y in found if 0 <= x < side and 0 <= y < side]
         peers.append([peer for peer in inside if peer != node])
         first.append(is_first or name.startswith("aa"))
@@ -398,7 +368,8 @@ def run_pattern(
     times = loop_times(ends, message_flits=1, skip=skip, loops=loops).cycles * costs.cycle_us
     delays = program.of_rounds(engine.rows["delay"].astype(np.int64), program.ends)
     takes = times - delays[skip:wanted].mean(axis=0) * costs.cycle_us
-    whole, channel_us = program.sends == count, program.message_bytes * costs.channel_byte_us
+    whole = program.sends == count
+    channel_us = program.message_bytes * (costs.cycle_us / costs.flit_bytes)
     found: dict[str, float] = {}
     for part, of in (("mean", np.mean), ("max", np.max)):
         takes_us = float(of(takes[whole])) / (2 * count)

@@ -5,27 +5,29 @@ Runs are in steady state, measured by batches of equal length.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from itertools import pairwise, product
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, Figures, figure, known, places
+from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, places, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
+from netloom.contention.busiest import USED
 from netloom.simulation.agenda import ProgramRun
 from netloom.simulation.loops import KeptRows, kept_rows
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.steady import interval_over_runs, run_to
+from netloom.topology.measures import busy_shares
 from netloom.workload.counter_random import Law, durations, uniforms
 from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.loops import senders
-from netloom.workload.programs.messages import Messages, messages
+from netloom.workload.programs.messages import messages
 from netloom.workload.programs.rounds import Rounds
 
 NODE_RATE = "messages/node/cycle"
@@ -215,28 +217,36 @@ class Transactions(Rounds):
         seed: int = DEFAULT_SEED,
         group: Ints | None = None,
     ) -> None:
-        nodes = np.asarray(node_of, np.int32)
+        nodes, protocol = np.asarray(node_of, np.int32), protocol or coherence()
         tasks = senders(graph)
-        self.num_nodes_used = len(np.unique(nodes[tasks]))
-        one, runs = _one_pass(
-            graph, tasks, nodes, num_nodes, contexts, protocol or coherence(), fixed_cycles
-        )
+        self.run_cycles, self.num_nodes_used = run_cycles, len(np.unique(nodes[tasks]))
+        degree = np.bincount(graph.source)[tasks]
+        issued = {"each": degree, "all": np.ones_like(degree)}
+        issues = sum(issued[each.partners] for each in protocol.transactions)
+        runs = np.tile(issues, contexts)  # of each thread in a pass
+        steps = sum(len(each.steps) for each in protocol.transactions)
+        total = int(runs.sum()) + contexts * steps * int(degree.sum())
+        check_size(total, where="contexts", what="messages of one pass")
+        neighbours = np.split(nodes[graph.target], np.cumsum(degree)[:-1])
+        ends = zip(nodes[tasks].tolist(), (each.tolist() for each in neighbours), strict=True)
+        rows = _one_pass(product(range(contexts), ends), protocol, fixed_cycles, total)
+        names = ("source", "target", "flits", "delay", "context", "after")
+        columns: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
+        one = messages(num_nodes, first=total, **columns)
         if group is not None:
             one = replace(one, flits=np.where(group[one.source] == group[one.target], 0, one.flits))
-        self._runs = runs
         self._sent = np.flatnonzero((one.flits > 0) & (one.source != one.target))
-        begin = uniforms(seed, BEGINNING, np.arange(contexts * len(tasks)))
+        self._run_rows, self._firsts = np.flatnonzero(one.context >= 0), np.cumsum(runs) - runs
+        thread_of, most_runs = np.repeat(np.arange(len(runs)), runs), int(runs.max())
+        begin = uniforms(seed, BEGINNING, np.arange(len(runs)))
         begin *= 2 * (run_cycles + fixed_cycles)
-
-        run_of = np.full(len(one), -1)
-        run_of[runs.row] = np.arange(len(runs.row))
-        most_runs = 1 + runs.place.max()
+        run_of = np.cumsum(one.context >= 0) - 1
 
         def draw(number: Ints, row: Ints) -> dict[str, Ints]:
-            which = run_of[row]
-            running = np.flatnonzero(which >= 0)
-            thread, place = runs.thread[which[running]], runs.place[which[running]]
-            index = number[running] * most_runs + place
+            running = np.flatnonzero(one.context[row] >= 0)
+            which = run_of[row[running]]
+            thread = thread_of[which]
+            index = number[running] * most_runs + which - self._firsts[thread]
             run = np.zeros(len(row), np.int32)
             run[running] = durations(law, run_cycles, seed, RUNNING, thread, index)
             delay = one.delay[row]
@@ -263,11 +273,11 @@ class Transactions(Rounds):
         times = {name: rows[name].astype(np.int64) for name in ("ready", "sent", "arrived")}
         sent, arrived = (self.of_rounds(times[name], self._sent) for name in ("sent", "arrived"))
         counted = (arrived >= begin) & (arrived < end)
-        issued = self.of_rounds(rows["complete"].astype(np.int64), self._runs.row)
+        issued = self.of_rounds(rows["complete"].astype(np.int64), self._run_rows)
         issues = int(np.count_nonzero((issued >= begin) & (issued < end)))
-        resumed = self.of_rounds(times["ready"], self._runs.row)
-        begun, firsts = np.roll(issued, 1, axis=1), np.flatnonzero(self._runs.place == 0)
-        lasts = np.append(firsts[1:], len(self._runs.place)) - 1  # runs of a thread, in its passes
+        resumed = self.of_rounds(times["ready"], self._run_rows)
+        begun, firsts = np.roll(issued, 1, axis=1), self._firsts
+        lasts = np.append(firsts[1:], len(self._run_rows)) - 1  # runs of a thread, in its passes
         begun[:, firsts] = np.roll(issued[:, lasts], 1, axis=0)
         ended = (resumed >= begin) & (resumed < end)
         ended[:1, firsts] = False  # a thread's first run ends no transaction
@@ -326,62 +336,29 @@ class TransactionStatistics(Figures):
     )
 
 
-class _Runs(NamedTuple):
-    """The runs of all threads in one pass. int64[num_runs] each.
-
-    ``row`` of the pass. ``thread``; ``place`` among the runs of its thread.
-    """
-
-    row: Ints
-    thread: Ints
-    place: Ints
-
-
 def _one_pass(
-    graph: ProcessGraph,
-    tasks: Ints,
-    nodes: Ints,
-    num_nodes: int,
-    contexts: int,
+    threads: Iterable[tuple[int, tuple[int, list[int]]]],
     protocol: Protocol,
     fixed_cycles: int,
-) -> tuple[Messages, _Runs]:
-    """One pass of all threads, as ``Rounds`` wants it: instance by instance, task by task."""
-    degree, total = np.bincount(graph.source)[tasks], 0
-    for each in protocol.transactions:
-        issues = len(tasks) if each.partners == "all" else int(degree.sum())
-        total += contexts * (issues + len(each.steps) * int(degree.sum()))
-    check_size(total, where="contexts", what="messages of one pass")
-    neighbours = np.split(nodes[graph.target], np.cumsum(degree)[:-1])
+    first: int,
+) -> list[_Row]:
+    """One pass of all threads, as ``Rounds`` wants it, whose first row is ``first``.
+
+    ``threads``: the context of each, its node, and those of its neighbours.
+    """
     rows: list[_Row] = []
-    runs: list[tuple[int, int, int]] = []
-    for thread in range(contexts * len(tasks)):
-        context, task = divmod(thread, len(tasks))
-        own, others = int(nodes[tasks[task]]), neighbours[task].tolist()
-        begin, ends = len(runs), list[int]()
-        waits = ends  # the first run waits for the end of the pass before
+    for context, (own, others) in threads:
+        waits = ends = list[int]()  # the first run waits for the end of the pass before
         for transaction in protocol.transactions:
             groups = [others] if transaction.partners == "all" else [[each] for each in others]
             for partners in groups:
                 issue = len(rows)
-                runs.append((issue, thread, len(runs) - begin))
                 rows.append((own, own, 0, fixed_cycles, context, waits))
                 waits = []
                 for partner in partners:
-                    waits += _add_messages(rows, transaction, own, partner, issue, total)
-        ends.extend(row - total for row in waits)
-    source, target, flits, delay, context_of, after = zip(*rows, strict=True)
-    table = messages(
-        num_nodes,
-        first=total,
-        source=source,
-        target=target,
-        flits=flits,
-        delay=delay,
-        context=context_of,
-        after=after,
-    )
-    return table, _Runs(*np.array(runs).T)
+                    waits += _add_messages(rows, transaction, own, partner, issue, first)
+        ends.extend(row - first for row in waits)
+    return rows
 
 
 def _add_messages(
@@ -409,22 +386,31 @@ BATCH_TRANSACTIONS = 10
 message meets another."""
 
 
-@dataclass(frozen=True, eq=False)
-class TransactionRun:
-    """What a run of transactions found in its window.
+class TransactionRun(TransactionStatistics):
+    """What a run of transactions found in its window, in all of the measured time.
 
-    Figures of all of the measured time. B, the mean length of a message.
-    float64[num_network_channels], flits per cycle on each channel. The cycle it came to, and
-    whether it was stopped from outside. The rows, those of the start-up too, if they were to be
-    kept.
+    Attributes
+    ----------
+    message_flits
+        B, the mean length of a message.
+    cycles
+        The cycle it came to.
+    channel_flits
+        float64[num_network_channels], flits per cycle on each channel. This and what follows is
+        known of a run that was made just now.
+    kept
+        The rows, those of the start-up too, if they were to be kept.
     """
 
-    found: TransactionStatistics
-    mean_flits: float
-    channel_flits: Floats
-    cycle: int
-    interrupted: bool
-    kept: KeptRows | None = None
+    message_flits: float | None = figure("message length", "flits", lead=True)
+    processor_use: float = figure("processor use", SHARE, lead=True, key=True)
+    utilisation_mean: float = figure("mean channel", USED, at="utilisation.mean", lead=True)
+    utilisation_max: float = figure(
+        "busiest channel", USED, at="utilisation.max", lead=True, key=True
+    )
+    cycles: int = figure("simulated", CYCLES)
+    channel_flits: Floats = unseen(default=None)
+    kept: KeptRows | None = unseen(default=None)
 
 
 def run_transactions(
@@ -447,7 +433,7 @@ def run_transactions(
     step = min(batch, -(-4 * batch // contexts))
     run_to(run, begin, step=step, stopped=stopped)
     before = engine.channel_flits()
-    ended = run_to(run, begin + BATCHES * batch, step=step, stopped=stopped)
+    run_to(run, begin + BATCHES * batch, step=step, stopped=stopped)
     marks = np.arange(begin, run.cycle + 1, batch).tolist()
     if len(marks) < 3:
         return None
@@ -459,11 +445,16 @@ def run_transactions(
         for each in places(TransactionStatistics)
         if (of := each.name.removesuffix("_ci95")) != each.name
     }
+    found = program.statistics(rows, begin=begin, end=marks[-1])
+    channel_flits = (engine.channel_flits() - before) / max(run.cycle - begin, 1)
+    used = busy_shares(network.topology, channel_flits)
     return TransactionRun(
-        found=replace(program.statistics(rows, begin=begin, end=marks[-1]), **halves),
-        mean_flits=float(rows["flits"][sent].mean()) if sent.any() else float("nan"),
-        channel_flits=(engine.channel_flits() - before) / max(run.cycle - begin, 1),
-        cycle=run.cycle,
-        interrupted=not ended,
+        **vars(found) | halves,
+        message_flits=float(rows["flits"][sent].mean()) if sent.any() else None,
+        processor_use=program.run_cycles / found.inter_transaction_cycles,
+        utilisation_mean=float(used.sum() / max(len(used), 1)),
+        utilisation_max=float(used.max(initial=0.0)),
+        cycles=run.cycle,
+        channel_flits=channel_flits,
         kept=kept_rows(engine, every=0) if keep else None,
     )

@@ -291,7 +291,7 @@ def _simulate_locality(case: running.Case, _: running.Stopped) -> dict[str, Any]
         "message_rate_ci95": found.measured.message_rate_ci95,
         "message_latency": found.measured.message_latency - ENDS_CYCLES,
         "message_latency_ci95": found.measured.message_latency_ci95,
-        "channel_flits": [float(f"{each:.4g}") for each in found.run.channel_flits],
+        "channel_flits": [float(f"{each:.4g}") for each in found.measured.channel_flits],
     }
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netloom.base.errors import InputError
 from netloom.questions.base import Question, option
-from netloom.questions.simulate.engines import Engine
+from netloom.questions.simulate.engines import Engine, flow_routing
 from netloom.routing import Routing
 from netloom.topology import Topology
 from netloom.topology.measures import check_alike
@@ -22,11 +21,7 @@ class Worms(Question, panel="Engine"):
         "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
     )
     release_cycles: int | None = option(
-        "Time until a tail frees its channel: 0, 1.",
-        unit="cycles",
-        default=None,
-        ge=0,
-        le=1,
+        "Time until a tail frees its channel: 0, 1.", unit="cycles", default=None, ge=0, le=1
     )
 
 
@@ -35,20 +30,15 @@ def _prepare(question: Any, topology: Topology) -> tuple[Worm, Routing]:
 
     They have one VC, on which ``layered``, the default elsewhere round failures, may deadlock.
     """
-    from netloom.routing import UpDown, VirtualChannelRouting, parse_routing
+    from netloom.routing import UpDown
 
     check_alike(topology, "lockstep worms")
-    names = ("switching", "arbitration", "release_cycles", "end_channels")
-    given = {name: getattr(question, name) for name in names}
-    if given["end_channels"] is None:  # hosts that hang on routers have channels of their own
-        given["end_channels"] = int(not topology.direct)
-    worm = Worm(**{name: value for name, value in given.items() if value is not None})
-    asked = question.routing
-    if asked == "default" and topology.broken:
+    fields = {"switching", "arbitration", "release_cycles", "end_channels"}
+    ends = {"end_channels": int(not topology.direct)}  # hosts on routers have channels of their own
+    worm = Worm(**ends | question.model_dump(include=fields, exclude_none=True))
+    if question.routing == "default" and topology.broken:
         return worm, UpDown()
-    if isinstance(asked, VirtualChannelRouting):
-        raise InputError("routing", f"the table {asked.name}", "one path for each pair of nodes")
-    routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
+    routing = flow_routing(question.routing, topology)
     check_one_path(routing)
     return worm, routing
 

@@ -197,9 +197,19 @@ class WormEngine(CycleEngine):
 
     def append(self, messages: Messages) -> None:
         """Append rows to the program. See ``ProgramEngine``."""
-        *ends, path = self._pairs.of(messages)
-        self._append_paths(*ends)
-        lengths = np.diff(self.state.path_offsets, append=self.state.path_offsets[-1])[path]
+        from netloom.routing.kernels.shortest_path import with_ports
+
+        topology, state = self.topology, self.state
+        sources, targets, path = self._pairs.of(messages)
+        found = paths(topology, self.routing, sources, targets).whole(topology)
+        offsets, channels = found.offsets, found.channels
+        if self.worm.end_channels and topology.direct:
+            ports, first = topology.port_host, topology.num_network_channels
+            offsets, channels = with_ports(offsets, channels, sources, targets, ports, first)
+        offsets = np.append(state.path_offsets, state.path_offsets[-1] + offsets[1:])
+        channels = np.append(state.path_channels, channels)
+        self.state = state._replace(path_offsets=offsets, path_channels=channels)
+        lengths = np.diff(offsets, append=offsets[-1])[path]
         hops = np.where(lengths > 0, lengths - 2 * self.worm.end_channels, 0)
         self._append(messages, path, hops.astype(np.int32))
 
@@ -208,32 +218,13 @@ class WormEngine(CycleEngine):
         from netloom_papers.worms.kernels.worm import run
 
         assert until <= LAST_CYCLE, "a run is too long"
-        came_back = None
-        while came_back != layout.DONE:
+        while True:
             came_back = run(self.setup, self.agenda, self.state, self.num_rows, until)
-            if came_back == layout.FULL:
-                self._more_worms(int(self.agenda.clock["sent"][0]))
-            elif came_back == layout.STUCK:
+            if came_back != layout.FULL:
                 break
-        found = deadlock(self.topology, self.state, self.cycle)
-        if found is not None:  # also of some worms, while others go on
-            raise found
-        assert came_back != layout.STUCK, "worms stand still, but not in a circle"
-
-    def _append_paths(self, sources: Ints, targets: Ints) -> None:
-        """Append the paths of pairs of hosts."""
-        from netloom.routing.kernels.shortest_path import with_ports
-
-        topology, state = self.topology, self.state
-        found = paths(topology, self.routing, sources, targets).whole(topology)
-        offsets, channels = found.offsets, found.channels
-        if self.worm.end_channels and topology.direct:
-            ports, first = topology.port_host, topology.num_network_channels
-            offsets, channels = with_ports(offsets, channels, sources, targets, ports, first)
-        self.state = state._replace(
-            path_offsets=np.append(state.path_offsets, state.path_offsets[-1] + offsets[1:]),
-            path_channels=np.append(state.path_channels, channels),
-        )
+            self._more_worms(int(self.agenda.clock["sent"][0]))
+        check_circles(self.topology, self.state, self.cycle)  # also while other worms go on
+        assert came_back == layout.DONE, "worms stand still, but not in a circle"
 
     def _more_worms(self, least: int) -> None:
         """Make the pool of worms larger: at least twice as large."""
@@ -254,9 +245,6 @@ def check_one_path(routing: Routing) -> None:
         raise InputError("routing", f"'{routing}'", wanted)
 
 
-WANTED = "routing up-down, which has no such circles on any network"
-
-
 def on_their_way(state: State) -> tuple[Records, Ints, Ints]:
     """Return the worms whose heads are on their way, and what they hold.
 
@@ -274,26 +262,20 @@ def on_their_way(state: State) -> tuple[Records, Ints, Ints]:
     return worms, holder, place
 
 
-def deadlock(topology: Topology, state: State, cycle: int) -> DeadlockError | None:
-    """Return the error that names a circle of channels whose worms block each other, if any do.
+def check_circles(topology: Topology, state: State, cycle: int) -> None:
+    """Raise DeadlockError, which names a circle of channels whose worms block each other, if any.
 
     Those in a circle stand still for good, whatever moves elsewhere. A message's path is fixed, so
     that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
-    one more.
+    one more. None of these is a host's own channel: a worm that waits for the one into the network
+    holds nothing, and one that holds the one out of it waits for nothing.
     """
     worms, holder, _ = on_their_way(state)
     wanted = state.path_channels[worms["first"] + worms["moves"]]
     after = holder[wanted]
     blocked = np.flatnonzero(after >= 0)
     circle = list(cycle_of_waits(blocked, after[blocked], len(worms)))
-    if not circle:
-        return None
-    names = tuple(_name(topology, channel) for channel in wanted[circle].tolist())
-    return DeadlockError(f"{topology.name}, cycle {cycle}", names, WANTED)
-
-
-def _name(topology: Topology, channel: int) -> str:
-    if channel < topology.num_channels:
-        return topology.channel_name(channel)
-    end, node = divmod(channel - topology.num_channels, topology.num_hosts)
-    return f"{'out of' if end else 'into'} the network at {topology.name_of(node)}"
+    if circle:
+        names = tuple(map(topology.channel_name, wanted[circle].tolist()))
+        better = "routing up-down, which has no such circles on any network"
+        raise DeadlockError(f"{topology.name}, cycle {cycle}", names, better)

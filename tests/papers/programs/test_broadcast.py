@@ -8,10 +8,7 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream, parse_lengths
-from netloom.workload.programs.traces import (
-    Orientation,
-    branches,
-)
+from netloom.workload.programs.traces import Orientation, branches
 from netloom.workload.traffic import pairs, uniform
 from netloom_papers.programs.broadcast import BroadcastTraffic, balanced_orientation
 from tests.reference.tables import concatenated
@@ -183,7 +180,7 @@ def test_unicast_messages_are_the_same_whatever_else_is_broadcast():
         program = traffic(fraction, lengths="uniform:1-7", seed=6)
         table = program.extend(NOBODY, 4000)
         sent = program.sent()
-        assert (sent.birth[sent.first] == packets.birth).all()
+        assert (table.start[sent.first] == packets.birth).all()
         plain = ~sent.broadcast[sent.first]
         rows = np.flatnonzero(sent.first)[plain]
         assert (table.target[rows] == packets.target[plain]).all()
@@ -203,7 +200,7 @@ def test_broadcasts_reach_all_nodes_once_after_their_start_up():
         rows = slice(begin, begin + 15)
         root = int(table.source[begin])
         assert set(table.target[rows].tolist()) == set(range(16)) - {root}
-        assert (sent.birth[rows] == table.start[begin]).all()
+        assert (table.start[rows] == table.start[begin]).all()
     source_of = {(begin // 15, int(t)): begin for begin, t in enumerate(table.target)}
     for row, waited in zip(table.waits().tolist(), table.after.tolist(), strict=True):
         assert waited == source_of[row // 15, int(table.source[row])]
@@ -212,10 +209,10 @@ def test_broadcasts_reach_all_nodes_once_after_their_start_up():
 
 def test_multicasts_have_distinct_targets_that_differ():
     program = traffic(1, multicast_targets=3)
-    program.extend(NOBODY, 3000)
+    table = program.extend(NOBODY, 3000)
     sent = program.sent()
     assert (np.bincount(np.cumsum(sent.first)[sent.asked])[1:] == 3).all()
-    hits = np.bincount(sent.target[sent.asked], minlength=16)
+    hits = np.bincount(table.target[sent.asked], minlength=16)
     assert hits == pytest.approx(np.full(16, hits.mean()), abs=5 * hits.mean() ** 0.5)
 
 
@@ -242,12 +239,12 @@ def test_a_broadcast_is_everywhere_with_its_last_copy():
     for row in range(len(table)):
         begin = complete[waits_for[row]] if row in waits_for else table.start[row]
         complete[row] = begin + 2 + 10
-    latency = sent.ends(complete) - sent.birth[sent.first]
+    latency = sent.ends(complete) - table.start[sent.first]
     broadcast = sent.broadcast[sent.first]
     assert set(latency[~broadcast]) == {12}
     assert set(latency[broadcast]) == {4 * 12}  # the diameter is 4
     # at distance 1: 4 nodes, 2: 6, 3: 4, 4: 1
-    reached = (complete - sent.birth)[sent.broadcast & sent.asked]
+    reached = (complete - table.start)[sent.broadcast & sent.asked]
     assert (np.bincount(reached // 12)[1:] / broadcast.sum()).tolist() == [4, 6, 4, 1]
     complete[np.flatnonzero(sent.broadcast)[-1]] = -1
     assert (sent.ends(complete) == -1).sum() == 1

@@ -71,15 +71,6 @@ def test_channels_carry_what_they_should_of_each_class(tree):
     assert run.channel_utilisation.mean() == pytest.approx(run.utilisation_mean, rel=0.01)
 
 
-def test_a_row_first_tree_loads_columns_k_times_as_much_as_rows():
-    found = simulate_broadcast(
-        "torus:8x8", broadcast=1, tree="row-first", **SHORT | {"rate": 0.001}
-    )
-    net, used = found.network.topology, found.point.channel_utilisation
-    along_rows = net.channel_source // 8 == net.channel_target // 8
-    assert used[~along_rows].sum() == pytest.approx(8 * used[along_rows].sum(), rel=0.02)
-
-
 def test_multicasts_reach_the_nodes_asked_for():
     run = simulate_broadcast("torus:8x8", broadcast=0.5, multicast_targets=5, **SHORT).point
     assert 4.5 * run.broadcast.messages < run.target.messages < 5.5 * run.broadcast.messages
@@ -164,16 +155,12 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
     ("options", "message"),
     [
         ({}, "rate: found nothing"),
-        ({"rate": 0.01, "startup_cycles": -1}, "startup_cycles: found -1"),
         ({"rate": 0}, "rate: found 0; expected above 0"),
         ({"rate": 0.3}, "rate: found 0.3 messages of 5 flits; expected above 0, at most 0.2"),
-        ({"rate": 0.01, "broadcast": 1.5}, "broadcast: found 1.5"),
         ({"rate": 0.01, "multicast_targets": 16}, "multicast targets: found 16 of 16 nodes"),
-        ({"rate": 0.01, "tree": "binary"}, "tree: found 'binary'"),
         ({"rate": 0.01, "traffic": parse_traffic("uniform", mesh(3))}, "traffic: found uniform of"),
         ({"rate": 0.01, "switch_cycles": 2}, "switch_cycles: found no such field"),
         ({"rate": 0.01, "packet_flits": "long"}, "lengths 'long'"),
-        ({"rate": 0.01, "load": 0.1}, "load: found no such field"),
     ],
 )
 def test_mistakes_are_named(options, message):

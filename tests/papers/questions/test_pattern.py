@@ -1,13 +1,17 @@
 import json
 from dataclasses import replace
+from math import inf
 
 import pytest
 
 from netloom import simulate_pattern
 from netloom.base.errors import InputError
-from netloom_papers.programs.neighbour_patterns import NodeCosts
+from netloom.machines import machine
+from netloom.machines.named_machines import MessageCost
 
-FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
+FREE = replace(
+    machine("symult2010"), topology="mesh:3x3", message_costs=(MessageCost(inf, 0, 0.05),)
+)
 
 
 def test_the_transpose_is_held_up_where_paths_share_channels():
@@ -20,10 +24,8 @@ def test_the_transpose_is_held_up_where_paths_share_channels():
     assert table["worst_node"][0] < 1 / 11  # what the shared channel can carry
 
 
-def test_a_network_of_one_s_own_with_costs_of_one_s_own():
-    found = simulate_pattern(
-        "mesh:3x3", pattern="diagonal", message_bytes=256, think_us=0, costs=FREE, loops=5
-    )
+def test_a_machine_of_one_s_own():
+    found = simulate_pattern(FREE, pattern="diagonal", message_bytes=256, think_us=0, loops=5)
     assert found.points[0].message_us == pytest.approx(12.8)
     assert len(found.nodes) == 2
 
@@ -51,8 +53,8 @@ def test_what_was_interrupted_says_so():
         ("symult2010:4x4", {"message_bytes": 1.5}, "message_bytes"),
         ("symult2010:4x4", {"think_us": -1}, "think_us"),
         ("mesh:4x4", {}, "start-up times"),
-        ("mesh:4x5", {"costs": FREE}, "square"),
-        ("torus:4x4x4", {"costs": FREE}, "square"),
+        ("mesh:4x5", {}, "square"),
+        ("torus:4x4x4", {}, "square"),
     ],
 )
 def test_what_cannot_be_is_refused(on, wrong, said):

@@ -11,7 +11,7 @@ from netloom.topology import cube, mesh
 from netloom.workload.programs.messages import messages
 from netloom_papers.worms import Worm, WormEngine
 from tests.papers.worms.test_worm import Case
-from tests.reference.worm import POLICIES, StuckError, flit_by_flit
+from tests.reference.worm import flit_by_flit
 
 LINE = cube([12], [False])
 GRID = cube([3, 3], [False, False])
@@ -153,14 +153,6 @@ def test_a_node_has_one_channel_in_and_one_out(make):
     ends = run(make, LINE, table, end_channels=1)
     # Row 1 is granted its first channel in cycle 5; row 2 has left the last one by then.
     assert ends.arrived == [8, 13, 8]
-
-
-@pytest.mark.parametrize("switching", ["wormhole", "circuit"])
-@pytest.mark.parametrize("arbitration", POLICIES)
-def test_worms_in_a_circle_are_stuck(make, arbitration, switching):
-    table = messages(5, source=np.arange(5), target=(np.arange(5) + 2) % 5, flits=10)
-    with pytest.raises((DeadlockError, StuckError)):
-        run(make, RING, table, arbitration=arbitration, switching=switching)
 
 
 def test_a_circle_is_named():

@@ -162,19 +162,14 @@ class BroadcastSimulation(Answer):
 
     def parts(self) -> dict[str, Any]:
         """Return mean latencies by rate, of broadcasts to their last target, and the channels."""
-        import polars as pl
-
         from netloom.drawing.axes import DASHED, Look, axis, panel
         from netloom.drawing.networks.chart import USE, loaded_chart
 
         last = "broadcast, last target"
         looks = {"unicast": Look(BEST, DASHED), last: Look(THIS)}
-        table = self.table().sort("rate")
-        columns = {"unicast": "unicast_latency_mean", last: "broadcast_latency_mean"}
-        tidy = pl.concat(
-            table.select("rate", of=pl.lit(name), latency=pl.col(column))
-            for name, column in columns.items()
-        )
+        means = {"unicast_latency_mean": "unicast", "broadcast_latency_mean": last}
+        table = self.table().rename(means)
+        tidy = table.unpivot(list(looks), index="rate", variable_name="of", value_name="latency")
         tidy = tidy.drop_nulls("latency").sort("rate", maintain_order=True)
         where = panel(
             axis("rate", f"rate ({MESSAGES})", [each.rate for each in self.points]),

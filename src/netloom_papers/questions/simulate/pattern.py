@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
@@ -16,7 +15,7 @@ from netloom.base.units import seconds, size
 from netloom.base.words import counted, number
 from netloom.mapping.layouts import cube_of_hosts
 from netloom.questions.answers import Answer, Grade, Verdict
-from netloom.questions.base import InstanceOf, Numbers, Question, argument, option, parse_positive
+from netloom.questions.base import Numbers, Question, argument, option, parse_positive
 from netloom.questions.named import network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
@@ -26,7 +25,6 @@ from netloom.questions.terminal import rough, subject
 from netloom.simulation.side_by_side import run_all
 from netloom_papers.programs.neighbour_patterns import (
     PATTERNS,
-    NodeCosts,
     Pattern,
     Point,
     node_costs,
@@ -41,8 +39,6 @@ class PatternSimulation(Answer):
 
     ``nodes``, those that take part, and ``network`` are of an answer that was asked just now.
     """
-
-    PART_TITLES: ClassVar = {"traffic": "Share that gets through"}
 
     setup: OnEngine = figure(at=".")
     pattern: str = figure(table=False)
@@ -96,11 +92,10 @@ class PatternSimulation(Answer):
         ]
 
     def parts(self) -> dict[str, Any]:
-        """Return what gets through, and what contention adds, by applied traffic and size."""
+        """Return how much longer than alone messages take, by applied traffic and size."""
         import polars as pl
 
         from netloom.drawing.axes import axis, ordered, panel
-        from netloom.drawing.load_curves import shares
 
         table = self.table().sort("message_bytes", "applied")
         said = pl.col("message_bytes").map_elements(size, return_dtype=pl.String)
@@ -108,30 +103,13 @@ class PatternSimulation(Answer):
         looks = ordered(table["of"].unique(maintain_order=True).to_list())
         title = "applied traffic (share of a channel)"
         applied = axis("applied", title, table["applied"].to_list(), whole=False)
-        nodes = {"average_node": ("", 2.8), "worst_node": (", worst", 1.2)}
-        through = pl.concat(
-            table.select(
-                "applied",
-                share=pl.col(column) / pl.col("applied"),
-                of=pl.format("{}{}", "of", pl.lit(more)),
-            )
-            for column, (more, _) in nodes.items()
-        )
-        several = {
-            name + more: look._replace(width=width)
-            for more, width in nodes.values()
-            for name, look in looks.items()
-        }
         slower = [1.0, *table["slowdown_max"].to_list()]
         title = "longest message, times unhindered"
         where = panel(applied, axis("slowdown_max", title, slower, zero=False, whole=False), looks)
         layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
         most = number(max(slower[1:]))
         title = f"A message of the worst node takes up to {most} times as long as alone"
-        return {
-            "traffic": shares(through, applied, several),
-            "slowdown": where.drawn([*where.across(1.0), *layers], title),
-        }
+        return {"slowdown": where.drawn([*where.across(1.0), *layers], title)}
 
 
 class PatternFields(Question, panel="Experiment"):
@@ -152,9 +130,6 @@ class PatternFields(Question, panel="Experiment"):
         "Drawn from 0 to twice that.",
         default=1000,
         unit="µs",
-    )
-    costs: InstanceOf[NodeCosts] | None = option(
-        "Cost of a message at its two ends.", default=None, shown_default="the machine's"
     )
     loops: int = option("Measured loops of each node.", default=100, ge=1, le=10**6)
     skip: int = option("Loops of each node before the measured ones.", default=10, ge=0, le=10**6)
@@ -183,23 +158,14 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, list[Pattern]]:
     sides = () if own is None else own[0].sides
     if len(sides) != 2 or sides[0] != sides[1]:
         raise InputError("on", found[0].name, "a square mesh, for these patterns")
-    costs, on_machine = question.costs or node_costs(found[1]), found[1]
-    least = costs.channel_byte_us  # no byte costs less at a node than it takes on a channel
-    if on_machine is not None:
-        least = max(least, 1 / on_machine.bandwidth_bytes_per_us)
-    if costs.byte_us < least * (1 - 1e-9):
-        taken = f"{costs.byte_us:g} µs a byte, where a channel takes {least:g}"
-        raise InputError("costs", taken, f"at least {least:g} µs a byte")
+    costs = node_costs(found[1])
     seed = question.seed
     programs = [
         Pattern(name, sides[0], message_bytes=length, think_us=think, costs=costs, seed=seed)
         for length, think in product(map(int, sizes), thinks)
     ]
     longest = max(int(program.one.flits.max()) for program in programs)
-    network = prepare_program(
-        question, longest_flits=longest, flit_bytes=costs.flit_bytes, found=found
-    )
-    return network, programs
+    return prepare_program(question, longest_flits=longest, found=found), programs
 
 
 @asks(
@@ -236,10 +202,9 @@ def simulate_pattern(
         points = tuple(point for point in run_all(runs, tell=tell) if point is not None)
     if not points:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
-    costs, nodes = programs[0].costs, programs[0].nodes
-    setup = replace(OnEngine.of(network), flit_bytes=costs.flit_bytes, cycle_us=costs.cycle_us)
+    nodes = programs[0].nodes
     return PatternSimulation(
-        setup=setup,
+        setup=OnEngine.of(network),
         pattern=name,
         active_nodes=len(nodes),
         interrupted=len(points) < len(runs),

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from netloom.base.errors import InputError
-from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, known, unseen
+from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import ChannelUse, channel_uses
@@ -29,16 +29,9 @@ from netloom.questions.terminal import rough, subject
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
-from netloom.topology.measures import busy_shares
 from netloom.workload import ProcessGraph
 from netloom_papers.programs import transactions
-from netloom_papers.programs.transactions import (
-    Protocol,
-    TransactionRun,
-    TransactionStatistics,
-    coherence,
-    request_reply,
-)
+from netloom_papers.programs.transactions import Protocol, TransactionRun, coherence, request_reply
 
 BUSY, IDLE = 0.8, 0.5
 """Use of the busiest link above which bandwidth is the limit, and below which latency is."""
@@ -75,8 +68,8 @@ class TransactionSimulation(Answer):
         Tasks without edges, which have no transactions and no part in means.
     measured
         What transactions and messages took.
-    run, network
-        What was measured, and where, of an answer that was asked just now.
+    network
+        Where, of an answer that was asked just now.
     """
 
     setup: OnEngine = figure(at=".")
@@ -86,18 +79,8 @@ class TransactionSimulation(Answer):
     contexts: int = figure("contexts of a processor", lead=True, key=True)
     run_cycles: float = figure("computation", CYCLES, lead=True)
     distance: float = figure(unit="hops", lead=True, key=True)
-    measured: TransactionStatistics = figure(at=".")
-    message_flits: float | None = figure("message length", "flits", lead=True)
-    processor_use: float = figure("processor use", SHARE, lead=True, key=True)
-    utilisation_mean: float = figure(
-        "mean channel", "flits/cycle", at="utilisation.mean", lead=True
-    )
-    utilisation_max: float = figure(
-        "busiest channel", "flits/cycle", at="utilisation.max", lead=True, key=True
-    )
-    cycles: int = figure("simulated", CYCLES)
+    measured: TransactionRun = figure(at=".")
     interrupted: bool = figure()
-    run: TransactionRun = unseen(default=None)
     network: PreparedNetwork = unseen(default=None)
 
     @derived(unit=CYCLES)
@@ -113,12 +96,13 @@ class TransactionSimulation(Answer):
     @derived("share of its time that a processor waits", SHARE, table=False)
     def waiting(self) -> float:
         """What ``processor_use`` lacks to 1."""
-        return 1 - self.processor_use
+        return 1 - self.measured.processor_use
 
     @derived("use of the link from a node to its router", SHARE, table=False)
     def end_use(self) -> float | None:
         """None where that is no limit, or not known."""
-        router, used = self.setup.router, self.measured.message_rate * (self.message_flits or 0.0)
+        router, found = self.setup.router, self.measured
+        used = found.message_rate * (found.message_flits or 0.0)
         one = router.get("injection_channels", router.get("end_channels")) == 1
         return used if one and used <= 1 else None
 
@@ -129,15 +113,15 @@ class TransactionSimulation(Answer):
 
     def judged(self) -> Verdict:
         """Return what share of its time a processor works, and what limits it."""
-        use, most, ends = self.processor_use, self.utilisation_max, self.end_use or 0.0
         found, count = self.measured, number(self.messages_per_transaction)
+        use, most, ends = found.processor_use, found.utilisation_max, self.end_use or 0.0
         lines = {
             "why": f"a transaction takes {number(found.transaction_latency)} cycles, for "
             f"{number(self.run_cycles)} of computation: its {count} messages take "
             f"{number(found.message_latency)} cycles each"
         }
         if self.interrupted:
-            ran = counted(self.cycles, "cycle", ",")
+            ran = counted(found.cycles, "cycle", ",")
             said = f"Interrupted after {ran}: processors computed {rough(use)} of the time so far."
             note = "So far: not yet a steady state."
             return Verdict("unknown", said, "", lines, self.again(), note)
@@ -146,7 +130,7 @@ class TransactionSimulation(Answer):
             return Verdict("fine", f"{works}: the network hardly delays them.", "", lines)
         waits = f"{works} and wait {rough(self.waiting)}"
         if not self.run_cycles:
-            every = number(self.measured.inter_transaction_cycles)
+            every = number(found.inter_transaction_cycles)
             waits = f"Processors only wait, a transaction every {every} cycles"
         twice = min(2 * self.contexts, MOST_CONTEXTS)  # they overlap waiting and work
         more = "" if twice == self.contexts else self.again(contexts=twice)
@@ -166,7 +150,7 @@ class TransactionSimulation(Answer):
     def remarks(self) -> Iterator[str]:
         """Yield how long was measured, how it was run, and what is left out."""
         yield (
-            f"measured {counted(self.cycles, 'cycle', ',')}: "
+            f"measured {counted(self.measured.cycles, 'cycle', ',')}: "
             f"{counted(self.measured.transactions, 'transaction', ',')}, "
             f"{counted(self.measured.messages, 'message', ',')}, seed {self.setup.seed}"
         )
@@ -176,7 +160,7 @@ class TransactionSimulation(Answer):
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per channel: the contexts, its two nodes, and flits per cycle on it."""
-        run = (self.contexts, self.run.channel_flits)
+        run = (self.contexts, self.measured.channel_flits)
         return channel_uses("contexts", [run], self.network.topology)
 
     def timeline(self) -> Timeline:
@@ -187,12 +171,14 @@ class TransactionSimulation(Answer):
         InputError
             If it was not asked to keep these times.
         """
-        if self.kept is not None or self.run.kept is None:
+        if self.measured.kept is None:
             raise InputError("perfetto", "no times of messages", "timeline=True")
         from netloom.drawing.programs import nodes_timeline
 
         cycle, contexts = self.network.cycle_us, self.contexts
-        return nodes_timeline(self.network, self.run.kept, self.program, cycle, contexts=contexts)
+        return nodes_timeline(
+            self.network, self.measured.kept, self.program, cycle, contexts=contexts
+        )
 
     def footer(self) -> list[str]:
         """Return what ran, and how long transactions and messages take."""
@@ -324,13 +310,10 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
     working = question.contexts * (question.run_cycles + question.switch_cycles)
     usual = int(transactions.BATCH_TRANSACTIONS * max(alone, working)) + 1
     batch = question.batch_cycles or usual
-    batches = transactions.WARM_BATCHES + transactions.BATCHES
-    if batches * batch >= LAST_CYCLE:
-        found = f"{question.run_cycles:g} and a batch of {batch} cycles"
-        wanted = f"less: {batches} batches below {LAST_CYCLE}"
-        raise InputError("run_cycles", found, wanted)
-    if batches * batch > question.most_cycles:
-        raise InputError("most_cycles", f"{question.most_cycles}", f"at least {batches * batch}")
+    whole = (transactions.WARM_BATCHES + transactions.BATCHES) * batch
+    if whole > min(question.most_cycles, LAST_CYCLE - 1):
+        wanted = f"at least {whole}, or less of run_cycles or batch_cycles"
+        raise InputError("most_cycles", f"{question.most_cycles}", wanted)
     return PreparedTransactions(graph, network, program, batch, distance, inside)
 
 
@@ -367,7 +350,7 @@ def simulate_transactions(
         measured = next(iter(run_all([run])), None)
     if measured is None:
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
-    found, used = measured.found, busy_shares(network.topology, measured.channel_flits)
+    whole = (transactions.WARM_BATCHES + transactions.BATCHES) * ready.batch
     return TransactionSimulation(
         setup=OnEngine.of(network),
         inside_nodes=ready.inside_nodes,
@@ -376,14 +359,8 @@ def simulate_transactions(
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         distance=ready.distance,
-        measured=found,
-        message_flits=known(measured.mean_flits),
-        processor_use=question.run_cycles / found.inter_transaction_cycles,
-        utilisation_mean=float(used.sum() / max(len(used), 1)),
-        utilisation_max=float(used.max(initial=0.0)),
-        cycles=measured.cycle,
-        interrupted=measured.interrupted,
-        run=measured,
+        measured=measured,
+        interrupted=measured.cycles < whole,
         network=network,
         provenance=provenance_of(question, "simulate_transactions", network.topology),
     )
