@@ -36,9 +36,9 @@ run model-accuracy`` says how good it is on all of the paper's 72, and 36 withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import permutations
 from math import prod
 from typing import Literal, NamedTuple, TypeAlias
@@ -49,8 +49,8 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Bools, Floats
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
-from netloom_papers.models.kernels import adaptive_torus as kernel, published_torus
-from netloom_papers.models.published_torus import Corrections, Published, constants
+from netloom_papers.models.kernels import adaptive_torus as kernel
+from netloom_papers.models.published_torus import Corrections, Model, published
 
 Variant: TypeAlias = Literal["improved", "consistent", "printed"]
 
@@ -61,11 +61,8 @@ MOST_VCS = 32
 
 MOST_DIMENSIONS = 6
 
-HALVINGS, HALVINGS_PUBLISHED = 24, 200
-"""Halvings of the range in which a saturation rate is sought, at most."""
-
-CLOSE = 1e-12
-"""Part of a saturation rate to which it is sought."""
+HALVINGS = 24
+"""Halvings of the range in which a saturation rate is sought."""
 
 SIDES_ALIKE = 64
 """Sides from which rings have the same share of crossing messages, to a thousandth."""
@@ -245,44 +242,6 @@ def prepare(sides: tuple[int, ...], flits: float, vcs: int) -> Setup:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
-    """What all three models say of a network and its messages.
-
-    Attributes
-    ----------
-    distance
-        Mean hops of a message to one node.
-    unicast, copies
-        Messages a cycle on the mean channel, of one that each node generates in a cycle.
-    full
-        The rate at which the channel that carries most would always be in use.
-    halvings
-        Of the range in which the saturation rate is sought, at most.
-    solve
-        The kernel's answers, one row per rate: see the top of ``kernels.adaptive_torus``.
-    """
-
-    distance: float
-    unicast: float
-    copies: float
-    full: float
-    halvings: int
-    solve: Callable[[Floats], Floats]
-
-    @cached_property
-    def saturation_rate(self) -> float:
-        """Largest rate that has a steady state: where the fixed point is lost, by bisection."""
-        low, high = 0.0, self.full
-        for _ in range(self.halvings):
-            if high - low <= CLOSE * high:
-                break
-            middle = (low + high) / 2
-            lost = np.isnan(self.solve(np.array([middle]))[0, kernel.NETWORK])
-            low, high = (low, middle) if lost else (middle, high)
-        return low
-
-
 @lru_cache(maxsize=1024)
 def improved(
     sides: tuple[int, ...], flits: int, vcs: int, broadcast: float, injection_channels: int
@@ -326,28 +285,6 @@ def improved(
         copies=float(broadcast * copies.sum() / setup.ports),
         full=1 / (setup.flits * float(busiest)),
         halvings=HALVINGS,
-        solve=solve,
-    )
-
-
-@lru_cache(maxsize=1024)
-def published(
-    sides: tuple[int, ...], flits: int, vcs: int, broadcast: float, variant: Published | Corrections
-) -> Model:
-    """Return the paper's model, with none of its slips mended, or some or all of them."""
-    found = constants(sides, flits, vcs, broadcast, variant)
-
-    def solve(rates: Floats) -> Floats:
-        answers = np.empty((len(rates), kernel.HELD_FROM + vcs + 1))
-        published_torus.solve(rates, found, answers)
-        return answers
-
-    return Model(
-        distance=found.hops,
-        unicast=found.unicast_rate,
-        copies=found.broadcast_rate,
-        full=1 / (found.flits * (found.unicast_rate + found.broadcast_rate)),
-        halvings=HALVINGS_PUBLISHED,
         solve=solve,
     )
 
