@@ -195,8 +195,8 @@ def published(
         wait = queue_wait(channel, service, flits)
         blocked = escape * (one_left + (floor(distance) - one_left) * adaptive)  # eq. 17, all hops
         far = flits + hops + others * blocked * wait  # eq. 12
-        near = flits + mended.broadcast_hop  # eq. 24
-        near = near + (escape if mended.broadcast_blocking else full) * wait  # eq. 25
+        near = (escape if mended.broadcast_blocking else full) * wait  # eq. 25
+        near += flits + mended.broadcast_hop  # eq. 24
         source_service = share * near + (1 - share) * far  # eq. 27
         answers = np.empty((len(rates), place.HELD_FROM + vcs + 1))
         answers[:, place.NETWORK] = answers[:, place.SERVICE_UNICAST] = far

@@ -16,7 +16,7 @@ counts too little traffic, and assumes that a channel's VCs are held for all of 
 - A message streams at the speed of its slowest channel. That depends on how many active messages it
   meets on each channel. These are the messages that hold the other VCs, as seen by one of them
   (size biased), minus those whose head is blocked. It meets *new* ones only where paths part: two
-  messages on a channel go on together with probability ``Ways.same``.
+  messages on a channel go on together with probability ``same`` (``prepare``).
 - Messages that are slowed down elsewhere leave more than their share to the others (max-min).
 - The states of a channel are how many adaptive and how many escape VCs are held. A head with q
   dimensions left takes an adaptive VC of any of them, as long as one has any, else one escape VC,
@@ -68,30 +68,30 @@ SIDES_ALIKE = 64
 """Sides from which rings have the same share of crossing messages, to a thousandth."""
 
 
-class Ways(NamedTuple):
-    """What the heads of unicast messages to uniform targets do, by hops.
+class Setup(NamedTuple):
+    """A torus, its messages and its VCs as the kernel sees them. Messages are to uniform targets.
 
     Attributes
     ----------
-    hops
-        float64[n]: mean hops in each dimension.
-    choices
-        float64[n, n]: of the hops in a dimension, those where 1, 2, ... n dimensions are left.
-    same
-        Of the messages that one meets on a channel, those that one met on the channel before: the
-        probability that two messages on a channel go on the same way.
+    axes, vcs, adaptive, ports, flits
+        Dimensions, VCs of a channel, those for any hop, channels of a node, flits of a message.
+    distance, hops
+        Mean hops of a message, and float64[n]: those in each dimension.
     behind
         Mean hops still to come after a channel of a message.
+    elsewhere
+        Of the channels on which a message meets new ones, those that are not its first.
+    channels
+        float64[n]: channels of a node in each dimension.
+    choices
+        float64[n, n]: of the hops in a dimension, those where 1, 2, ... n dimensions are left.
+    left
+        float64[n]: the same of all hops.
+    fresh
+        float64[n]: channels of each dimension on which a message meets new ones.
+    free
+        float64[n, 3]: how often a head finds its escape VC free where none, one or both are held.
     """
-
-    hops: Floats
-    choices: Floats
-    same: float
-    behind: float
-
-
-class Setup(NamedTuple):
-    """A network as the kernel sees it."""
 
     axes: int
     vcs: int
@@ -125,42 +125,6 @@ class Scratch(NamedTuple):
     ends: Floats
     slower: Floats
     wanted: Floats
-
-
-@lru_cache(maxsize=64)
-def ways(sides: tuple[int, ...]) -> Ways:
-    """Return what heads do that take any dimension left with the same probability.
-
-    Examples
-    --------
-    >>> found = ways((8, 8))
-    >>> found.hops.round(3), round(found.same, 3)
-    (array([2.032, 2.032]), 0.3)
-    """
-    axes = len(sides)
-    shape = tuple(side // 2 + 1 for side in sides)
-    check_size(prod(shape) * (axes + 1) * (axes**2 + 2), where="sides", what="numbers")
-    strides = np.array([prod(shape[axis + 1 :]) for axis in range(axes)])
-    hops = np.stack(np.unravel_index(np.arange(prod(shape)), shape), axis=1)
-    found = np.zeros((prod(shape), axes + 1, axes * axes + 2))
-    kernel.walk(np.array(sides), strides, hops, found)
-    # How many targets there are at each offset: two on both sides of a ring, but the farthest.
-    many = np.ones(prod(shape))
-    for axis, side in enumerate(sides):
-        both = (hops[:, axis] > 0) & (2 * hops[:, axis] < side)
-        many *= np.where(both, 2, 1)
-    many[0] = 0
-    mean = (many[:, None] * found[:, 0]).sum(axis=0) / many.sum()
-    choices = mean[: axes * axes].reshape(axes, axes)
-    straight, turns = mean[axes * axes :]
-    each = choices.sum(axis=1)
-    distance = float(each.sum())
-    far = hops.sum(axis=1)
-    behind = float((many * far * (far - 1)).sum() / many.sum() / 2 / distance)
-    on, aside = straight / distance, turns / distance / max(2 * (axes - 1), 1)
-    going = straight + turns
-    same = (straight * on + turns * aside) / going if going else 0.0
-    return Ways(each, choices / each[:, None], float(same), behind)
 
 
 @lru_cache(maxsize=64)
@@ -218,27 +182,57 @@ def tree_loads(sides: Sequence[int]) -> tuple[Floats, float]:
 
 
 def prepare(sides: tuple[int, ...], flits: float, vcs: int) -> Setup:
-    """Return a torus, its messages and its VCs as the kernel needs them."""
-    found = ways(sides)
-    distance = float(found.hops.sum())
+    """Return a torus, its messages and its VCs, with heads that prefer no dimension left.
+
+    Two messages on a channel go on the same way with a probability that ``same`` says: of the
+    messages that one meets on a channel, those that it met on the channel before.
+
+    Examples
+    --------
+    >>> found = prepare((8, 8), 32, 3)
+    >>> found.hops.round(3), round(found.elsewhere, 3)
+    (array([2.032, 2.032]), 0.682)
+    """
+    axes = len(sides)
+    shape = tuple(side // 2 + 1 for side in sides)
+    check_size(prod(shape) * (axes + 1) * (axes**2 + 2), where="sides", what="numbers")
+    strides = np.array([prod(shape[axis + 1 :]) for axis in range(axes)])
+    offsets = np.stack(np.unravel_index(np.arange(prod(shape)), shape), axis=1)
+    found = np.zeros((prod(shape), axes + 1, axes * axes + 2))
+    kernel.walk(np.array(sides), strides, offsets, found)
+    # How many targets there are at each offset: two on both sides of a ring, but the farthest.
+    many = np.ones(prod(shape))
+    for axis, side in enumerate(sides):
+        both = (offsets[:, axis] > 0) & (2 * offsets[:, axis] < side)
+        many *= np.where(both, 2, 1)
+    many[0] = 0
+    mean = (many[:, None] * found[:, 0]).sum(axis=0) / many.sum()
+    choices = mean[: axes * axes].reshape(axes, axes)
+    straight, turns = mean[axes * axes :]
+    hops = choices.sum(axis=1)
+    distance = float(hops.sum())
+    far = offsets.sum(axis=1)
+    on, aside = straight / distance, turns / distance / max(2 * (axes - 1), 1)
+    going = straight + turns
+    same = float((straight * on + turns * aside) / going) if going else 0.0
+    fresh_hops = 1 + (distance - 1) * (1 - same)
     channels = np.array([1.0 if side == 2 else 2.0 for side in sides])
-    fresh_hops = 1 + (distance - 1) * (1 - found.same)
-    free = np.array([[1.0, 1 - same_class(side) if side > 2 else 0.5, 0.0] for side in sides])
+    choices = choices / hops[:, None]
     return Setup(
-        axes=len(sides),
+        axes=axes,
         vcs=vcs,
         adaptive=vcs - 2,
         ports=int(channels.sum()),
         flits=float(flits),
         distance=distance,
-        behind=found.behind,
+        behind=float((many * far * (far - 1)).sum() / many.sum() / 2 / distance),
         elsewhere=(fresh_hops - 1) / fresh_hops,
-        hops=found.hops,
+        hops=hops,
         channels=channels,
-        choices=found.choices,
-        left=found.hops @ found.choices / distance,
-        fresh=fresh_hops * found.hops / distance,
-        free=free,
+        choices=choices,
+        left=hops @ choices / distance,
+        fresh=fresh_hops * hops / distance,
+        free=np.array([[1, 1 - same_class(side) if side > 2 else 0.5, 0] for side in sides]),
     )
 
 
@@ -293,6 +287,8 @@ def improved(
 class TorusBroadcast:
     """What a model says at some rates. Cycles. NaN where there is no steady state.
 
+    The first seven fields have the order of the places of a kernel's answer.
+
     Attributes
     ----------
     rate
@@ -326,18 +322,18 @@ class TorusBroadcast:
         The model, at any rate.
     """
 
-    rate: Floats
-    latency: Floats
     network_latency: Floats
     source_wait: Floats
     vc_multiplexing: Floats
+    channel_wait: Floats
+    blocked: Floats
+    unicast_service: Floats
+    broadcast_service: Floats
+    rate: Floats
+    latency: Floats
     channel_rate: Floats
     unicast_channel_rate: Floats
     broadcast_channel_rate: Floats
-    unicast_service: Floats
-    broadcast_service: Floats
-    channel_wait: Floats
-    blocked: Floats
     held_vcs: Floats
     saturated: Bools
     zero_load_latency: float
@@ -439,18 +435,12 @@ def torus_broadcast(
         latency = startup_cycles + (in_network + waits) * stretch  # eq. 1
     unicast, copies = model.unicast * rates, model.copies * rates
     return TorusBroadcast(
+        *figures[: kernel.HELD_FROM],
         rate=rates,
         latency=latency,
-        network_latency=in_network,
-        source_wait=waits,
-        vc_multiplexing=stretch,
         channel_rate=unicast + copies,
         unicast_channel_rate=unicast,
         broadcast_channel_rate=copies,
-        unicast_service=figures[kernel.SERVICE_UNICAST],
-        broadcast_service=figures[kernel.SERVICE_BROADCAST],
-        channel_wait=figures[kernel.CHANNEL_WAIT],
-        blocked=figures[kernel.BLOCKED],
         held_vcs=np.moveaxis(figures[kernel.HELD_FROM :], 0, -1),
         saturated=np.isnan(in_network),
         zero_load_latency=float(message_flits + model.distance + startup_cycles),
