@@ -181,8 +181,8 @@ def numbers(where: str, value: ArrayLike, least: float, *, above: bool = False) 
     return found
 
 
-MOST_STEPS = 200
-"""Of the bracketed search, which needs about ten."""
+MOST_HALVINGS = 200
+"""Of the rates that are sought: some 50 are enough, and more for one near 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,8 +309,7 @@ def balance(
     """Return the message rate on which nodes and a network, any network, agree.
 
     The root of s − r (offset + T_m(r)), which falls from s at r = 0 for every T_m that grows with
-    the rate, and so has at most one. Regula falsi in the Illinois form, which never leaves its
-    bracket.
+    the rate, and so has at most one. By bisection.
 
     Parameters
     ----------
@@ -335,31 +334,20 @@ def balance(
     (0.01392, 23.857)
     """
 
-    def spare(rate: Floats) -> Floats:
-        return np.asarray(curve.slope - rate * (curve.offset + latency(rate)))
+    def carried(rate: Floats) -> Bools:
+        return np.asarray(curve.slope >= rate * (curve.offset + latency(rate)))
 
     with np.errstate(divide="ignore", over="ignore"):
-        high = np.minimum(np.asarray(most_rate, np.float64), 1 / curve.least_gap)
-    over = spare(high)
-    free = over >= 0
-    high, over = np.broadcast_arrays(high, np.where(free, -1, over))
-    low, under = np.zeros_like(high), np.broadcast_to(curve.slope, high.shape)
-    most, moved = high, np.zeros(high.shape)
-    for _ in range(MOST_STEPS):
-        with np.errstate(invalid="ignore"):
-            middle = (low * over - high * under) / (over - under)
-        middle = np.where(np.isfinite(middle), middle, (low + high) / 2)  # infinite latency
-        left = spare(middle)
-        settled = np.abs(left) <= 1e-13 * curve.slope
-        if (settled | free | (high - low <= 1e-15 * high)).all():
+        most = np.minimum(np.asarray(most_rate, np.float64), 1 / curve.least_gap)
+        free = carried(most)
+    low, high = np.zeros(free.shape), np.broadcast_to(most, free.shape)
+    for _ in range(MOST_HALVINGS):
+        middle = (low + high) / 2
+        below = carried(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        if (high - low <= 1e-15 * high).all():
             break
-        up = left > 0
-        side = np.where(up, 1, -1)
-        stuck = side == moved  # the same end as before has moved: weigh the other one less
-        under = np.where(up, left, np.where(stuck, under / 2, under))
-        over = np.where(up, np.where(stuck, over / 2, over), left)
-        low, high, moved = np.where(up, middle, low), np.where(up, high, middle), side
-    return np.asarray(np.where(free, most, middle))
+    return np.where(free, most, low)
 
 
 @dataclass(frozen=True, eq=False)

@@ -245,39 +245,35 @@ def improved(
     copies, squares = tree_loads(sides)
     one = 1 - broadcast
     servers = injection_channels or setup.ports
-    shares = np.concatenate([
-        one * setup.hops / setup.channels,
-        broadcast * copies / setup.channels,
-        [one, broadcast * copies.sum(), one + broadcast * squares, servers],
-    ])  # fmt: skip
+    unicast, copied = one * setup.hops / setup.channels, broadcast * copies / setup.channels
+    node = [one, broadcast * copies.sum(), one + broadcast * squares, servers]
+    shares = np.concatenate([unicast, copied, node])
     idle = np.zeros(kernel.HELD_FROM + vcs + 1)
     idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
     idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
 
     def solve(rates: Floats) -> Floats:
-        size = (setup.adaptive + 1) * kernel.CLASSES
-        by_axis = (setup.axes, vcs + 1)
-        scratch = Scratch(
-            np.zeros((size, size)),
-            np.zeros(size),
-            np.zeros((setup.axes, size)),
-            np.ones(setup.axes),
-            np.zeros(by_axis),
-            np.zeros(by_axis),
-            np.zeros((setup.axes, vcs)),
-            *np.zeros((6, vcs)),
+        axes, size = setup.axes, (setup.adaptive + 1) * kernel.CLASSES
+        shapes = (
+            (size, size),
+            size,
+            (axes, size),
+            axes,
+            (axes, vcs + 1),
+            (axes, vcs + 1),
+            (axes, vcs),
         )
+        scratch = Scratch(*map(np.zeros, shapes), *np.zeros((6, vcs)))
         answers = np.zeros((len(rates), len(idle)))
         kernel.solve_all(setup, scratch, rates, shares, answers)
         answers[rates == 0] = idle
         return answers
 
-    busiest = ((one * setup.hops + broadcast * copies) / setup.channels).max()
     return Model(
         distance=setup.distance,
         unicast=one * setup.distance / setup.ports,
         copies=float(broadcast * copies.sum() / setup.ports),
-        full=1 / (setup.flits * float(busiest)),
+        full=1 / (setup.flits * float((unicast + copied).max())),
         halvings=HALVINGS,
         solve=solve,
     )
