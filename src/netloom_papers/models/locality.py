@@ -97,37 +97,6 @@ def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> Floats:
     return np.asarray(around / (1 - 1 / number))
 
 
-def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> Floats:
-    """Return Q of a message's wait in the network, Q ρ / (1 − ρ) cycles.
-
-    Q = d B (k_d − 1) / k_d² × (n + 1) / n with k_d = d / n, from n k_d (T_h − 1) (Johnson 1992,
-    eqs. 11, 13 and 14). None below k_d = 1, where T_h is taken to be 1 (section 2.4). For long
-    distances it becomes (n + 1) B: the waits of one message do not grow with its path.
-
-    Examples
-    --------
-    >>> contention_growth([1, 4, 1e9], 12, 2).round(3)
-    array([ 0., 18., 36.])
-    """
-    d, size, dimensions = (np.asarray(each, np.float64) for each in (distance, flits, n))
-    along = d / dimensions
-    return np.asarray(size * (dimensions + 1) * np.maximum(1 - 1 / along, 0))
-
-
-def channel_utilisation(
-    rate: ArrayLike, distance: ArrayLike, flits: ArrayLike, n: ArrayLike
-) -> Floats:
-    """Return ρ = r_m B k_d / 2, flits per cycle on each channel (Johnson 1992, eq. 10).
-
-    Examples
-    --------
-    >>> float(channel_utilisation(0.02, 4, 12, 2))
-    0.24
-    """
-    each = np.asarray(rate, np.float64) * np.asarray(flits, np.float64)
-    return np.asarray(each * np.asarray(distance, np.float64) / np.asarray(n, np.float64) / 2)
-
-
 def node_channel_wait(
     rate: ArrayLike, flits: ArrayLike, channels: ArrayLike, squared_length_ratio: ArrayLike = 1
 ) -> Floats:
@@ -411,8 +380,11 @@ def predict_locality(
 
         (Q − L) ρ² + (L + s a) ρ − s a = 0,    L = d + B + (T_r + T_f) / c,
 
-    where Q ρ / (1 − ρ) is the wait (``contention_growth``). It is −s a at ρ = 0 and Q ≥ 0 at
-    ρ = 1, so that exactly one root is in (0, 1), the only utilizations that there are:
+    where Q ρ / (1 − ρ) is the wait, and Q = d B (k_d − 1) / k_d² × (n + 1) / n with k_d = d / n,
+    from n k_d (T_h − 1) (Johnson 1992, eqs. 11, 13 and 14). Q is 0 below k_d = 1, where T_h is
+    taken to be 1 (section 2.4). For long distances it becomes (n + 1) B: the waits of one message
+    do not grow with its path. The quadratic is −s a at ρ = 0 and Q ≥ 0 at ρ = 1, so that exactly
+    one root is in (0, 1), the only utilizations that there are:
 
         ρ = 2 s a / (L + s a + √((L − s a)² + 4 Q s a)).
 
@@ -420,8 +392,7 @@ def predict_locality(
     contention (Q = 0, k_d ≤ 1), ρ = min(s a / L, 1). At 1, channels are always in use, and messages
     wait in front of them for as long as the nodes let them.
 
-    Contention for the nodes' own channels adds the wait there. Each kind of contention alone gives
-    a quadratic, and ``balance`` finds the root between 0 and the smaller of their two roots. The
+    Contention for the nodes' own channels adds the wait there, and ``balance`` finds the root. The
     default is without this contention. It reproduces table 1 of the paper to all its digits, but
     any such term misses the table by up to a third. Section 2.4 of the paper says that the figures
     include one.
@@ -467,7 +438,9 @@ def predict_locality(
     d = numbers("distance", distance, 0, above=True)
     curve = message_curve(application, transaction, network.speed)
     flits, n = transaction.message_flits, network.dimensions
-    growth, alone = contention_growth(d, flits, n), d + flits
+    along, alone = d / n, d + flits
+    growth = flits * (n + 1) * np.maximum(1 - 1 / along, 0)  # eqs. 11, 13 and 14
+    mean_flits = flits * along / 2  # of messages on each channel (eq. 10)
     load = np.atleast_1d(numbers("channel_load", channel_load, 0))
     total = load.sum(axis=-1, keepdims=True)
     if not (total > 0).all():
@@ -475,16 +448,8 @@ def predict_locality(
     share = load / total  # of all hops
     peak = share * load.shape[-1]  # over the mean
     top = peak.max(axis=-1)
-    mean_flits = channel_utilisation(1, d, flits, n)
     queues = flits, network.node_channels, transaction.squared_length_ratio
-    # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
-    own = node_channel_wait(0.5 / flits, *queues)
-
-    def crossing(flits_each: Floats, growth: Floats) -> Floats:
-        """Return the rate with one kind of contention."""
-        limit, whole = curve.slope * flits_each, alone + curve.offset
-        root = np.sqrt((whole - limit) ** 2 + 4 * growth * limit)
-        return np.asarray(2 * curve.slope / (whole + limit + root))
+    full = mean_flits * top  # flits of messages on the busiest channel
 
     def message_latency(rate: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -495,13 +460,13 @@ def predict_locality(
 
     with np.errstate(divide="ignore", over="ignore"):
         most = 1 / curve.least_gap
-    busiest = growth * share.max(axis=-1)
-    rate = crossing(mean_flits * top, busiest)
-    if own.any() or peak.shape[-1] > 1:
-        nodes = np.where(own > 0, crossing(flits, own), np.inf)
-        rate = balance(curve, message_latency, np.minimum(rate, nodes))
+    if network.node_channels.any() or peak.shape[-1] > 1:
+        full = np.where(network.node_channels > 0, np.maximum(full, flits), full)
+        rate = balance(curve, message_latency, 1 / full)
     else:
-        rate = np.minimum(rate, most)
+        limit, whole = curve.slope * full, alone + curve.offset
+        root = np.sqrt((whole - limit) ** 2 + 4 * growth * limit)
+        rate = np.minimum(2 * curve.slope / (whole + limit + root), most)
     hidden = rate >= most
     latency = np.where(hidden, message_latency(rate), curve.slope / rate - curve.offset)
     critical, clock, contexts = transaction.critical_messages, network.speed, application.contexts
@@ -509,7 +474,7 @@ def predict_locality(
     run = clock * application.run_processor_cycles
     wait = node_channel_wait(rate, *queues)
     per_hop = np.maximum((latency - flits - wait) / d, 1)
-    used = channel_utilisation(rate, d, flits, n)
+    used = mean_flits * rate
     parts = {
         "distance": d,
         "message_rate": rate,

@@ -13,7 +13,6 @@ from netloom_papers.models.locality import (
     TransactionCost,
     alewife,
     balance,
-    contention_growth,
     expected_gain,
     message_curve,
     node_channel_wait,
@@ -132,7 +131,7 @@ def test_against_bisection(channels, load):
         for _ in range(100):
             rate = (low + high) / 2
             used = rate * 12 * d / 4 * relative
-            growth = float(contention_growth(d, 12, 2))
+            growth = d * 12 * max(d / 2 - 1, 0) / (d / 2) ** 2 * 3 / 2  # eqs. 13 and 14
             latency = np.inf
             if used.max() < 1 and (not channels or 12 * rate < 1):
                 latency = d + 12 + growth * (share * used / (1 - used)).sum()
