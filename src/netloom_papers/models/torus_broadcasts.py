@@ -37,7 +37,7 @@ run model-accuracy`` says how good it is on all of the paper's 72, and 36 withou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import prod
@@ -114,8 +114,8 @@ class Scratch(NamedTuple):
 
     matrix: Floats
     values: Floats
-    states: Floats
     fit: Floats
+    states: Floats
     held: Floats
     busy: Floats
     below: Floats
@@ -254,16 +254,9 @@ def improved(
 
     def solve(rates: Floats) -> Floats:
         axes, size = setup.axes, (setup.adaptive + 1) * kernel.CLASSES
-        shapes = (
-            (size, size),
-            size,
-            (axes, size),
-            axes,
-            (axes, vcs + 1),
-            (axes, vcs + 1),
-            (axes, vcs),
-        )
-        scratch = Scratch(*map(np.zeros, shapes), *np.zeros((6, vcs)))
+        matrix, values, fit = np.zeros((size, size)), np.zeros(size), np.zeros(axes)
+        by_axis = [np.zeros((axes, many)) for many in (size, vcs + 1, vcs + 1, vcs)]
+        scratch = Scratch(matrix, values, fit, *by_axis, *np.zeros((6, vcs)))
         answers = np.zeros((len(rates), len(idle)))
         kernel.solve_all(setup, scratch, rates, shares, answers)
         answers[rates == 0] = idle
@@ -325,6 +318,7 @@ class TorusBroadcast:
     blocked: Floats
     unicast_service: Floats
     broadcast_service: Floats
+    _: KW_ONLY
     rate: Floats
     latency: Floats
     channel_rate: Floats

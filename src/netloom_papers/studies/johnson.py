@@ -36,10 +36,8 @@ from netloom.workload import read
 from netloom_papers.exhibits import Plot, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made
 from netloom_papers.models.locality import (
-    Application,
     Locality,
-    TorusNetwork,
-    TransactionCost,
+    Machine,
     alewife,
     expected_gain,
     per_hop_limit,
@@ -53,8 +51,6 @@ from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
-
-Machine: TypeAlias = tuple[Application, TransactionCost, TorusNetwork]
 
 RUN_CYCLES, FIXED_CYCLES = 16, 78
 """T_r and T_f. Neither is printed: an independent reproduction finds T_r + T_f = 94 from table 1,
@@ -108,7 +104,7 @@ PROCESSORS = "N, processors"
 
 def _table_1(_: Known) -> Found:
     for (name, speed), (size, nodes) in product(SPEEDS.items(), SIZES.items()):
-        gain = expected_gain(*alewife(1, speed=speed), nodes=nodes)
+        gain = expected_gain(alewife(1, speed=speed), nodes=nodes)
         yield f"gain, {name}, {size} processors (used to infer c and T_r + T_f)", gain
 
 
@@ -120,7 +116,7 @@ def _draw_table_1(made: Made) -> Drawn:
 
 def _slower(_: Known) -> Found:
     gains = {
-        name: expected_gain(*alewife(1, speed=SPEEDS[name]), nodes=list(SIZES.values()))
+        name: expected_gain(alewife(1, speed=SPEEDS[name]), nodes=list(SIZES.values()))
         for name in ("2x faster", "4x slower")
     }
     ratio = gains["4x slower"] / gains["2x faster"]
@@ -301,7 +297,7 @@ def _by_distance(
         lengths = part["distance"].to_numpy()
         distances = np.linspace(lengths.min(), lengths.max(), 26)
         at_runs, between = (
-            getattr(predict_locality(*machine, each), name) + ends for each in (lengths, distances)
+            getattr(predict_locality(machine, each), name) + ends for each in (lengths, distances)
         )
         seen.append(part[name].to_numpy())
         said.append(at_runs)
@@ -329,11 +325,8 @@ def regressed(protocol: str, contexts: int, rates: ArrayLike, latencies: ArrayLi
 def multithreaded(protocol: str, contexts: int, critical: float, fixed: float) -> Machine:
     """Return the machine that is simulated, with c and T_f as given."""
     channels, ratio = NODE_CHANNELS[protocol]
-    return (
-        Application(RUN_CYCLES, contexts),
-        TransactionCost(MESSAGES[protocol], critical, MEAN_FLITS, fixed, ratio),
-        TorusNetwork(2, node_channels=channels),
-    )
+    cost = MESSAGES[protocol], critical, MEAN_FLITS, fixed, ratio
+    return Machine(RUN_CYCLES, *cost, contexts, node_channels=channels)
 
 
 def model_curves(distances: Sequence[float] = DISTANCES) -> pl.DataFrame:
@@ -345,7 +338,7 @@ def model_curves(distances: Sequence[float] = DISTANCES) -> pl.DataFrame:
 
     parts = []
     for contexts in CONTEXTS:
-        found = predict_locality(*alewife(contexts, node_channels=1), distances)
+        found = predict_locality(alewife(contexts, node_channels=1), distances)
         names = ("distance", "message_rate", "message_latency")
         table = pl.DataFrame({name: getattr(found, name) for name in names})
         between = 1 / pl.col("message_rate")
@@ -364,7 +357,7 @@ def _inferred_curves(x: str, y: str, axes: tuple[str, str]) -> Plot:
 
 
 def _limit(known: Known) -> Found:
-    limit = float(per_hop_limit(*alewife(2)))
+    limit = float(per_hop_limit(alewife(2)))
     yield "limit of T_h, p = 2 (cycles; c is from the printed s)", limit
     nodes = float(known["nodes"])
     for grain in (1, 10):
@@ -374,7 +367,7 @@ def _limit(known: Known) -> Found:
 
 def _figure_6(_: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
-    share = _at_random(nodes, 2).per_hop_latency / per_hop_limit(*alewife(2))
+    share = _at_random(nodes, 2).per_hop_latency / per_hop_limit(alewife(2))
     name = "processors with T_h at 80 % of its limit, p = 2 (used to infer T_r + T_f of p = 2)"
     yield name, np.interp(0.8, share, nodes)
 
@@ -387,17 +380,16 @@ def hop_latencies(nodes: ArrayLike = NODES, grain: float = 1) -> Floats:
 def _draw_figure_6(_: Made) -> Drawn:
     grains = {"the application of section 3": 1, "ten times the grain": 10}
     curves = [curve(name, NODES, hop_latencies(NODES, grain)) for name, grain in grains.items()]
-    curves.append(curve("limit, equation 16", [10.0, 1e6], float(per_hop_limit(*alewife(2)))))
+    curves.append(curve("limit, equation 16", [10.0, 1e6], float(per_hop_limit(alewife(2)))))
     title = "Figure 6: per-hop latency, two contexts, random mappings"
     yield plot(title, (PROCESSORS, "T_h, network cycles"), curves, log_x=True)
 
 
 def _at_random(nodes: ArrayLike, contexts: int, grain: float = 1) -> Locality:
     """Random mappings, with ``grain`` times the useful work."""
-    application, transaction, network = alewife(contexts)
-    longer = replace(application, run_processor_cycles=grain * application.run_processor_cycles)
-    far = random_distance(nodes, network.dimensions)
-    return predict_locality(longer, transaction, network, far)
+    machine = alewife(contexts)
+    longer = replace(machine, run_processor_cycles=grain * machine.run_processor_cycles)
+    return predict_locality(longer, random_distance(nodes, machine.dimensions))
 
 
 # -- figures 7 and 8: ideal and random mappings --------------------------------------------------
@@ -410,7 +402,7 @@ def _figure_7(_: Known) -> Found:
         "10⁶ processors, p = 4": " (used to infer T_r + T_f of p = 4)",
     }
     for contexts in CONTEXTS:
-        gains = expected_gain(*alewife(contexts), nodes=[10, *SIZES.values()])
+        gains = expected_gain(alewife(contexts), nodes=[10, *SIZES.values()])
         for gain, size in zip(gains, ("10", *SIZES), strict=True):
             name = f"{size} processors, p = {contexts}"
             yield f"gain, {name}{used.get(name, '')}", gain
@@ -418,7 +410,7 @@ def _figure_7(_: Known) -> Found:
 
 def gains() -> dict[int, Floats]:
     """Return the expected gain for ``NODES`` processors, by contexts."""
-    return {contexts: expected_gain(*alewife(contexts), nodes=NODES) for contexts in CONTEXTS}
+    return {contexts: expected_gain(alewife(contexts), nodes=NODES) for contexts in CONTEXTS}
 
 
 def _draw_figure_7(_: Made) -> Drawn:
@@ -476,12 +468,12 @@ def _draw_figure_8(_: Made) -> Drawn:
 def _both(nodes: float, contexts: int, node_channels: int = 0) -> Locality:
     """The ideal mapping and a random one."""
     distances = np.array([1.0, float(random_distance(nodes, 2))])
-    return predict_locality(*alewife(contexts, node_channels=node_channels), distances)
+    return predict_locality(alewife(contexts, node_channels=node_channels), distances)
 
 
 def _node_channels(_: Known) -> Found:
     for contexts in CONTEXTS:
-        near_and_far = predict_locality(*alewife(contexts, node_channels=1), DISTANCES)
+        near_and_far = predict_locality(alewife(contexts, node_channels=1), DISTANCES)
         for index in (0, -1):
             name = f"wait for a node channel, p = {contexts}, d = {DISTANCES[index]} (cycles)"
             yield name, near_and_far.node_channel_wait[index]

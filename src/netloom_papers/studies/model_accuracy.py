@@ -80,7 +80,12 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Plot, curve, plot
-from netloom_papers.models.locality import Locality, node_channel_wait, predict_locality
+from netloom_papers.models.locality import (
+    Locality,
+    Machine,
+    node_channel_wait,
+    predict_locality,
+)
 from netloom_papers.models.torus_broadcasts import VARIANTS, Variant, torus_broadcast
 from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
@@ -398,15 +403,15 @@ def _beside(each: dict[str, Any], said: Locality, index: int) -> dict[str, Any]:
     }
 
 
-def _regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> johnson.Machine:
+def _regressed(protocol: str, contexts: int, seen: Sequence[dict[str, Any]]) -> Machine:
     rates = [each["message_rate"] for each in seen]
     return johnson.regressed(protocol, contexts, rates, [each["message_latency"] for each in seen])
 
 
-def _predict(machine: johnson.Machine, seen: Sequence[dict[str, Any]], load: str) -> Locality:
+def _predict(machine: Machine, seen: Sequence[dict[str, Any]], load: str) -> Locality:
     channels = np.array([each["channel_flits"] for each in seen])
     distance = [each["distance"] for each in seen]
-    return predict_locality(*machine, distance, channels if load == "own" else 1)
+    return predict_locality(machine, distance, channels if load == "own" else 1)
 
 
 def compare_sizes(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
@@ -426,23 +431,22 @@ def compare_sizes(cases: Sequence[running.Case], found: running.Seen) -> pl.Data
             continue
         machine = _regressed(protocol, contexts, [each for each in nine if each is not None])
         said = _predict(machine, [each], "own")
-        (_, cost, network), flits = machine, johnson.MEAN_FLITS
-        critical = cost.critical_messages.item()
+        critical, flits = machine.critical_messages.item(), johnson.MEAN_FLITS
         for source, rate, latency in (
             ("simulated", each["message_rate"], each["message_latency"]),
             ("model", float(said.message_rate[0]), float(said.message_latency[0])),
         ):
-            ratio = cost.squared_length_ratio
-            wait = node_channel_wait(rate, flits, network.node_channels, ratio)
+            ratio = machine.squared_length_ratio
+            wait = node_channel_wait(rate, flits, machine.node_channels, ratio)
             rows.append(
                 {"nodes": side * side, "mapping": kind, "contexts": contexts, "source": source}
                 | {"distance": each["distance"], "message_rate": rate, "message_latency": latency}
                 | {
                     "per_hop_latency": (latency - flits - float(wait)) / each["distance"],
-                    "inter_transaction_cycles": cost.messages.item() / rate,
+                    "inter_transaction_cycles": machine.messages.item() / rate,
                     "variable_message_cycles": critical * (latency - flits) / contexts,
                     "fixed_message_cycles": critical * flits / contexts,
-                    "fixed_transaction_cycles": cost.fixed_processor_cycles.item() / contexts,
+                    "fixed_transaction_cycles": machine.fixed_processor_cycles.item() / contexts,
                     "work_cycles": johnson.RUN_CYCLES / contexts,
                 }
             )

@@ -14,7 +14,7 @@ BUFFERED = {"router": "single-cycle", "vcs": 8, "buffer_flits": 24}
 def test_the_verb_says_what_the_model_says():
     data = predict_locality(1000).to_dict()
     far = model.random_distance(1000, 2)
-    known = model.predict_locality(*model.alewife(), far)
+    known = model.predict_locality(model.alewife(), far)
     for name in ("message_rate", "per_hop_latency", "channel_utilisation", "transaction_latency"):
         assert data[name] == pytest.approx(float(getattr(known, name)))
     assert data["random_distance"] == pytest.approx(15.827, abs=5e-4)

@@ -26,8 +26,6 @@ from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
 from netloom_papers.models.locality import Locality
 
-Models: TypeAlias = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
-
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
     "within 6 % (requests and replies) or 10 % (coherence traffic) of it, those of a LAMMPS run's "
@@ -450,7 +448,7 @@ class MappedTorus(NamedTuple):
     topology: Cube | None
     graph: ProcessGraph | None
     mapping: str
-    models: Models
+    machine: model.Machine
     chosen: Messages
     at_random: Messages
 
@@ -480,7 +478,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
         sizes, dimensions = (topology.num_hosts,), len(topology.sides)
         far = np.array([average_distance(topology)])
         farthest = sum(side // 2 for side in topology.sides)
-    models = _models(question, dimensions)
+    machine = _machine(question, dimensions)
     chosen: Messages = (far[:, None], 1.0)
     at_random = chosen
     if question.app is not None:
@@ -494,7 +492,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
             raise InputError("distance", f"{question.distance:g}", f"{wanted}{sizes[0]:,} nodes")
         chosen = np.full((len(sizes), 1), question.distance), 1.0
         name = f"of distance {question.distance:g}"
-    return MappedTorus(sizes, dimensions, topology, graph, name, models, chosen, at_random)
+    return MappedTorus(sizes, dimensions, topology, graph, name, machine, chosen, at_random)
 
 
 @asks(
@@ -520,9 +518,9 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     [2.1, 41.2]
     """
     nearest = np.ones((len(on.nodes), 1)), 1.0
-    work = question.network_speed * float(on.models[0].run_processor_cycles)
+    work = question.network_speed * float(on.machine.run_processor_cycles)
     own, ideal, random = (
-        UnderMapping.of(model.predict_locality(*on.models, *each), work)
+        UnderMapping.of(model.predict_locality(on.machine, *each), work)
         for each in (on.chosen, nearest, on.at_random)
     )
     points = [
@@ -544,7 +542,7 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
         mapping=on.mapping,
         contexts=question.contexts,
         network_speed=question.network_speed,
-        per_hop_limit=float(model.per_hop_limit(*on.models)),
+        per_hop_limit=float(model.per_hop_limit(on.machine)),
         trust=TRUST,
         points=tuple(points),
         provenance=provenance_of(question, "predict_locality", on.topology),
@@ -567,28 +565,22 @@ def _check_places(question: LocalityQuestion) -> None:
     fields.refuse(question, OF_A_PROGRAM, "app, which this says something of")
 
 
-def _models(question: LocalityQuestion, dimensions: int) -> Models:
-    """Return Alewife's models, with what the question says otherwise."""
+def _machine(question: LocalityQuestion, dimensions: int) -> model.Machine:
+    """Return Alewife on such a torus, with what the question says otherwise."""
     needed = question.critical_messages, question.fixed_processor_cycles
     if question.contexts > 4 and None in needed:
         wanted = "at most the 4 of Alewife's processor, or critical_messages and "
         wanted += "fixed_processor_cycles of another"
         raise InputError("contexts", f"{question.contexts:g}", wanted)
-    application, transaction, _ = model.alewife(min(question.contexts, 4))
-
-    def own(of: Any, **names: str) -> Any:
-        """Return a model with what the question says otherwise. ``names``: fields called so."""
-        asked = {name: getattr(question, names.get(name, name), None) for name in vars(of)}
-        return replace(of, **{name: value for name, value in asked.items() if value is not None})
-
-    application = own(application)
-    transaction = own(transaction, messages="transaction_messages")
-    critical, every = transaction.critical_messages.item(), transaction.messages.item()
+    usual = model.alewife(min(question.contexts, 4), speed=question.network_speed)
+    asked = {name: getattr(question, name, None) for name in vars(usual)}
+    asked |= {"messages": question.transaction_messages, "dimensions": dimensions}
+    machine = replace(usual, **{name: each for name, each in asked.items() if each is not None})
+    critical, every = machine.critical_messages.item(), machine.messages.item()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
-    network = model.TorusNetwork(dimensions, question.network_speed, question.node_channels)
-    return application, transaction, network
+    return machine
 
 
 def _mapped(question: LocalityQuestion, topology: Cube) -> tuple[ProcessGraph, Messages, Messages]:
