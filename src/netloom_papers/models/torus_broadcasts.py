@@ -140,14 +140,10 @@ def same_class(side: int) -> float:
     0.877
     """
     side = min(side, SIDES_ALIKE + side % 2)
-    crossing, all_of_them = np.zeros(side), np.zeros(side)
-    for hops in range(1, side // 2 + 1):
-        weight = 0.5 if 2 * hops == side else 1.0
-        for hop in range(hops):
-            channel = (np.arange(side) + hop) % side
-            all_of_them[channel] += weight
-            crossing[channel] += weight * (channel + hops - hop >= side)
-    share = crossing / all_of_them
+    hops = np.arange(1, side // 2 + 1)  # of messages, of which a channel has one for each hop left
+    weight = np.where(2 * hops == side, 0.5, 1.0)
+    to_dateline = np.arange(side, 0, -1)[:, None]
+    share = np.maximum(hops - to_dateline + 1, 0) @ weight / (hops @ weight)
     return float((share**2 + (1 - share) ** 2).mean())
 
 
@@ -201,10 +197,7 @@ def prepare(sides: tuple[int, ...], flits: float, vcs: int) -> Setup:
     found = np.zeros((prod(shape), axes + 1, axes * axes + 2))
     kernel.walk(np.array(sides), strides, offsets, found)
     # How many targets there are at each offset: two on both sides of a ring, but the farthest.
-    many = np.ones(prod(shape))
-    for axis, side in enumerate(sides):
-        both = (offsets[:, axis] > 0) & (2 * offsets[:, axis] < side)
-        many *= np.where(both, 2, 1)
+    many = np.where((offsets > 0) & (2 * offsets < sides), 2.0, 1.0).prod(axis=1)
     many[0] = 0
     mean = (many[:, None] * found[:, 0]).sum(axis=0) / many.sum()
     choices = mean[: axes * axes].reshape(axes, axes)
