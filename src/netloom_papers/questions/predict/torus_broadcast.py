@@ -21,7 +21,11 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.topology import Cube, torus
-from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
+from netloom_papers.questions.simulate.broadcast import (
+    BY_RATE,
+    BroadcastSimulation,
+    simulate_broadcast,
+)
 
 MESSAGES = "messages/cycle"
 NODE_RATE = "messages/node/cycle"
@@ -321,7 +325,8 @@ def predict_torus_broadcast(
     model = partial(torus_broadcast, sides, injection_channels=question.injection_channels, **asked)
     rates = parse_rates(question.rate, "rate", lambda: model(rate=0.0).saturation_rate)
     found = model(rate=rates)
-    runs, simulated, interrupted = _simulated(question, network, rates)
+    run = _simulated(question, network, rates) if question.simulate else None
+    runs = {each.rate: each for each in run.points if each.unicast_messages} if run else {}
     errors = ERRORS if question.variant == "improved" else {}
 
     def point(place: int, rate: float) -> PredictedRate:
@@ -333,10 +338,9 @@ def predict_torus_broadcast(
         }
         held, checked = found.held_vcs[place], None
         if rate in runs:
-            run, stable = runs[rate], runs[rate]["stable"]
-            seen = run["unicast_latency_mean"] - ENDS_CYCLES if stable else None
-            half = run["unicast_latency_ci95"] if stable else None
-            checked = shared.Checked.of(seen, half, said["latency"], stable=stable)
+            stable, seen = runs[rate].stable, runs[rate].unicast_latency
+            latency = None if seen.mean is None else seen.mean - ENDS_CYCLES
+            checked = shared.Checked.of(latency, seen.ci95, said["latency"], stable=stable)
         near = next((error for upto, error in errors.items() if part <= upto), None)
         return PredictedRate(
             **said,
@@ -353,9 +357,14 @@ def predict_torus_broadcast(
         **asked,
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
-        simulated_network=simulated,
+        simulated_network=run
+        and SimulatedNetwork(
+            routing=run.setup.routing,
+            router=run.setup.router,
+            cycles_at_ends_taken_off=ENDS_CYCLES,
+        ),
         trust=TRUST[question.variant],
-        interrupted=interrupted,
+        interrupted=bool(run and run.interrupted),
         points=tuple(point(place, rate) for place, rate in enumerate(rates)),
         provenance=provenance_of(question, "predict_torus_broadcast", named),
     )
@@ -363,14 +372,8 @@ def predict_torus_broadcast(
 
 def _simulated(
     question: TorusBroadcastQuestion, network: Cube, rates: tuple[float, ...]
-) -> tuple[dict[float, dict[str, Any]], SimulatedNetwork | None, bool]:
-    """Return what the simulator says at those rates that can be offered, or at some of them.
-
-    Also its network, and whether it was interrupted. Rates of which it measured nothing are left
-    out.
-    """
-    if not question.simulate:
-        return {}, None, False
+) -> BroadcastSimulation:
+    """Return what the simulator says at those rates that can be offered, or at some of them."""
     if question.broadcast == 1:
         wanted = "below 1, to simulate: latency is that of messages that are not broadcast"
         raise InputError("broadcast", "1", wanted)
@@ -380,7 +383,7 @@ def _simulated(
     if not offered:
         most = f"{counted(rates[-1], 'message', 'g')} of {counted(question.message_flits, 'flit')}"
         raise InputError("rate", most, "above 0, at most a flit/node/cycle, to simulate")
-    found = simulate_broadcast(
+    return simulate_broadcast(
         network,
         rate=shared.some_of(offered),
         packet_flits=question.message_flits,
@@ -388,13 +391,4 @@ def _simulated(
         ejection_channels=0,
         **{name: getattr(question, name) for name in OF_RUNS},
         **SIMULATED,
-    )
-    rows, told = found.table().iter_rows(named=True), found.to_dict()
-    simulated = SimulatedNetwork(
-        routing=told["routing"], router=told["router"], cycles_at_ends_taken_off=ENDS_CYCLES
-    )
-    return (
-        {row["rate"]: row for row in rows if row["unicast_messages"]},
-        simulated,
-        found.interrupted,
     )
