@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, places
 from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.words import counted, number, percent
+from netloom.base.words import begun, counted, number, percent
 from netloom.questions.answers import Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
@@ -175,7 +175,7 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
 
     def judged(self) -> Verdict:
         """Return what one rate, or several, come to."""
-        mark, said = self._several() if self.several else self._one(self.points[0])
+        mark, said = self._said()
         then = self.again(rate="0:auto") if mark == "act" else ""
         if mark == "limited" and not self.checked and self.broadcast < 1:
             then = self.again(simulate=True)
@@ -187,35 +187,26 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
             note = f"The {self.variant} model is {TRUST[self.variant]}."
         return Verdict(mark, said, "", {"checked": self.checked}, then, note)
 
-    def _one(self, point: PredictedRate) -> tuple[Mark, str]:
-        """Return the mark of one rate, and what it comes to."""
-        if point.saturated:
-            over = f"Overloaded at rate {number(point.rate)}"
-            return "act", f"{over}: the torus saturates near {self._limit}."
-        near = point.rate > NEAR * self.saturation_rate
-        said = f"About {self._takes(point)}. Saturates near {self._limit}."
-        return "limited" if near else "fine", said
-
-    def _several(self) -> tuple[Mark, str]:
-        """Return the mark of several rates, and what they come to."""
+    def _said(self) -> tuple[Mark, str]:
+        """Return the mark of one rate, or of several, and what they come to."""
         steady, last = [each for each in self.points if not each.saturated], self.points[-1]
         if not steady:
-            return self._one(self.points[0])
-        if last.rate <= NEAR * self.saturation_rate:
-            said = f"All {len(self.points)} rates are carried: about {self._takes(last)}"
-            return "fine", f"{said}. Saturates near {self._limit}."
-        near = min(steady, key=lambda each: abs(each.rate - self.saturation_rate / 2))
-        said = f"Saturates near {self._limit}: {number(self.zero_load_latency)} cycles idle"
-        if near.rate > 0:
-            said += f", about {number(near.latency)} at {number(near.rate)}"
-        return "limited", f"{said}."
-
-    def _takes(self, point: PredictedRate) -> str:
-        """Return a latency with that of the idle network and its expected error."""
-        idle = f"{number(self.zero_load_latency)} idle"
-        if point.expected_error is not None:
-            idle += f", model error {shared.rounded(point.expected_error)}"
-        return f"{number(point.latency)} cycles at rate {number(point.rate)} ({idle})"
+            over = f"Overloaded at rate {number(self.points[0].rate)}"
+            return "act", f"{over}: the torus saturates near {self._limit}."
+        mark: Mark = "limited" if last.rate > NEAR * self.saturation_rate else "fine"
+        idle = number(self.zero_load_latency)
+        if self.several and mark == "limited":
+            near = min(steady, key=lambda each: abs(each.rate - self.saturation_rate / 2))
+            said = f"Saturates near {self._limit}: {idle} cycles idle"
+            if near.rate > 0:
+                said += f", about {number(near.latency)} at {number(near.rate)}"
+            return mark, f"{said}."
+        error = last.expected_error
+        off = "" if error is None else f", model error {shared.rounded(error)}"
+        said = f"about {number(last.latency)} cycles at rate {number(last.rate)} ({idle} idle{off})"
+        if self.several:
+            said = f"All {len(self.points)} rates are carried: {said}"
+        return mark, f"{begun(said)}. Saturates near {self._limit}."
 
     @property
     def _limit(self) -> str:
