@@ -239,8 +239,7 @@ def improved(
     one = 1 - broadcast
     servers = injection_channels or setup.ports
     unicast, copied = one * setup.hops / setup.channels, broadcast * copies / setup.channels
-    node = [one, broadcast * copies.sum(), one + broadcast * squares, servers]
-    shares = np.concatenate([unicast, copied, node])
+    node = np.array([one, broadcast * copies.sum(), one + broadcast * squares])
     idle = np.zeros(kernel.HELD_FROM + vcs + 1)
     idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
     idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
@@ -250,9 +249,11 @@ def improved(
         matrix, values, fit = np.zeros((size, size)), np.zeros(size), np.zeros(axes)
         by_axis = [np.zeros((axes, many)) for many in (size, vcs + 1, vcs + 1, vcs)]
         scratch = Scratch(matrix, values, fit, *by_axis, *np.zeros((6, vcs)))
-        answers = np.zeros((len(rates), len(idle)))
-        kernel.solve_all(setup, scratch, rates, shares, answers)
-        answers[rates == 0] = idle
+        answers = np.tile(idle, (len(rates), 1))
+        for rate, answer in zip(rates, answers, strict=True):
+            loads = rate * unicast, rate * copied, np.append(rate * node, servers)
+            if rate > 0 and not kernel.solve(setup, scratch, *loads, answer):
+                answer[:] = np.nan
         return answers
 
     return Model(
