@@ -348,12 +348,13 @@ def predict_torus_broadcast(
         **asked,
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
-        simulated_network=run
-        and SimulatedNetwork(
+        simulated_network=SimulatedNetwork(
             routing=run.setup.routing,
             router=run.setup.router,
             cycles_at_ends_taken_off=ENDS_CYCLES,
-        ),
+        )
+        if run
+        else None,
         trust=TRUST[question.variant],
         interrupted=bool(run and run.interrupted),
         points=tuple(point(place, rate) for place, rate in enumerate(rates)),
