@@ -1,10 +1,10 @@
 """Johnson's locality model: processors that wait for a network that they themselves load.
 
 Kirk L. Johnson, "The impact of communication locality on large-scale multiprocessor performance",
-ISCA 1992 (MIT/LCS/TM-467). A ``Machine`` has a model of the application, which says how often a
-processor begins a transaction, given how long they take, and a model of transactions, which says
-how one uses the network. Its ``slope`` and ``offset`` are both together, in messages. The network
-is that of Agarwal, "Limits on interconnection network performance", IEEE TPDS 2 (1991), as used in
+ISCA 1992 (MIT/LCS/TM-467). A ``Machine`` has models of the application and of its transactions. The
+former says how often a processor begins a transaction, given how long they take, and the latter how
+one uses the network. Its ``slope`` and ``offset`` are both together, in messages. The network is
+that of Agarwal, "Limits on interconnection network performance", IEEE TPDS 2 (1991), as used in
 section 2.4, with blocked messages buffered. It is a k-ary n-cube with wrap-around, a channel in
 each direction of each dimension, dimension-order routing, and one network cycle per hop.
 ``predict_locality`` finds the message rate on which nodes and network agree. ``balance`` does so

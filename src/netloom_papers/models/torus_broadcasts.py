@@ -180,8 +180,8 @@ def tree_loads(sides: Sequence[int]) -> tuple[Floats, float]:
 def prepare(sides: tuple[int, ...], flits: float, vcs: int) -> Setup:
     """Return a torus, its messages and its VCs, with heads that prefer no dimension left.
 
-    Two messages on a channel go on the same way with a probability that ``same`` says: of the
-    messages that one meets on a channel, those that it met on the channel before.
+    Two messages on a channel go on the same way with probability ``same``. It is the share of the
+    messages met on a channel that were also met on the channel before.
 
     Examples
     --------
