@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -150,10 +151,8 @@ def test_a_million_nodes_and_a_curve():
     ],
 )
 def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
         predict_locality(**asked)
-    assert str(caught.value).startswith(said)
-    assert "\n" not in str(caught.value)
 
 
 def test_tasks_that_send_nothing_are_refused():

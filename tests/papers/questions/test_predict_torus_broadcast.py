@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -130,10 +132,8 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
     ],
 )
 def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
         predict_torus_broadcast(**asked)
-    assert str(caught.value).startswith(said)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from netloom import predict_wiring
@@ -44,10 +46,8 @@ def test_no_square_mesh_no_peak_width():
     ],
 )
 def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
         predict_wiring(**asked)
-    assert str(caught.value).startswith(said)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
