@@ -43,8 +43,8 @@ def main() -> None:
         many = seconds(lambda a=asked, r=rates: torus_broadcast(8, rate=r, **a))
         print(f"torus 8x8, {variant:32s} {1e3 * one:9.3f} {many:19.2f}")
     distances = np.linspace(1, 500, 1_000_000)
-    one = seconds(lambda: predict_locality(*alewife(2), distance=4.0), 100)
-    many = seconds(lambda: predict_locality(*alewife(2), distance=distances))
+    one = seconds(lambda: predict_locality(alewife(2), distance=4.0), 100)
+    many = seconds(lambda: predict_locality(alewife(2), distance=distances))
     print(f"locality{'':36s} {1e3 * one:9.3f} {many:19.2f}  (a million)")
     loads = np.linspace(0.02, 0.24, 12).tolist()
     curve = seconds(

@@ -1,18 +1,18 @@
 """Johnson's locality model: processors that wait for a network that they themselves load.
 
 Kirk L. Johnson, "The impact of communication locality on large-scale multiprocessor performance",
-ISCA 1992 (MIT/LCS/TM-467). Four models, each of which can be replaced. The application
-(``Application``) says how often a processor begins a transaction, given how long they take. The
-transaction (``TransactionCost``) says how one uses the network. The node (``message_curve``) is
-both together, in messages. The network (``TorusNetwork``) is that of Agarwal, "Limits on
-interconnection network performance", IEEE TPDS 2 (1991), as used in section 2.4, with blocked
-messages buffered. It is a k-ary n-cube with wrap-around, a channel in each direction of each
-dimension, dimension-order routing, and one network cycle per hop. ``predict_locality`` finds the
-message rate on which nodes and network agree. ``balance`` does so for any other network.
+ISCA 1992 (MIT/LCS/TM-467). A ``Machine`` has models of the application and of its transactions. The
+former says how often a processor begins a transaction, given how long they take, and the latter how
+one uses the network. Its ``slope`` and ``offset`` are both together, in messages. The network is
+that of Agarwal, "Limits on interconnection network performance", IEEE TPDS 2 (1991), as used in
+section 2.4, with blocked messages buffered. It is a k-ary n-cube with wrap-around, a channel in
+each direction of each dimension, dimension-order routing, and one network cycle per hop.
+``predict_locality`` finds the message rate on which nodes and network agree. ``balance`` does so
+for any other network.
 
 Everything is in network cycles and flits, unless a name says otherwise, and all arguments
-broadcast. What the processor does is given in processor cycles, of which ``TorusNetwork.speed``
-says how long they are.
+broadcast. What the processor does is given in processor cycles, of which ``Machine.speed`` says how
+long they are.
 
 Contention is that of buffered switches, in which a blocked message waits in one place. Plain
 wormhole switches with two virtual channels block whole paths, and their messages take longer than
@@ -22,7 +22,7 @@ it says from a channel utilization of about 0.3 on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,24 +39,32 @@ POSITIVE = ("speed", "messages", "critical_messages")
 
 
 @dataclass(frozen=True, eq=False)
-class Parameters:
-    """A record of numbers, each of which becomes a float64 array."""
+class Machine:
+    """Processors, their transactions, and a torus. All fields may be arrays that broadcast.
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            name, above = each.name, each.name in POSITIVE
-            value = numbers(name, getattr(self, name), LEAST.get(name, 0), above=above)
-            object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True, eq=False)
-class TorusNetwork(Parameters):
-    """A torus, as the locality model sees it. All fields may be arrays that broadcast.
+    A transaction has messages and takes a fixed time. A processor works between transactions, and
+    switches to another context meanwhile, here as in ``simulate_transactions``.
 
     Attributes
     ----------
+    run_processor_cycles
+        T_r, useful work of a thread between two transactions.
+    messages
+        g, the mean number of messages of a transaction.
+    critical_messages
+        c, those of them that follow one another, so that their latencies add up.
+    message_flits
+        B, the mean length of a message.
+    fixed_processor_cycles
+        T_f, the part of a transaction's latency that is none of its messages'.
+    squared_length_ratio
+        E[B²] / E[B]², at least 1. Only the wait for a node's own channels depends on it.
+    contexts
+        p, hardware contexts, or the mean number of outstanding transactions, by whatever means.
+    switch_processor_cycles
+        T_s, from one context to another. Not used with a single one, which waits instead.
     dimensions
-        n.
+        n, of the torus.
     speed
         Network cycles in a processor cycle.
     node_channels
@@ -66,12 +74,58 @@ class TorusNetwork(Parameters):
     Raises
     ------
     InputError
-        If there is no dimension, no speed, or a negative number of channels.
+        If there is less than a context, dimension or flit, no speed, no messages or none that
+        count, or a negative time or number of channels.
+
+    Examples
+    --------
+    >>> machine = Machine(8, 2, 2, 12, 40, speed=2)
+    >>> float(machine.slope), float(machine.offset), float(machine.least_gap)
+    (1.0, 48.0, 8.0)
     """
 
+    run_processor_cycles: Any
+    messages: Any
+    critical_messages: Any
+    message_flits: Any
+    fixed_processor_cycles: Any = 0
+    squared_length_ratio: Any = 1
+    contexts: Any = 1
+    switch_processor_cycles: Any = 0
     dimensions: Any = 2
     speed: Any = 1
     node_channels: Any = 0
+
+    def __post_init__(self) -> None:
+        for name, given in vars(self).items():
+            value = numbers(name, given, LEAST.get(name, 0), above=name in POSITIVE)
+            object.__setattr__(self, name, value)
+
+    @property
+    def slope(self) -> Floats:
+        """Johnson's latency sensitivity, s = p g / c.
+
+        A node sends every t_m = (T_m + offset) / s cycles if messages take T_m (Johnson 1992,
+        eq. 9, which is eqs. 6, 7 and 8 together), and not more often than ``least_gap`` says.
+        """
+        return np.asarray(self.contexts * self.messages / self.critical_messages)
+
+    @property
+    def offset(self) -> Floats:
+        """Of the line that ``slope`` describes: (T_r + T_f) / c, network cycles."""
+        grain = self.speed * (self.run_processor_cycles + self.fixed_processor_cycles)
+        return np.asarray(grain / self.critical_messages)
+
+    @property
+    def busy(self) -> Floats:
+        """T_r + T_s (eq. 4), network cycles: between transactions, if latency is hidden."""
+        switch = np.where(self.contexts > 1, self.switch_processor_cycles, 0)
+        return np.asarray(self.speed * (self.run_processor_cycles + switch))
+
+    @property
+    def least_gap(self) -> Floats:
+        """The shortest t_m, of processors that hide all latency: (T_r + T_s) / g."""
+        return np.asarray(self.busy / self.messages)
 
 
 def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> Floats:
@@ -95,37 +149,6 @@ def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> Floats:
     odd = (np.abs(radix - whole) < 1e-9 * radix) & (whole % 2 == 1)
     around = n * (radix - np.where(odd, 1 / radix, 0)) / 4
     return np.asarray(around / (1 - 1 / number))
-
-
-def contention_growth(distance: ArrayLike, flits: ArrayLike, n: ArrayLike) -> Floats:
-    """Return Q of a message's wait in the network, Q ρ / (1 − ρ) cycles.
-
-    Q = d B (k_d − 1) / k_d² × (n + 1) / n with k_d = d / n, from n k_d (T_h − 1) (Johnson 1992,
-    eqs. 11, 13 and 14). None below k_d = 1, where T_h is taken to be 1 (section 2.4). For long
-    distances it becomes (n + 1) B: the waits of one message do not grow with its path.
-
-    Examples
-    --------
-    >>> contention_growth([1, 4, 1e9], 12, 2).round(3)
-    array([ 0., 18., 36.])
-    """
-    d, size, dimensions = (np.asarray(each, np.float64) for each in (distance, flits, n))
-    along = d / dimensions
-    return np.asarray(size * (dimensions + 1) * np.maximum(1 - 1 / along, 0))
-
-
-def channel_utilisation(
-    rate: ArrayLike, distance: ArrayLike, flits: ArrayLike, n: ArrayLike
-) -> Floats:
-    """Return ρ = r_m B k_d / 2, flits per cycle on each channel (Johnson 1992, eq. 10).
-
-    Examples
-    --------
-    >>> float(channel_utilisation(0.02, 4, 12, 2))
-    0.24
-    """
-    each = np.asarray(rate, np.float64) * np.asarray(flits, np.float64)
-    return np.asarray(each * np.asarray(distance, np.float64) / np.asarray(n, np.float64) / 2)
 
 
 def node_channel_wait(
@@ -181,141 +204,20 @@ def numbers(where: str, value: ArrayLike, least: float, *, above: bool = False) 
     return found
 
 
-MOST_STEPS = 200
-"""Of the bracketed search, which needs about ten."""
+MOST_HALVINGS = 200
+"""Of the rates that are sought: some 50 are enough, and more for one near 0."""
 
 
-@dataclass(frozen=True, eq=False)
-class Application(Parameters):
-    """What a processor does between transactions. All fields may be arrays that broadcast.
-
-    Attributes
-    ----------
-    run_processor_cycles
-        T_r, useful work of a thread between two transactions.
-    contexts
-        p, hardware contexts, or the mean number of outstanding transactions, by whatever means.
-    switch_processor_cycles
-        T_s, from one context to another. Not used with a single one, which waits instead. A
-        processor that waits switches meanwhile, here as in ``simulate_transactions``.
-
-    Raises
-    ------
-    InputError
-        If there are fewer contexts than one, or a time is negative.
-    """
-
-    run_processor_cycles: Any
-    contexts: Any = 1
-    switch_processor_cycles: Any = 0
-
-    def least_gap(self) -> Floats:
-        """Return the least time between transactions, T_r + T_s, processor cycles (eq. 4)."""
-        switch = np.where(self.contexts > 1, self.switch_processor_cycles, 0)
-        return np.asarray(self.run_processor_cycles + switch)
-
-    def inter_transaction(self, latency: ArrayLike) -> Floats:
-        """Return t_t, the mean time between transactions that take T_t, in processor cycles.
-
-        It is (T_r + T_t) / p (Johnson 1992, eqs. 1 and 5). It is T_r + T_s (eq. 4) while
-        transactions end before their thread's turn comes, T_t < p T_s + (p − 1) T_r (eq. 3). The
-        longer one holds, because the two are equal where the one mode becomes the other.
-
-        Examples
-        --------
-        >>> Application(10, contexts=2, switch_processor_cycles=4).inter_transaction([8, 18, 30])
-        array([14., 14., 20.])
-        """
-        run = self.run_processor_cycles
-        waiting = (run + np.asarray(latency, np.float64)) / self.contexts
-        return np.asarray(np.maximum(waiting, self.least_gap()))
-
-
-@dataclass(frozen=True, eq=False)
-class TransactionCost(Parameters):
-    """What a transaction takes. All fields may be arrays that broadcast.
-
-    Attributes
-    ----------
-    messages
-        g, the mean number of messages of a transaction.
-    critical_messages
-        c, those of them that follow one another, so that their latencies add up.
-    message_flits
-        B, the mean length of a message.
-    fixed_processor_cycles
-        T_f, the part of a transaction's latency that is none of its messages'.
-    squared_length_ratio
-        E[B²] / E[B]², at least 1. Only the wait for a node's own channels depends on it.
-
-    Raises
-    ------
-    InputError
-        If there are no messages, none that count, less than a flit, or negative time.
-    """
-
-    messages: Any
-    critical_messages: Any
-    message_flits: Any
-    fixed_processor_cycles: Any = 0
-    squared_length_ratio: Any = 1
-
-
-@dataclass(frozen=True, eq=False)
-class MessageCurve:
-    """How often a node sends, given how long messages take: t_m = (T_m + offset) / slope.
-
-    Attributes
-    ----------
-    slope
-        s = p g / c, Johnson's latency sensitivity.
-    offset
-        (T_r + T_f) / c, network cycles.
-    least_gap
-        The shortest t_m, of processors that hide all latency: (T_r + T_s) / g, network cycles.
-    """
-
-    slope: Floats
-    offset: Floats
-    least_gap: Floats
-
-
-def message_curve(
-    application: Application, transaction: TransactionCost, speed: ArrayLike = 1
-) -> MessageCurve:
-    """Return the node model (Johnson 1992, eq. 9, which is eqs. 6, 7 and 8 together).
-
-    ``speed`` is network cycles in a processor cycle.
-
-    Examples
-    --------
-    >>> curve = message_curve(Application(8), TransactionCost(2, 2, 12, 40), speed=2)
-    >>> float(curve.slope), float(curve.offset), float(curve.least_gap)
-    (1.0, 48.0, 8.0)
-    """
-    clock = numbers("speed", speed, 0, above=True)
-    sent, critical = transaction.messages, transaction.critical_messages
-    grain = clock * (application.run_processor_cycles + transaction.fixed_processor_cycles)
-    return MessageCurve(
-        slope=np.asarray(application.contexts * sent / critical),
-        offset=np.asarray(grain / critical),
-        least_gap=np.asarray(clock * application.least_gap() / sent),
-    )
-
-
-def balance(
-    curve: MessageCurve, latency: Callable[[Floats], Floats], most_rate: ArrayLike
-) -> Floats:
+def balance(machine: Machine, latency: Callable[[Floats], Floats], most_rate: ArrayLike) -> Floats:
     """Return the message rate on which nodes and a network, any network, agree.
 
     The root of s − r (offset + T_m(r)), which falls from s at r = 0 for every T_m that grows with
-    the rate, and so has at most one. Regula falsi in the Illinois form, which never leaves its
-    bracket.
+    the rate, and so has at most one. By bisection.
 
     Parameters
     ----------
-    curve
-        The nodes.
+    machine
+        The nodes, whatever their network.
     latency
         T_m, network cycles, of rates r in messages per node and network cycle. An array of them.
     most_rate
@@ -325,41 +227,31 @@ def balance(
     Returns
     -------
     message_rate
-        float64 of the broadcast shape. At most that of the curve's ``least_gap``.
+        float64 of the broadcast shape. At most that of the machine's ``least_gap``.
 
     Examples
     --------
-    >>> curve = message_curve(Application(8), TransactionCost(2, 2, 12, 40), speed=2)
-    >>> rate = balance(curve, lambda rate: 20 + 10 * rate / (0.05 - rate), 0.0499)
+    >>> machine = Machine(8, 2, 2, 12, 40, speed=2)
+    >>> rate = balance(machine, lambda rate: 20 + 10 * rate / (0.05 - rate), 0.0499)
     >>> round(float(rate), 5), round(float(1 / rate - 48), 3)
     (0.01392, 23.857)
     """
 
-    def spare(rate: Floats) -> Floats:
-        return np.asarray(curve.slope - rate * (curve.offset + latency(rate)))
+    def carried(rate: Floats) -> Bools:
+        return np.asarray(slope >= rate * (offset + latency(rate)))
 
+    slope, offset = machine.slope, machine.offset
     with np.errstate(divide="ignore", over="ignore"):
-        high = np.minimum(np.asarray(most_rate, np.float64), 1 / curve.least_gap)
-    over = spare(high)
-    free = over >= 0
-    high, over = np.broadcast_arrays(high, np.where(free, -1, over))
-    low, under = np.zeros_like(high), np.broadcast_to(curve.slope, high.shape)
-    most, moved = high, np.zeros(high.shape)
-    for _ in range(MOST_STEPS):
-        with np.errstate(invalid="ignore"):
-            middle = (low * over - high * under) / (over - under)
-        middle = np.where(np.isfinite(middle), middle, (low + high) / 2)  # infinite latency
-        left = spare(middle)
-        settled = np.abs(left) <= 1e-13 * curve.slope
-        if (settled | free | (high - low <= 1e-15 * high)).all():
+        most = np.minimum(np.asarray(most_rate, np.float64), 1 / machine.least_gap)
+        free = carried(most)
+    low, high = np.zeros(free.shape), np.broadcast_to(most, free.shape)
+    for _ in range(MOST_HALVINGS):
+        middle = (low + high) / 2
+        below = carried(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        if (high - low <= 1e-15 * high).all():
             break
-        up = left > 0
-        side = np.where(up, 1, -1)
-        stuck = side == moved  # the same end as before has moved: weigh the other one less
-        under = np.where(up, left, np.where(stuck, under / 2, under))
-        over = np.where(up, np.where(stuck, over / 2, over), left)
-        low, high, moved = np.where(up, middle, low), np.where(up, high, middle), side
-    return np.asarray(np.where(free, most, middle))
+    return np.where(free, most, low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,11 +302,7 @@ class Locality:
 
 
 def predict_locality(
-    application: Application,
-    transaction: TransactionCost,
-    network: TorusNetwork,
-    distance: ArrayLike,
-    channel_load: ArrayLike = 1,
+    machine: Machine, distance: ArrayLike, channel_load: ArrayLike = 1
 ) -> Locality:
     """Return the rate at which processors communicate over a torus, and what it costs them.
 
@@ -423,8 +311,11 @@ def predict_locality(
 
         (Q − L) ρ² + (L + s a) ρ − s a = 0,    L = d + B + (T_r + T_f) / c,
 
-    where Q ρ / (1 − ρ) is the wait (``contention_growth``). It is −s a at ρ = 0 and Q ≥ 0 at
-    ρ = 1, so that exactly one root is in (0, 1), the only utilizations that there are:
+    where Q ρ / (1 − ρ) is the wait, and Q = d B (k_d − 1) / k_d² × (n + 1) / n with k_d = d / n,
+    from n k_d (T_h − 1) (Johnson 1992, eqs. 11, 13 and 14). Q is 0 below k_d = 1, where T_h is
+    taken to be 1 (section 2.4). For long distances it becomes (n + 1) B: the waits of one message
+    do not grow with its path. The quadratic is −s a at ρ = 0 and Q ≥ 0 at ρ = 1, so that exactly
+    one root is in (0, 1), the only utilizations that there are:
 
         ρ = 2 s a / (L + s a + √((L − s a)² + 4 Q s a)).
 
@@ -432,8 +323,7 @@ def predict_locality(
     contention (Q = 0, k_d ≤ 1), ρ = min(s a / L, 1). At 1, channels are always in use, and messages
     wait in front of them for as long as the nodes let them.
 
-    Contention for the nodes' own channels adds the wait there. Each kind of contention alone gives
-    a quadratic, and ``balance`` finds the root between 0 and the smaller of their two roots. The
+    Contention for the nodes' own channels adds the wait there, and ``balance`` finds the root. The
     default is without this contention. It reproduces table 1 of the paper to all its digits, but
     any such term misses the table by up to a third. Section 2.4 of the paper says that the figures
     include one.
@@ -450,8 +340,8 @@ def predict_locality(
 
     Parameters
     ----------
-    application, transaction, network
-        The models.
+    machine
+        Processors, their transactions and the network.
     distance
         d, mean hops of a message, more than 0. Of any mapping, or ``random_distance``.
     channel_load
@@ -470,16 +360,18 @@ def predict_locality(
 
     Examples
     --------
-    >>> alone, near = (predict_locality(*alewife(), distance=d) for d in (1, 4.06))
+    >>> alone, near = (predict_locality(alewife(), distance=d) for d in (1, 4.06))
     >>> round(float(alone.message_rate), 4), round(float(near.message_rate), 4)
     (0.027, 0.0232)
     >>> round(float(near.message_latency), 1), round(float(near.per_hop_latency), 2)
     (23.3, 2.77)
     """
     d = numbers("distance", distance, 0, above=True)
-    curve = message_curve(application, transaction, network.speed)
-    flits, n = transaction.message_flits, network.dimensions
-    growth, alone = contention_growth(d, flits, n), d + flits
+    flits, n, contexts = machine.message_flits, machine.dimensions, machine.contexts
+    slope, offset = machine.slope, machine.offset
+    along, alone = d / n, d + flits
+    growth = flits * (n + 1) * np.maximum(1 - 1 / along, 0)  # eqs. 11, 13 and 14
+    mean_flits = flits * along / 2  # of messages on each channel (eq. 10)
     load = np.atleast_1d(numbers("channel_load", channel_load, 0))
     total = load.sum(axis=-1, keepdims=True)
     if not (total > 0).all():
@@ -487,16 +379,8 @@ def predict_locality(
     share = load / total  # of all hops
     peak = share * load.shape[-1]  # over the mean
     top = peak.max(axis=-1)
-    mean_flits = channel_utilisation(1, d, flits, n)
-    queues = flits, network.node_channels, transaction.squared_length_ratio
-    # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
-    own = node_channel_wait(0.5 / flits, *queues)
-
-    def crossing(flits_each: Floats, growth: Floats) -> Floats:
-        """Return the rate with one kind of contention."""
-        limit, whole = curve.slope * flits_each, alone + curve.offset
-        root = np.sqrt((whole - limit) ** 2 + 4 * growth * limit)
-        return np.asarray(2 * curve.slope / (whole + limit + root))
+    queues = flits, machine.node_channels, machine.squared_length_ratio
+    full = mean_flits * top  # flits of messages on the busiest channel
 
     def message_latency(rate: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -506,22 +390,21 @@ def predict_locality(
         return np.asarray(alone + np.where(growth > 0, wait, 0) + own)
 
     with np.errstate(divide="ignore", over="ignore"):
-        most = 1 / curve.least_gap
-    busiest = growth * share.max(axis=-1)
-    rate = crossing(mean_flits * top, busiest)
-    if own.any() or peak.shape[-1] > 1:
-        nodes = np.where(own > 0, crossing(flits, own), np.inf)
-        rate = balance(curve, message_latency, np.minimum(rate, nodes))
+        most = 1 / machine.least_gap
+    if machine.node_channels.any() or peak.shape[-1] > 1:
+        full = np.where(machine.node_channels > 0, np.maximum(full, flits), full)
+        rate = balance(machine, message_latency, 1 / full)
     else:
-        rate = np.minimum(rate, most)
+        limit, whole = slope * full, alone + offset
+        root = np.sqrt((whole - limit) ** 2 + 4 * growth * limit)
+        rate = np.minimum(2 * slope / (whole + limit + root), most)
     hidden = rate >= most
-    latency = np.where(hidden, message_latency(rate), curve.slope / rate - curve.offset)
-    critical, clock, contexts = transaction.critical_messages, network.speed, application.contexts
-    fixed = clock * transaction.fixed_processor_cycles
-    run = clock * application.run_processor_cycles
+    latency = np.where(hidden, message_latency(rate), slope / rate - offset)
+    critical, fixed = machine.critical_messages, machine.speed * machine.fixed_processor_cycles
+    run = machine.speed * machine.run_processor_cycles
     wait = node_channel_wait(rate, *queues)
     per_hop = np.maximum((latency - flits - wait) / d, 1)
-    used = channel_utilisation(rate, d, flits, n)
+    used = mean_flits * rate
     parts = {
         "distance": d,
         "message_rate": rate,
@@ -530,22 +413,20 @@ def predict_locality(
         "channel_utilisation": used,
         "busiest_channel_utilisation": used * top,
         "node_channel_wait": wait,
-        "inter_transaction_cycles": transaction.messages / rate,
+        "inter_transaction_cycles": machine.messages / rate,
         "variable_message_cycles": np.where(hidden, 0, critical * d * per_hop / contexts),
         "fixed_message_cycles": np.where(hidden, 0, critical * (flits + wait) / contexts),
         "fixed_transaction_cycles": np.where(hidden, 0, fixed / contexts),
         "work_cycles": np.where(hidden, run, run / contexts),
-        "switch_cycles": np.where(hidden, clock * application.least_gap() - run, 0),
+        "switch_cycles": np.where(hidden, machine.busy - run, 0),
         "transaction_latency": critical * latency + fixed,
         "latency_hidden": hidden,
-        "speed": clock,
+        "speed": machine.speed,
     }
     return Locality(**dict(zip(parts, np.broadcast_arrays(*parts.values()), strict=True)))
 
 
-def per_hop_limit(
-    application: Application, transaction: TransactionCost, network: TorusNetwork
-) -> Floats:
+def per_hop_limit(machine: Machine) -> Floats:
     """Return what T_h tends to as distances grow, in network cycles.
 
     B s / (2 n) (Johnson 1992, eq. 16), and not less than 1: the nodes fill the channels only
@@ -553,17 +434,14 @@ def per_hop_limit(
 
     Examples
     --------
-    >>> round(float(per_hop_limit(*alewife(contexts=2))), 2)
+    >>> round(float(per_hop_limit(alewife(contexts=2))), 2)
     9.78
     """
-    slope = message_curve(application, transaction, network.speed).slope
-    flits = transaction.message_flits
-    return np.asarray(np.maximum(flits * slope / (2 * network.dimensions), 1))
+    limit = machine.message_flits * machine.slope / (2 * machine.dimensions)
+    return np.asarray(np.maximum(limit, 1))
 
 
-def expected_gain(
-    application: Application, transaction: TransactionCost, network: TorusNetwork, nodes: ArrayLike
-) -> Floats:
+def expected_gain(machine: Machine, nodes: ArrayLike) -> Floats:
     """Return how much faster an ideal mapping is than a random one: the ratio of transaction rates.
 
     Every message goes one hop under it (Johnson 1992, section 4.2), and ``random_distance`` of N
@@ -571,18 +449,17 @@ def expected_gain(
 
     Examples
     --------
-    >>> expected_gain(*alewife(), nodes=[1e3, 1e6]).round(1)
+    >>> expected_gain(alewife(), nodes=[1e3, 1e6]).round(1)
     array([ 2.1, 41.2])
     """
-    far = random_distance(nodes, network.dimensions)
-    mapped = predict_locality(application, transaction, network, 1)
-    at_random = predict_locality(application, transaction, network, far)
+    mapped = predict_locality(machine, 1)
+    at_random = predict_locality(machine, random_distance(nodes, machine.dimensions))
     return np.asarray(at_random.inter_transaction_cycles / mapped.inter_transaction_cycles)
 
 
 def alewife(
     contexts: ArrayLike = 1, *, speed: ArrayLike = 2, node_channels: ArrayLike = 0
-) -> tuple[Application, TransactionCost, TorusNetwork]:
+) -> Machine:
     """Return Johnson's synthetic program on Alewife, with all that the paper does not print.
 
     Printed: g = 3.2, B = 12 flits, T_s = 11 processor cycles, networks twice as fast as
@@ -608,7 +485,7 @@ def alewife(
     contexts
         p, 1 to 4. C and T_f are on straight lines between those of 1, 2 and 4.
     speed, node_channels
-        Of the network. See ``TorusNetwork``.
+        Of the network. See ``Machine``.
 
     Raises
     ------
@@ -617,21 +494,21 @@ def alewife(
 
     Examples
     --------
-    >>> application, transaction, network = alewife(contexts=4)
-    >>> round(float(transaction.critical_messages), 3)
+    >>> round(float(alewife(contexts=4).critical_messages), 3)
     2.179
     """
     p = numbers("contexts", contexts, 1)
     if (p > 4).any():
         raise InputError("contexts", f"{p.max():g}", "at most the 4 of Alewife's processor")
     known = (1, 2, 4)
-    return (
-        Application(run_processor_cycles=8.055, contexts=p, switch_processor_cycles=11),
-        TransactionCost(
-            messages=3.2,
-            critical_messages=np.interp(p, known, (1.895, 6.4 / 3.26, 1.15 * 1.895)),
-            message_flits=12,
-            fixed_processor_cycles=np.interp(p, known, (38.85, 79.945, 152.945)),
-        ),
-        TorusNetwork(dimensions=2, speed=speed, node_channels=node_channels),
+    return Machine(
+        run_processor_cycles=8.055,
+        messages=3.2,
+        critical_messages=np.interp(p, known, (1.895, 6.4 / 3.26, 1.15 * 1.895)),
+        message_flits=12,
+        fixed_processor_cycles=np.interp(p, known, (38.85, 79.945, 152.945)),
+        contexts=p,
+        switch_processor_cycles=11,
+        speed=speed,
+        node_channels=node_channels,
     )

@@ -16,7 +16,7 @@ counts too little traffic, and assumes that a channel's VCs are held for all of 
 - A message streams at the speed of its slowest channel. That depends on how many active messages it
   meets on each channel. These are the messages that hold the other VCs, as seen by one of them
   (size biased), minus those whose head is blocked. It meets *new* ones only where paths part: two
-  messages on a channel go on together with probability ``Ways.same``.
+  messages on a channel go on together with probability ``same`` (``prepare``).
 - Messages that are slowed down elsewhere leave more than their share to the others (max-min).
 - The states of a channel are how many adaptive and how many escape VCs are held. A head with q
   dimensions left takes an adaptive VC of any of them, as long as one has any, else one escape VC,
@@ -36,9 +36,9 @@ run model-accuracy`` says how good it is on all of the paper's 72, and 36 withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 from itertools import permutations
 from math import prod
 from typing import Literal, NamedTuple, TypeAlias
@@ -49,8 +49,8 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Bools, Floats
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
-from netloom_papers.models.kernels import adaptive_torus as kernel, published_torus
-from netloom_papers.models.published_torus import Corrections, Published, constants
+from netloom_papers.models.kernels import adaptive_torus as kernel
+from netloom_papers.models.published_torus import Corrections, Model, published
 
 Variant: TypeAlias = Literal["improved", "consistent", "printed"]
 
@@ -61,40 +61,37 @@ MOST_VCS = 32
 
 MOST_DIMENSIONS = 6
 
-HALVINGS, HALVINGS_PUBLISHED = 24, 200
-"""Halvings of the range in which a saturation rate is sought, at most."""
-
-CLOSE = 1e-12
-"""Part of a saturation rate to which it is sought."""
+HALVINGS = 24
+"""Halvings of the range in which a saturation rate is sought."""
 
 SIDES_ALIKE = 64
 """Sides from which rings have the same share of crossing messages, to a thousandth."""
 
 
-class Ways(NamedTuple):
-    """What the heads of unicast messages to uniform targets do, by hops.
+class Setup(NamedTuple):
+    """A torus, its messages and its VCs as the kernel sees them. Messages are to uniform targets.
 
     Attributes
     ----------
-    hops
-        float64[n]: mean hops in each dimension.
-    choices
-        float64[n, n]: of the hops in a dimension, those where 1, 2, ... n dimensions are left.
-    same
-        Of the messages that one meets on a channel, those that one met on the channel before: the
-        probability that two messages on a channel go on the same way.
+    axes, vcs, adaptive, ports, flits
+        Dimensions, VCs of a channel, those for any hop, channels of a node, flits of a message.
+    distance, hops
+        Mean hops of a message, and float64[n]: those in each dimension.
     behind
         Mean hops still to come after a channel of a message.
+    elsewhere
+        Of the channels on which a message meets new ones, those that are not its first.
+    channels
+        float64[n]: channels of a node in each dimension.
+    choices
+        float64[n, n]: of the hops in a dimension, those where 1, 2, ... n dimensions are left.
+    left
+        float64[n]: the same of all hops.
+    fresh
+        float64[n]: channels of each dimension on which a message meets new ones.
+    free
+        float64[n, 3]: how often a head finds its escape VC free where none, one or both are held.
     """
-
-    hops: Floats
-    choices: Floats
-    same: float
-    behind: float
-
-
-class Setup(NamedTuple):
-    """A network as the kernel sees it."""
 
     axes: int
     vcs: int
@@ -117,8 +114,8 @@ class Scratch(NamedTuple):
 
     matrix: Floats
     values: Floats
-    states: Floats
     fit: Floats
+    states: Floats
     held: Floats
     busy: Floats
     below: Floats
@@ -128,42 +125,6 @@ class Scratch(NamedTuple):
     ends: Floats
     slower: Floats
     wanted: Floats
-
-
-@lru_cache(maxsize=64)
-def ways(sides: tuple[int, ...]) -> Ways:
-    """Return what heads do that take any dimension left with the same probability.
-
-    Examples
-    --------
-    >>> found = ways((8, 8))
-    >>> found.hops.round(3), round(found.same, 3)
-    (array([2.032, 2.032]), 0.3)
-    """
-    axes = len(sides)
-    shape = tuple(side // 2 + 1 for side in sides)
-    check_size(prod(shape) * (axes + 1) * (axes**2 + 2), where="sides", what="numbers")
-    strides = np.array([prod(shape[axis + 1 :]) for axis in range(axes)])
-    hops = np.stack(np.unravel_index(np.arange(prod(shape)), shape), axis=1)
-    found = np.zeros((prod(shape), axes + 1, axes * axes + 2))
-    kernel.walk(np.array(sides), strides, hops, found)
-    # How many targets there are at each offset: two on both sides of a ring, but the farthest.
-    many = np.ones(prod(shape))
-    for axis, side in enumerate(sides):
-        both = (hops[:, axis] > 0) & (2 * hops[:, axis] < side)
-        many *= np.where(both, 2, 1)
-    many[0] = 0
-    mean = (many[:, None] * found[:, 0]).sum(axis=0) / many.sum()
-    choices = mean[: axes * axes].reshape(axes, axes)
-    straight, turns = mean[axes * axes :]
-    each = choices.sum(axis=1)
-    distance = float(each.sum())
-    far = hops.sum(axis=1)
-    behind = float((many * far * (far - 1)).sum() / many.sum() / 2 / distance)
-    on, aside = straight / distance, turns / distance / max(2 * (axes - 1), 1)
-    going = straight + turns
-    same = (straight * on + turns * aside) / going if going else 0.0
-    return Ways(each, choices / each[:, None], float(same), behind)
 
 
 @lru_cache(maxsize=64)
@@ -179,14 +140,10 @@ def same_class(side: int) -> float:
     0.877
     """
     side = min(side, SIDES_ALIKE + side % 2)
-    crossing, all_of_them = np.zeros(side), np.zeros(side)
-    for hops in range(1, side // 2 + 1):
-        weight = 0.5 if 2 * hops == side else 1.0
-        for hop in range(hops):
-            channel = (np.arange(side) + hop) % side
-            all_of_them[channel] += weight
-            crossing[channel] += weight * (channel + hops - hop >= side)
-    share = crossing / all_of_them
+    hops = np.arange(1, side // 2 + 1)  # of messages, of which a channel has one for each hop left
+    weight = np.where(2 * hops == side, 0.5, 1.0)
+    to_dateline = np.arange(side, 0, -1)[:, None]
+    share = np.maximum(hops - to_dateline + 1, 0) @ weight / (hops @ weight)
     return float((share**2 + (1 - share) ** 2).mean())
 
 
@@ -221,66 +178,55 @@ def tree_loads(sides: Sequence[int]) -> tuple[Floats, float]:
 
 
 def prepare(sides: tuple[int, ...], flits: float, vcs: int) -> Setup:
-    """Return a torus, its messages and its VCs as the kernel needs them."""
-    found = ways(sides)
-    distance = float(found.hops.sum())
+    """Return a torus, its messages and its VCs, with heads that prefer no dimension left.
+
+    Two messages on a channel go on the same way with probability ``same``. It is the share of the
+    messages met on a channel that were also met on the channel before.
+
+    Examples
+    --------
+    >>> found = prepare((8, 8), 32, 3)
+    >>> found.hops.round(3), round(found.elsewhere, 3)
+    (array([2.032, 2.032]), 0.682)
+    """
+    axes = len(sides)
+    shape = tuple(side // 2 + 1 for side in sides)
+    check_size(prod(shape) * (axes + 1) * (axes**2 + 2), where="sides", what="numbers")
+    strides = np.array([prod(shape[axis + 1 :]) for axis in range(axes)])
+    offsets = np.stack(np.unravel_index(np.arange(prod(shape)), shape), axis=1)
+    found = np.zeros((prod(shape), axes + 1, axes * axes + 2))
+    kernel.walk(np.array(sides), strides, offsets, found)
+    # How many targets there are at each offset: two on both sides of a ring, but the farthest.
+    many = np.where((offsets > 0) & (2 * offsets < sides), 2.0, 1.0).prod(axis=1)
+    many[0] = 0
+    mean = (many[:, None] * found[:, 0]).sum(axis=0) / many.sum()
+    choices = mean[: axes * axes].reshape(axes, axes)
+    straight, turns = mean[axes * axes :]
+    hops = choices.sum(axis=1)
+    distance = float(hops.sum())
+    far = offsets.sum(axis=1)
+    on, aside = straight / distance, turns / distance / max(2 * (axes - 1), 1)
+    going = straight + turns
+    same = float((straight * on + turns * aside) / going) if going else 0.0
+    fresh_hops = 1 + (distance - 1) * (1 - same)
     channels = np.array([1.0 if side == 2 else 2.0 for side in sides])
-    fresh_hops = 1 + (distance - 1) * (1 - found.same)
-    free = np.array([[1.0, 1 - same_class(side) if side > 2 else 0.5, 0.0] for side in sides])
+    choices = choices / hops[:, None]
     return Setup(
-        axes=len(sides),
+        axes=axes,
         vcs=vcs,
         adaptive=vcs - 2,
         ports=int(channels.sum()),
         flits=float(flits),
         distance=distance,
-        behind=found.behind,
+        behind=float((many * far * (far - 1)).sum() / many.sum() / 2 / distance),
         elsewhere=(fresh_hops - 1) / fresh_hops,
-        hops=found.hops,
+        hops=hops,
         channels=channels,
-        choices=found.choices,
-        left=found.hops @ found.choices / distance,
-        fresh=fresh_hops * found.hops / distance,
-        free=free,
+        choices=choices,
+        left=hops @ choices / distance,
+        fresh=fresh_hops * hops / distance,
+        free=np.array([[1, 1 - same_class(side) if side > 2 else 0.5, 0] for side in sides]),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """What all three models say of a network and its messages.
-
-    Attributes
-    ----------
-    distance
-        Mean hops of a message to one node.
-    unicast, copies
-        Messages a cycle on the mean channel, of one that each node generates in a cycle.
-    full
-        The rate at which the channel that carries most would always be in use.
-    halvings
-        Of the range in which the saturation rate is sought, at most.
-    solve
-        The kernel's answers, one row per rate: see the top of ``kernels.adaptive_torus``.
-    """
-
-    distance: float
-    unicast: float
-    copies: float
-    full: float
-    halvings: int
-    solve: Callable[[Floats], Floats]
-
-    @cached_property
-    def saturation_rate(self) -> float:
-        """Largest rate that has a steady state: where the fixed point is lost, by bisection."""
-        low, high = 0.0, self.full
-        for _ in range(self.halvings):
-            if high - low <= CLOSE * high:
-                break
-            middle = (low + high) / 2
-            lost = np.isnan(self.solve(np.array([middle]))[0, kernel.NETWORK])
-            low, high = (low, middle) if lost else (middle, high)
-        return low
 
 
 @lru_cache(maxsize=1024)
@@ -292,62 +238,30 @@ def improved(
     copies, squares = tree_loads(sides)
     one = 1 - broadcast
     servers = injection_channels or setup.ports
-    shares = np.concatenate([
-        one * setup.hops / setup.channels,
-        broadcast * copies / setup.channels,
-        [one, broadcast * copies.sum(), one + broadcast * squares, servers],
-    ])  # fmt: skip
+    unicast, copied = one * setup.hops / setup.channels, broadcast * copies / setup.channels
+    node = np.array([one, broadcast * copies.sum(), one + broadcast * squares])
     idle = np.zeros(kernel.HELD_FROM + vcs + 1)
     idle[[kernel.NETWORK, kernel.SERVICE_UNICAST]] = setup.flits + setup.distance, setup.flits
     idle[[kernel.STRETCH, kernel.SERVICE_BROADCAST, kernel.HELD_FROM]] = 1, setup.flits, 1
 
     def solve(rates: Floats) -> Floats:
-        size = (setup.adaptive + 1) * kernel.CLASSES
-        by_axis = (setup.axes, vcs + 1)
-        scratch = Scratch(
-            np.zeros((size, size)),
-            np.zeros(size),
-            np.zeros((setup.axes, size)),
-            np.ones(setup.axes),
-            np.zeros(by_axis),
-            np.zeros(by_axis),
-            np.zeros((setup.axes, vcs)),
-            *np.zeros((6, vcs)),
-        )
-        answers = np.zeros((len(rates), len(idle)))
-        kernel.solve_all(setup, scratch, rates, shares, answers)
-        answers[rates == 0] = idle
+        axes, size = setup.axes, (setup.adaptive + 1) * kernel.CLASSES
+        matrix, values, fit = np.zeros((size, size)), np.zeros(size), np.zeros(axes)
+        by_axis = [np.zeros((axes, many)) for many in (size, vcs + 1, vcs + 1, vcs)]
+        scratch = Scratch(matrix, values, fit, *by_axis, *np.zeros((6, vcs)))
+        answers = np.tile(idle, (len(rates), 1))
+        for rate, answer in zip(rates, answers, strict=True):
+            loads = rate * unicast, rate * copied, np.append(rate * node, servers)
+            if rate > 0 and not kernel.solve(setup, scratch, *loads, answer):
+                answer[:] = np.nan
         return answers
 
-    busiest = ((one * setup.hops + broadcast * copies) / setup.channels).max()
     return Model(
         distance=setup.distance,
         unicast=one * setup.distance / setup.ports,
         copies=float(broadcast * copies.sum() / setup.ports),
-        full=1 / (setup.flits * float(busiest)),
+        full=1 / (setup.flits * float((unicast + copied).max())),
         halvings=HALVINGS,
-        solve=solve,
-    )
-
-
-@lru_cache(maxsize=1024)
-def published(
-    sides: tuple[int, ...], flits: int, vcs: int, broadcast: float, variant: Published | Corrections
-) -> Model:
-    """Return the paper's model, with none of its slips mended, or some or all of them."""
-    found = constants(sides, flits, vcs, broadcast, variant)
-
-    def solve(rates: Floats) -> Floats:
-        answers = np.empty((len(rates), kernel.HELD_FROM + vcs + 1))
-        published_torus.solve(rates, found, answers)
-        return answers
-
-    return Model(
-        distance=found.hops,
-        unicast=found.unicast_rate,
-        copies=found.broadcast_rate,
-        full=1 / (found.flits * (found.unicast_rate + found.broadcast_rate)),
-        halvings=HALVINGS_PUBLISHED,
         solve=solve,
     )
 
@@ -355,6 +269,8 @@ def published(
 @dataclass(frozen=True, eq=False)
 class TorusBroadcast:
     """What a model says at some rates. Cycles. NaN where there is no steady state.
+
+    The first seven fields have the order of the places of a kernel's answer.
 
     Attributes
     ----------
@@ -389,18 +305,19 @@ class TorusBroadcast:
         The model, at any rate.
     """
 
-    rate: Floats
-    latency: Floats
     network_latency: Floats
     source_wait: Floats
     vc_multiplexing: Floats
+    channel_wait: Floats
+    blocked: Floats
+    unicast_service: Floats
+    broadcast_service: Floats
+    _: KW_ONLY
+    rate: Floats
+    latency: Floats
     channel_rate: Floats
     unicast_channel_rate: Floats
     broadcast_channel_rate: Floats
-    unicast_service: Floats
-    broadcast_service: Floats
-    channel_wait: Floats
-    blocked: Floats
     held_vcs: Floats
     saturated: Bools
     zero_load_latency: float
@@ -502,18 +419,12 @@ def torus_broadcast(
         latency = startup_cycles + (in_network + waits) * stretch  # eq. 1
     unicast, copies = model.unicast * rates, model.copies * rates
     return TorusBroadcast(
+        *figures[: kernel.HELD_FROM],
         rate=rates,
         latency=latency,
-        network_latency=in_network,
-        source_wait=waits,
-        vc_multiplexing=stretch,
         channel_rate=unicast + copies,
         unicast_channel_rate=unicast,
         broadcast_channel_rate=copies,
-        unicast_service=figures[kernel.SERVICE_UNICAST],
-        broadcast_service=figures[kernel.SERVICE_BROADCAST],
-        channel_wait=figures[kernel.CHANNEL_WAIT],
-        blocked=figures[kernel.BLOCKED],
         held_vcs=np.moveaxis(figures[kernel.HELD_FROM :], 0, -1),
         saturated=np.isnan(in_network),
         zero_load_latency=float(message_flits + model.distance + startup_cycles),

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.topology import Topology
+from netloom.topology.core import way_back
 from netloom.topology.measures import check_direct
 
 Delay: TypeAlias = Literal["constant", "logarithmic", "linear"]
@@ -187,9 +188,8 @@ def channel_width_ratio(num_nodes: ArrayLike, *, form: Form = "exact") -> Floats
     nodes = _node_counts(num_nodes, form)
     root = np.sqrt(nodes)
     if form == "chittor-1991":
-        return 2 * root / 3
-    ratio: Floats = (2 * nodes // 3) / np.where(nodes == 4, 2, root + 1)
-    return ratio
+        return np.asarray(2 * root / 3)
+    return np.asarray((2 * nodes // 3) / np.where(nodes == 4, 2, root + 1))
 
 
 def wire_length_ratio(num_nodes: ArrayLike) -> Floats:
@@ -207,8 +207,7 @@ def wire_length_ratio(num_nodes: ArrayLike) -> Floats:
     np.float64(2.6517)
     """
     nodes = _node_counts(num_nodes)
-    ratio: Floats = (np.sqrt(2 * nodes) - np.sqrt(2)) / np.log2(nodes)
-    return ratio
+    return np.asarray((np.sqrt(2 * nodes) - np.sqrt(2)) / np.log2(nodes))
 
 
 def channel_rate_ratio(num_nodes: ArrayLike, delay: Delay, *, form: Form = "exact") -> Floats:
@@ -241,12 +240,12 @@ def channel_rate_ratio(num_nodes: ArrayLike, delay: Delay, *, form: Form = "exac
     nodes = _node_counts(num_nodes, form, delay)
     ratio = wire_length_ratio(nodes)
     if delay == "constant":
-        return np.ones_like(ratio)[()]
+        return np.ones_like(ratio)
     if delay == "linear":
         return ratio
     lg = np.log2(nodes)
-    printed: Floats = (3.89 + lg - 2 * np.log2(lg)) / 2.89
-    return printed if form == "chittor-1991" else 1 + np.log(ratio)
+    printed = (3.89 + lg - 2 * np.log2(lg)) / 2.89
+    return np.asarray(printed if form == "chittor-1991" else 1 + np.log(ratio))
 
 
 def channel_bandwidth_ratio(
@@ -273,9 +272,9 @@ def channel_bandwidth_ratio(
     if form != "chittor-1991" or delay == "constant":
         return channel_width_ratio(nodes, form=form) * channel_rate_ratio(nodes, delay, form=form)
     lg = np.log2(nodes)
-    linear: Floats = 2 * np.sqrt(2) * nodes / (3 * lg)
-    logarithmic: Floats = np.sqrt(nodes) * (3.89 + lg - 2 * np.log2(lg)) / 4.33
-    return linear if delay == "linear" else logarithmic
+    if delay == "linear":
+        return np.asarray(2 * np.sqrt(2) * nodes / (3 * lg))
+    return np.asarray(np.sqrt(nodes) * (3.89 + lg - 2 * np.log2(lg)) / 4.33)
 
 
 def speedup(
@@ -332,13 +331,10 @@ def speedup(
 def _links(topology: Topology) -> tuple[Ints, Ints]:
     """Return the two nodes of every link, the lower first, each link once."""
     check_direct(topology, "wiring", "its routers alone, topology.routers")
-    one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
-    other = np.maximum(topology.channel_source, topology.channel_target).astype(np.int64)
-    forth = topology.channel_source < topology.channel_target
-    keys, place = np.unique(one * topology.num_routers + other, return_inverse=True)
-    each_way = [np.bincount(place[way], minlength=len(keys)) for way in (forth, ~forth)]
-    links = np.repeat(keys, np.maximum(*each_way))  # parallel ones, too
-    return links // topology.num_routers, links % topology.num_routers
+    back = way_back(topology)
+    each = np.flatnonzero((back < 0) | (np.arange(len(back)) < back))
+    ends = topology.channel_source[each], topology.channel_target[each]
+    return np.minimum(*ends), np.maximum(*ends)
 
 
 def _node_counts(

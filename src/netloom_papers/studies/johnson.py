@@ -36,10 +36,8 @@ from netloom.workload import read
 from netloom_papers.exhibits import curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, in_order
 from netloom_papers.models.locality import (
-    Application,
     Locality,
-    TorusNetwork,
-    TransactionCost,
+    Machine,
     alewife,
     expected_gain,
     per_hop_limit,
@@ -53,8 +51,6 @@ from netloom_papers.studies.running import run_side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
-
-Machine: TypeAlias = tuple[Application, TransactionCost, TorusNetwork]
 
 RUN_CYCLES, FIXED_CYCLES = 16, 78
 """T_r and T_f. Neither is printed: an independent reproduction finds T_r + T_f = 94 from table 1,
@@ -107,7 +103,7 @@ PROCESSORS = "N, processors"
 
 def _gains(contexts: int, sizes: ArrayLike, speed: float = SPEEDS["2x faster"]) -> Floats:
     """Return the expected gain for some numbers of processors."""
-    return expected_gain(*alewife(contexts, speed=speed), nodes=sizes)
+    return expected_gain(alewife(contexts, speed=speed), nodes=sizes)
 
 
 def _table_1(known: Known) -> Found:
@@ -258,7 +254,7 @@ def _draw_by_distance(made: Made) -> Drawn:
         lengths, seen = part["distance"].to_numpy(), part[name].to_numpy()
         distances = np.linspace(lengths.min(), lengths.max(), 26)
         at_runs, between = (
-            getattr(predict_locality(*machine, each), name) + ends for each in (lengths, distances)
+            getattr(predict_locality(machine, each), name) + ends for each in (lengths, distances)
         )
         worst.append(np.abs(at_runs / seen - 1 if of_rates else at_runs - seen).max())
         curves.append(curve(f"p = {contexts}, simulated", lengths, seen))
@@ -285,18 +281,15 @@ def regressed(protocol: str, contexts: int, rates: ArrayLike, latencies: ArrayLi
 def multithreaded(protocol: str, contexts: int, critical: float, fixed: float) -> Machine:
     """Return the machine that is simulated, with c and T_f as given."""
     channels, ratio = NODE_CHANNELS[protocol]
-    return (
-        Application(RUN_CYCLES, contexts),
-        TransactionCost(MESSAGES[protocol], critical, MEAN_FLITS, fixed, ratio),
-        TorusNetwork(2, node_channels=channels),
-    )
+    cost = MESSAGES[protocol], critical, MEAN_FLITS, fixed, ratio
+    return Machine(RUN_CYCLES, *cost, contexts, node_channels=channels)
 
 
 # -- figure 6 and its limit ----------------------------------------------------------------------
 
 
 def _limit(known: Known) -> Found:
-    limit = float(per_hop_limit(*alewife(2)))
+    limit = float(per_hop_limit(alewife(2)))
     yield "limit of T_h, p = 2 (cycles; c is from the printed s)", limit
     nodes = float(known["nodes"])
     for grain in (1, 10):
@@ -306,7 +299,7 @@ def _limit(known: Known) -> Found:
 
 def _figure_6(known: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
-    share = _at_random(nodes).per_hop_latency / per_hop_limit(*alewife(2))
+    share = _at_random(nodes).per_hop_latency / per_hop_limit(alewife(2))
     return in_order(known, [np.interp(0.8, share, nodes)])
 
 
@@ -316,17 +309,16 @@ def _draw_figure_6(_: Made) -> Drawn:
         curve(name, NODES, _at_random(NODES, grain).per_hop_latency)
         for name, grain in grains.items()
     ]
-    curves.append(curve("limit, equation 16", [10.0, 1e6], float(per_hop_limit(*alewife(2)))))
+    curves.append(curve("limit, equation 16", [10.0, 1e6], float(per_hop_limit(alewife(2)))))
     title = "Figure 6: per-hop latency, two contexts, random mappings"
     yield plot(title, (PROCESSORS, "T_h, network cycles"), curves, log_x=True)
 
 
 def _at_random(nodes: ArrayLike, grain: float = 1) -> Locality:
     """Random mappings of two contexts, with ``grain`` times the useful work."""
-    application, transaction, network = alewife(2)
-    longer = replace(application, run_processor_cycles=grain * application.run_processor_cycles)
-    far = random_distance(nodes, network.dimensions)
-    return predict_locality(longer, transaction, network, far)
+    machine = alewife(2)
+    longer = replace(machine, run_processor_cycles=grain * machine.run_processor_cycles)
+    return predict_locality(longer, random_distance(nodes, machine.dimensions))
 
 
 # -- figures 7 and 8: ideal and random mappings --------------------------------------------------
@@ -382,12 +374,12 @@ def _draw_figure_8(_: Made) -> Drawn:
 def _both(contexts: int, node_channels: int = 0) -> Locality:
     """The ideal mapping and a random one of 1000 processors."""
     distances = np.array([1.0, float(random_distance(1000, 2))])
-    return predict_locality(*alewife(contexts, node_channels=node_channels), distances)
+    return predict_locality(alewife(contexts, node_channels=node_channels), distances)
 
 
 def _node_channels(known: Known) -> Found:
     ends = DISTANCES[:: len(DISTANCES) - 1]
-    nears = [predict_locality(*alewife(p, node_channels=1), ends) for p in CONTEXTS]
+    nears = [predict_locality(alewife(p, node_channels=1), ends) for p in CONTEXTS]
     return in_order(known, np.ravel([each.node_channel_wait for each in nears]))
 
 

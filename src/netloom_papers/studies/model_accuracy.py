@@ -337,7 +337,7 @@ def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.D
             "mean": 1,
         }
         for (estimate, machine), channel_load in product(machines.items(), CHANNEL_LOADS):
-            said = predict_locality(*machine, distances, loads[channel_load])
+            said = predict_locality(machine, distances, loads[channel_load])
             predicted = zip(said.message_rate.tolist(), said.message_latency.tolist(), strict=True)
             for mapping, each, (rate, latency) in zip(group, seen, predicted, strict=True):
                 load = np.array(each["channel_flits"])

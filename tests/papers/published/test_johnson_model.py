@@ -1,5 +1,7 @@
 """Johnson 1992: the numbers and statements of the paper's model, all of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from netloom_papers.ledger import items, rows_of
@@ -36,17 +38,13 @@ def test_what_was_used_to_infer_says_so_and_never_counts(found):
 def test_one_grain_for_all_contexts_fails():
     """With the T_r + T_f of one context, the limit comes far too early: the reason for three."""
     from netloom_papers.models.locality import (
-        TransactionCost,
         alewife,
         per_hop_limit,
         predict_locality,
         random_distance,
     )
 
-    application, transaction, network = alewife(2)
-    same = TransactionCost(
-        3.2, transaction.critical_messages, 12, alewife(1)[1].fixed_processor_cycles
-    )
-    hops = predict_locality(application, same, network, random_distance([371, 3000], 2))
-    share = hops.per_hop_latency / per_hop_limit(application, same, network)
+    same = replace(alewife(2), fixed_processor_cycles=alewife(1).fixed_processor_cycles)
+    hops = predict_locality(same, random_distance([371, 3000], 2))
+    share = hops.per_hop_latency / per_hop_limit(same)
     assert share == pytest.approx([0.8, 0.928], abs=0.003)

@@ -1,4 +1,4 @@
-import json
+import re
 
 import numpy as np
 import pytest
@@ -18,26 +18,17 @@ def test_one_rate_is_what_the_model_says(variant):
     for name in ("latency", "source_wait", "channel_rate", "unicast_service", "blocked"):
         assert data[name] == pytest.approx(float(getattr(known, name)))
     assert data["held_vcs"] == pytest.approx(known.held_vcs.tolist())
-    assert sum(data["held_vcs"]) == pytest.approx(1)
-    assert data["saturated"] is False
     assert data["saturation_rate"] == known.saturation_rate
     assert data["channel_utilisation"] == pytest.approx(32 * data["channel_rate"])
-    assert data["variant"] == variant
-    assert data["simulated"] is None
-    assert data["simulated_network"] is None
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 
 def test_past_saturation_there_are_no_latencies():
     found = predict_torus_broadcast(**SMALL, rate=0.05)
     data = found.to_dict()
     assert found.saturated
-    assert data["saturated"] is True
     for name in ("latency", "network_latency", "source_wait", "held_vcs"):
         assert data[name] is None
     assert data["channel_rate"] > 0
-    assert "Overloaded at rate 0.05: " in repr(found)
-    json.dumps(data, allow_nan=False)
 
 
 def test_a_curve_goes_to_where_it_saturates():
@@ -50,10 +41,6 @@ def test_a_curve_goes_to_where_it_saturates():
     assert table["latency"].is_sorted()
     assert table["latency"][0] == pytest.approx(32 + 256 / 63)  # M and the mean distance
     assert not table["saturated"].any()
-    assert table["simulated_latency"].null_count() == 21
-    beyond = predict_torus_broadcast(**SMALL, rate=[0.001, 0.1]).table()
-    assert beyond["saturated"].to_list() == [False, True]
-    assert beyond["latency"][1] is None
     few = predict_torus_broadcast(**SMALL, rate="0.005:auto:4")
     assert [each.rate for each in few.points] == pytest.approx(
         np.linspace(0.005, 0.99 * few.saturation_rate, 5)
@@ -75,7 +62,6 @@ def test_the_torus_is_named_in_one_of_several_ways():
     assert cube.to_dict()["latency"] == pytest.approx(
         float(torus_broadcast([4, 4, 4], message_flits=32, vcs=3, rate=0.002).latency)
     )
-    assert predict_torus_broadcast(rate=0).topology == "torus:8x8"
     # a ring of two nodes is one link: a hypercube
     assert predict_torus_broadcast(on="hypercube:4", rate=0).to_dict()[
         "zero_load_latency"
@@ -83,15 +69,13 @@ def test_the_torus_is_named_in_one_of_several_ways():
 
 
 def test_what_is_simulated_is_the_network_of_the_model():
-    found = predict_torus_broadcast(
-        4, message_flits=16, vcs=3, broadcast=0.05, rate=[0.001, 0.005, 0.06], simulate=True,
-        most_cycles=60_000, seed=3,
-    )  # fmt: skip
-    alone = simulate_broadcast(
-        "torus:4x4", rate=[0.001, 0.005, 0.06], broadcast=0.05, packet_flits=16, vcs=3, seed=3,
-        injection_channels=0, ejection_channels=0, most_cycles=60_000, **SIMULATED,
-    )  # fmt: skip
-    points = found.to_dict()["points"]
+    rates = [0.001, 0.005, 0.06]
+    asked = {"broadcast": 0.05, "vcs": 3, "startup_cycles": 9, "most_cycles": 60_000, "seed": 3}
+    found = predict_torus_broadcast(4, message_flits=16, rate=[0, *rates], simulate=True, **asked)
+    asked |= {"injection_channels": 0, "ejection_channels": 0, **SIMULATED}
+    alone = simulate_broadcast("torus:4x4", rate=rates, packet_flits=16, **asked)
+    idle, *points = found.to_dict()["points"]
+    assert idle["simulated"] is None
     for point, run in zip(points[:2], alone.points[:2], strict=True):
         measured = point["simulated"]
         assert measured["latency"] == pytest.approx(run.unicast.mean - ENDS_CYCLES)
@@ -103,13 +87,10 @@ def test_what_is_simulated_is_the_network_of_the_model():
     assert points[2]["simulated"] == {
         "latency": None, "ci95": None, "stable": False, "error": None,
     }  # fmt: skip
-    table = found.table()
-    assert table["simulated_stable"].to_list() == [True, True, False]
-    assert table["simulated_error"][0] == points[0]["simulated"]["error"]
-    data = found.to_dict()
-    assert data["simulated_network"]["cycles_at_ends_taken_off"] == 3
-    assert data["simulated_network"]["router"]["injection_channels"] == 0
-    assert data["simulated_network"]["routing"] == "adaptive"
+    network = found.to_dict()["simulated_network"]
+    assert network["cycles_at_ends_taken_off"] == 3
+    assert network["router"]["injection_channels"] == 0
+    assert network["routing"] == "adaptive"
 
 
 def test_without_load_the_ends_take_three_cycles():
@@ -118,18 +99,6 @@ def test_without_load_the_ends_take_three_cycles():
     data = found.to_dict()
     assert data["latency"] == pytest.approx(8 + 32 / 15, abs=0.04)
     assert data["simulated"]["latency"] == pytest.approx(data["latency"], abs=0.08)  # 1600 messages
-
-
-def test_some_rates_of_a_curve_are_simulated():
-    found = predict_torus_broadcast(
-        4, message_flits=8, rate="0:auto:20", startup_cycles=5, simulate=True, cycles=2000
-    )
-    with_it = [point["simulated"] is not None for point in found.to_dict()["points"]]
-    assert sum(with_it) == 8
-    assert with_it[0] is False  # at rate 0 there is nothing to simulate
-    assert with_it[1]
-    simulated = [each.simulated for each in found.points if each.simulated]
-    assert abs(simulated[0].error) < 0.1  # five cycles are a third of it
 
 
 def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
@@ -145,14 +114,10 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"k": 1}, "k: found 1; expected a whole number from 2 to"),
         ({"vcs": 2}, "vcs: found 2; expected 3 to 32: two for escape"),
         ({"rate": "0.5:auto"}, "rate: found '0.5:auto'; expected a start from 0 to 0.01567"),
-        ({"on": "mesh:8x8"}, "on: found mesh:8x8; expected a torus"),
-        ({"on": "torus:1x1"}, "on: found torus:1x1; expected a torus"),
         ({"on": "torus:8x8", "k": 8}, "on: found on as well as k; expected one of them"),
         ({"sides": [4, 4], "dimensions": 2}, "sides: found sides as well as k"),
-        ({"sides": [4, 1]}, "sides: found 1 nodes a side; expected whole numbers of at least 2"),
         ({"on": "torus:8x4", "variant": "printed"}, "sides: found 8x4; expected two equal ones"),
         ({"cycles": 100}, "cycles: found '100'; expected simulate"),
         ({"rate": 0, "simulate": True}, "rate: found 0 messages of 32 flits; expected above 0"),
@@ -167,18 +132,14 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
     ],
 )
 def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
         predict_torus_broadcast(**asked)
-    assert str(caught.value).startswith(said)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("asked", "mark", "said"),
     [
-        ({"rate": 0}, "fine", "About 36.1 cycles at rate 0 (36.1 idle, model error 0.7 %). "),
         ({"rate": 0.004}, "fine", "About 44.7 cycles at rate 0.004 (36.1 idle, model error 3 %)."),
-        ({"rate": 0.01}, "fine", "About 64.6 cycles at rate 0.01 (36.1 idle, model error 6 %)."),
         ({"rate": 0.015}, "limited", "About 114 cycles at rate 0.015 (36.1 idle, model error 22"),
         ({"rate": 0.05}, "act", "Overloaded at rate 0.05: the torus saturates near 0.0158 m"),
         ({"rate": [0.001, 0.004]}, "fine", "All 2 rates are carried: about 44.7 cycles at rate"),

@@ -9,7 +9,6 @@ import pytest
 from netloom._version import __version__
 from netloom.base.errors import InputError
 from netloom_papers.exhibits import exhibit_chart
-from netloom_papers.models.locality import message_curve
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies import johnson, model_accuracy
 from netloom_papers.studies.model_accuracy import figures
@@ -145,9 +144,8 @@ def test_linear_mappings_load_channels_alike():
 
 def test_the_regressed_machine_has_the_line_of_the_runs():
     between = np.array([60.0, 70, 90])
-    application, cost, _ = johnson.regressed("coherence", 2, 1 / between, 1.5 * between - 60)
-    curve = message_curve(application, cost)
-    assert (float(curve.slope), float(curve.offset)) == pytest.approx((1.5, 60))
+    machine = johnson.regressed("coherence", 2, 1 / between, 1.5 * between - 60)
+    assert (float(machine.slope), float(machine.offset)) == pytest.approx((1.5, 60))
 
 
 def test_groups_that_are_not_whole_are_left_out():

@@ -423,19 +423,3 @@ def source_wait(node, far, near):
     held = (node[0] * far + node[1] * near) / both
     spread = (node[0] * far**2 + node[1] * near**2) / both / held**2 - 1
     return waiting(int(node[3]), both * held, held, (node[2] / both + spread) / 2)
-
-
-@kernel
-def solve_all(setup, scratch, rates, shares, answers):
-    """Solve for every rate. What has no fixed point stays NaN.
-
-    ``shares`` are those of one message per cycle and node: ``unicast``, ``broadcast`` and ``node``
-    of ``solve``, one after the other.
-    """
-    axes = setup.axes
-    for place in range(len(rates)):
-        node = rates[place] * shares[2 * axes :]
-        node[3] = shares[2 * axes + 3]
-        unicast, broadcast = rates[place] * shares[:axes], rates[place] * shares[axes : 2 * axes]
-        if rates[place] == 0 or not solve(setup, scratch, unicast, broadcast, node, answers[place]):
-            answers[place] = np.nan

@@ -24,9 +24,6 @@ from netloom.questions.terminal import order_named, short_name
 from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
-from netloom_papers.models.locality import Locality
-
-Models: TypeAlias = tuple[model.Application, model.TransactionCost, model.TorusNetwork]
 
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
@@ -62,6 +59,9 @@ RANDOM_MAPPINGS = 10
 OF_A_PROGRAM = ("messages", "parts", "mapping", "weight")
 """Fields that say something of ``app`` only."""
 
+
+Messages: TypeAlias = tuple[Floats, Floats | float]
+"""Where messages go: mean hops by size and mapping, and the load of each channel (1: all alike)."""
 
 amount = partial(option, default=None, gt=0, le=MOST)
 """More than nothing, where the question has a default of its own."""
@@ -176,15 +176,16 @@ class UnderMapping(Figures):
     switch_cycles: float = figure("switching contexts", CYCLES, at="breakdown.switch")
 
     @classmethod
-    def of(cls, found: Locality, work: float) -> tuple[UnderMapping, ...]:
-        """Return what is found at each size, if processors work so many cycles a transaction.
+    def of(cls, machine: model.Machine, where: Messages) -> tuple[UnderMapping, ...]:
+        """Return what the model says at each size, if messages go there.
 
         Of several mappings that is the mean. Latency is hidden if it is under most of them.
         """
-        mean = {name: values.mean(axis=1) for name, values in vars(found).items()}
-        speed, every = mean.pop("speed"), mean["inter_transaction_cycles"]
+        found = vars(model.predict_locality(machine, *where))
+        mean = {name: values.mean(axis=1) for name, values in found.items()}
+        every, speed = mean["inter_transaction_cycles"], mean.pop("speed")
         mean["inter_transaction_processor_cycles"] = every / speed
-        mean["processor_use"] = work / every
+        mean["processor_use"] = speed * machine.run_processor_cycles / every
         mean["latency_hidden"] = mean["latency_hidden"] > 0.5
         return records(cls, mean)
 
@@ -292,28 +293,26 @@ class LocalityPrediction(Answer):
 
     def judged(self) -> Verdict:
         """Return what one size, or several, come to."""
-        first, last = self.points[0], self.points[-1]
-        if self.several:
-            said = f"Placement gains at most {first.most} on {first.of}, {last.most} on {last.of}."
-            mark: Mark = "limited" if last.gained_at_most > WORTHLESS else "fine"
-            return Verdict(mark, said, "", {"why": self._why(last)}, note=NOTE)
-        mark, said = self._of_random(first) if self.mapping == "random" else self._of_own(first)
+        point, unmapped = self.points[-1], self.several or self.mapping == "random"
+        mark, said = self._of_random(point) if unmapped else self._of_own(point)
         then = ""
         if mark != "fine" and self.app:
             but = [each for each in self.asked if each not in NEW_MAPPING]
             then = self.again("map", but=but, objective="hop-bytes", rankfile="ranks.txt")
-        return Verdict(mark, said, "", {"why": self._why(first)}, then, NOTE)
+        return Verdict(mark, said, "", {"why": self._why(point)}, then, NOTE)
 
     def _of_random(self, point: Point) -> tuple[Mark, str]:
-        """Return the mark and the sentence where no mapping is given."""
-        if point.gained_at_most <= WORTHLESS:
+        """Return the mark and the sentence where no mapping is given, or several sizes are."""
+        mark: Mark = "limited" if point.gained_at_most > WORTHLESS else "fine"
+        most, first = f"{point.most} on {point.of}", self.points[0]
+        if self.several:
+            return mark, f"Placement gains at most {first.most} on {first.of}, {most}."
+        if mark == "fine":
             gain = rounded(point.gained_at_most)
-            return "fine", f"Placement does not matter on {point.of}: it gains at most {gain}."
+            return mark, f"Placement does not matter on {point.of}: it gains at most {gain}."
         hops = counted(number(point.ideal.distance), "hop")
         far = number(point.random.distance)
-        return "limited", (
-            f"Placement gains at most {point.most} on {point.of}: {hops} per message, not {far}."
-        )
+        return mark, f"Placement gains at most {most}: {hops} per message, not {far}."
 
     def _of_own(self, point: Point) -> tuple[Mark, str]:
         """Return the mark of a mapping, and what it comes to."""
@@ -434,10 +433,6 @@ def _times(gain: float) -> str:
     return f"{number(gain)}×" if gain >= LARGE else rounded(gain - 1)
 
 
-Messages: TypeAlias = tuple[Floats, Floats | float]
-"""Where messages go: mean hops by size and mapping, and the load of each channel (1: all alike)."""
-
-
 class MappedTorus(NamedTuple):
     """The tori of a question, and the program on them: None where no network or program was given.
 
@@ -450,7 +445,7 @@ class MappedTorus(NamedTuple):
     topology: Cube | None
     graph: ProcessGraph | None
     mapping: str
-    models: Models
+    machine: model.Machine
     chosen: Messages
     at_random: Messages
 
@@ -480,7 +475,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
         sizes, dimensions = (topology.num_hosts,), len(topology.sides)
         far = np.array([average_distance(topology)])
         farthest = sum(side // 2 for side in topology.sides)
-    models = _models(question, dimensions)
+    machine = _machine(question, dimensions)
     chosen: Messages = (far[:, None], 1.0)
     at_random = chosen
     if question.app is not None:
@@ -494,7 +489,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
             raise InputError("distance", f"{question.distance:g}", f"{wanted}{sizes[0]:,} nodes")
         chosen = np.full((len(sizes), 1), question.distance), 1.0
         name = f"of distance {question.distance:g}"
-    return MappedTorus(sizes, dimensions, topology, graph, name, models, chosen, at_random)
+    return MappedTorus(sizes, dimensions, topology, graph, name, machine, chosen, at_random)
 
 
 @asks(
@@ -520,11 +515,8 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     [2.1, 41.2]
     """
     nearest = np.ones((len(on.nodes), 1)), 1.0
-    work = question.network_speed * float(on.models[0].run_processor_cycles)
-    own, ideal, random = (
-        UnderMapping.of(model.predict_locality(*on.models, *each), work)
-        for each in (on.chosen, nearest, on.at_random)
-    )
+    mappings = on.chosen, nearest, on.at_random
+    own, ideal, random = (UnderMapping.of(on.machine, each) for each in mappings)
     points = [
         Point(
             nodes=nodes,
@@ -544,7 +536,7 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
         mapping=on.mapping,
         contexts=question.contexts,
         network_speed=question.network_speed,
-        per_hop_limit=float(model.per_hop_limit(*on.models)),
+        per_hop_limit=float(model.per_hop_limit(on.machine)),
         trust=TRUST,
         points=tuple(points),
         provenance=provenance_of(question, "predict_locality", on.topology),
@@ -567,28 +559,22 @@ def _check_places(question: LocalityQuestion) -> None:
     fields.refuse(question, OF_A_PROGRAM, "app, which this says something of")
 
 
-def _models(question: LocalityQuestion, dimensions: int) -> Models:
-    """Return Alewife's models, with what the question says otherwise."""
+def _machine(question: LocalityQuestion, dimensions: int) -> model.Machine:
+    """Return Alewife on such a torus, with what the question says otherwise."""
     needed = question.critical_messages, question.fixed_processor_cycles
     if question.contexts > 4 and None in needed:
         wanted = "at most the 4 of Alewife's processor, or critical_messages and "
         wanted += "fixed_processor_cycles of another"
         raise InputError("contexts", f"{question.contexts:g}", wanted)
-    application, transaction, _ = model.alewife(min(question.contexts, 4))
-
-    def own(of: Any, **names: str) -> Any:
-        """Return a model with what the question says otherwise. ``names``: fields called so."""
-        asked = {name: getattr(question, names.get(name, name), None) for name in vars(of)}
-        return replace(of, **{name: value for name, value in asked.items() if value is not None})
-
-    application = own(application)
-    transaction = own(transaction, messages="transaction_messages")
-    critical, every = transaction.critical_messages.item(), transaction.messages.item()
+    usual = model.alewife(min(question.contexts, 4), speed=question.network_speed)
+    asked = {name: getattr(question, name, None) for name in vars(usual)}
+    asked |= {"messages": question.transaction_messages, "dimensions": dimensions}
+    machine = replace(usual, **{name: each for name, each in asked.items() if each is not None})
+    critical, every = machine.critical_messages.item(), machine.messages.item()
     if critical > every:
         found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
-    network = model.TorusNetwork(dimensions, question.network_speed, question.node_channels)
-    return application, transaction, network
+    return machine
 
 
 def _mapped(question: LocalityQuestion, topology: Cube) -> tuple[ProcessGraph, Messages, Messages]:

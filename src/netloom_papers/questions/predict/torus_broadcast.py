@@ -11,7 +11,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, places
 from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.words import counted, number, percent
+from netloom.base.words import begun, counted, number, percent
 from netloom.questions.answers import Mark, Verdict
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
@@ -21,7 +21,11 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.topology import Cube, torus
-from netloom_papers.questions.simulate.broadcast import BY_RATE, simulate_broadcast
+from netloom_papers.questions.simulate.broadcast import (
+    BY_RATE,
+    BroadcastSimulation,
+    simulate_broadcast,
+)
 
 MESSAGES = "messages/cycle"
 NODE_RATE = "messages/node/cycle"
@@ -171,7 +175,7 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
 
     def judged(self) -> Verdict:
         """Return what one rate, or several, come to."""
-        mark, said = self._several() if self.several else self._one(self.points[0])
+        mark, said = self._said()
         then = self.again(rate="0:auto") if mark == "act" else ""
         if mark == "limited" and not self.checked and self.broadcast < 1:
             then = self.again(simulate=True)
@@ -183,35 +187,26 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
             note = f"The {self.variant} model is {TRUST[self.variant]}."
         return Verdict(mark, said, "", {"checked": self.checked}, then, note)
 
-    def _one(self, point: PredictedRate) -> tuple[Mark, str]:
-        """Return the mark of one rate, and what it comes to."""
-        if point.saturated:
-            over = f"Overloaded at rate {number(point.rate)}"
-            return "act", f"{over}: the torus saturates near {self._limit}."
-        near = point.rate > NEAR * self.saturation_rate
-        said = f"About {self._takes(point)}. Saturates near {self._limit}."
-        return "limited" if near else "fine", said
-
-    def _several(self) -> tuple[Mark, str]:
-        """Return the mark of several rates, and what they come to."""
+    def _said(self) -> tuple[Mark, str]:
+        """Return the mark of one rate, or of several, and what they come to."""
         steady, last = [each for each in self.points if not each.saturated], self.points[-1]
         if not steady:
-            return self._one(self.points[0])
-        if last.rate <= NEAR * self.saturation_rate:
-            said = f"All {len(self.points)} rates are carried: about {self._takes(last)}"
-            return "fine", f"{said}. Saturates near {self._limit}."
-        near = min(steady, key=lambda each: abs(each.rate - self.saturation_rate / 2))
-        said = f"Saturates near {self._limit}: {number(self.zero_load_latency)} cycles idle"
-        if near.rate > 0:
-            said += f", about {number(near.latency)} at {number(near.rate)}"
-        return "limited", f"{said}."
-
-    def _takes(self, point: PredictedRate) -> str:
-        """Return a latency with that of the idle network and its expected error."""
-        idle = f"{number(self.zero_load_latency)} idle"
-        if point.expected_error is not None:
-            idle += f", model error {shared.rounded(point.expected_error)}"
-        return f"{number(point.latency)} cycles at rate {number(point.rate)} ({idle})"
+            over = f"Overloaded at rate {number(self.points[0].rate)}"
+            return "act", f"{over}: the torus saturates near {self._limit}."
+        mark: Mark = "limited" if last.rate > NEAR * self.saturation_rate else "fine"
+        idle = number(self.zero_load_latency)
+        if self.several and mark == "limited":
+            near = min(steady, key=lambda each: abs(each.rate - self.saturation_rate / 2))
+            said = f"Saturates near {self._limit}: {idle} cycles idle"
+            if near.rate > 0:
+                said += f", about {number(near.latency)} at {number(near.rate)}"
+            return mark, f"{said}."
+        error = last.expected_error
+        off = "" if error is None else f", model error {shared.rounded(error)}"
+        said = f"about {number(last.latency)} cycles at rate {number(last.rate)} ({idle} idle{off})"
+        if self.several:
+            said = f"All {len(self.points)} rates are carried: {said}"
+        return mark, f"{begun(said)}. Saturates near {self._limit}."
 
     @property
     def _limit(self) -> str:
@@ -321,7 +316,8 @@ def predict_torus_broadcast(
     model = partial(torus_broadcast, sides, injection_channels=question.injection_channels, **asked)
     rates = parse_rates(question.rate, "rate", lambda: model(rate=0.0).saturation_rate)
     found = model(rate=rates)
-    runs, simulated, interrupted = _simulated(question, network, rates)
+    run = _simulated(question, network, rates) if question.simulate else None
+    runs = {each.rate: each for each in run.points if each.unicast_messages} if run else {}
     errors = ERRORS if question.variant == "improved" else {}
 
     def point(place: int, rate: float) -> PredictedRate:
@@ -333,10 +329,9 @@ def predict_torus_broadcast(
         }
         held, checked = found.held_vcs[place], None
         if rate in runs:
-            run, stable = runs[rate], runs[rate]["stable"]
-            seen = run["unicast_latency_mean"] - ENDS_CYCLES if stable else None
-            half = run["unicast_latency_ci95"] if stable else None
-            checked = shared.Checked.of(seen, half, said["latency"], stable=stable)
+            stable, seen = runs[rate].stable, runs[rate].unicast_latency
+            latency = None if seen.mean is None else seen.mean - ENDS_CYCLES
+            checked = shared.Checked.of(latency, seen.ci95, said["latency"], stable=stable)
         near = next((error for upto, error in errors.items() if part <= upto), None)
         return PredictedRate(
             **said,
@@ -353,9 +348,15 @@ def predict_torus_broadcast(
         **asked,
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
-        simulated_network=simulated,
+        simulated_network=SimulatedNetwork(
+            routing=run.setup.routing,
+            router=run.setup.router,
+            cycles_at_ends_taken_off=ENDS_CYCLES,
+        )
+        if run
+        else None,
         trust=TRUST[question.variant],
-        interrupted=interrupted,
+        interrupted=bool(run and run.interrupted),
         points=tuple(point(place, rate) for place, rate in enumerate(rates)),
         provenance=provenance_of(question, "predict_torus_broadcast", named),
     )
@@ -363,14 +364,8 @@ def predict_torus_broadcast(
 
 def _simulated(
     question: TorusBroadcastQuestion, network: Cube, rates: tuple[float, ...]
-) -> tuple[dict[float, dict[str, Any]], SimulatedNetwork | None, bool]:
-    """Return what the simulator says at those rates that can be offered, or at some of them.
-
-    Also its network, and whether it was interrupted. Rates of which it measured nothing are left
-    out.
-    """
-    if not question.simulate:
-        return {}, None, False
+) -> BroadcastSimulation:
+    """Return what the simulator says at those rates that can be offered, or at some of them."""
     if question.broadcast == 1:
         wanted = "below 1, to simulate: latency is that of messages that are not broadcast"
         raise InputError("broadcast", "1", wanted)
@@ -380,7 +375,7 @@ def _simulated(
     if not offered:
         most = f"{counted(rates[-1], 'message', 'g')} of {counted(question.message_flits, 'flit')}"
         raise InputError("rate", most, "above 0, at most a flit/node/cycle, to simulate")
-    found = simulate_broadcast(
+    return simulate_broadcast(
         network,
         rate=shared.some_of(offered),
         packet_flits=question.message_flits,
@@ -388,13 +383,4 @@ def _simulated(
         ejection_channels=0,
         **{name: getattr(question, name) for name in OF_RUNS},
         **SIMULATED,
-    )
-    rows, told = found.table().iter_rows(named=True), found.to_dict()
-    simulated = SimulatedNetwork(
-        routing=told["routing"], router=told["router"], cycles_at_ends_taken_off=ENDS_CYCLES
-    )
-    return (
-        {row["rate"]: row for row in rows if row["unicast_messages"]},
-        simulated,
-        found.interrupted,
     )
