@@ -11,7 +11,7 @@ import pytest
 
 from netloom_papers.exhibits import COMPUTED, PRINTED, Grid, Plot, averaged, curve
 from netloom_papers.ledger import items, picture, published
-from netloom_papers.studies.chittor_programs import figure_5_13
+from netloom_papers.studies.chittor_programs import run_loops
 
 FIGURES = {1: 4, 2: 3, 3: 12, 4: 14, 5: 16}
 TABLES = ("1.1", "2.1", "2.2", "2.3", "3.1", "3.2", "4.1")
@@ -118,10 +118,10 @@ def test_saturation_is_theory_s_but_for_short_messages():
 
 def test_careful_placements_are_those_of_the_thesis():
     """χ_max 2 of tiles grows to 3 under dimension order; an own network for 6 x 6 x 6 tasks."""
-    table = figure_5_13(1, [0.1])
-    on = {(row["graph"], row["on"]) for row in table.iter_rows(named=True)}
-    assert ("3D mesh", "mesh:12x18") in on
-    assert len(on) == 8
+    known = published("chittor")["items"]["figure 5.13"]
+    table = run_loops(known, [(case, 0.1) for case in known["cases"]], 1)
+    assert known["cases"]["3D mesh, N = 216"]["on"] == "mesh:12x18"
+    assert len(table) == 8
     assert (table["worst_node"] > 9).all()
 
 
