@@ -52,32 +52,16 @@ ARBITRATIONS = {"timestamp": "oldest message first", "fifo": "first come, first 
 """The machine's own is not known. The thesis says that it has no priority queues (section 4.2.3),
 which first come, first served is the nearest to."""
 
-THINK_US, QUICK_THINK_US = (0, 100, 200, 400, 800, 1600, 3200), (0, 300, 1000)
-"""Mean computation of a loop in figures 4.8 and 4.12 to 4.14."""
-
-TRANSPOSE_LOOPS, QUICK_LOOPS = 100, 15
-
 LOOPS = 60
 """Loops of a run without computation: only its beginning leaves a trace in the others."""
 
 
 @cache
 def _pattern(
-    name: str,
-    side: int,
-    sizes: tuple[int, ...],
-    thinks: tuple[float, ...] = (0,),
-    loops: int = LOOPS,
-    **options: Any,
+    name: str, side: int, sizes: Sequence[int], thinks: Sequence[float] = (0,), **options: Any
 ) -> PatternSimulation:
-    found = simulate_pattern(
-        f"symult2010:{side}x{side}",
-        pattern=name,
-        message_bytes=list(sizes),
-        think_us=list(thinks),
-        loops=loops,
-        **options,
-    )
+    options = {"message_bytes": [*sizes], "think_us": [*thinks], "loops": LOOPS} | options
+    found = simulate_pattern(f"symult2010:{side}x{side}", pattern=name, **options)
     if found.interrupted:
         raise KeyboardInterrupt
     return found
@@ -102,17 +86,10 @@ def _draw_figure_4_4(made: Made) -> Drawn:
         yield plot(title, ("message length L, bytes", "time of a message, µs"), curves)
 
 
-def _by_node(found: PatternSimulation) -> pl.DataFrame:
-    import polars as pl
-
-    rows, columns = np.divmod(found.nodes, 12)
-    return pl.DataFrame({"row": rows, "column": columns, "loop_us": found.points[0].times.loop_us})
-
-
 def _draw_figure_4_5(_: Made) -> Drawn:
     """Loop times of the nodes on the diagonal: 4 KB messages, 450 µs of computation."""
-    table = _by_node(_pattern("diagonal", 12, (4096,), (450,))).sort("row")
-    curves = [curve("simulated", table["row"], table["loop_us"])]
+    found = _pattern("diagonal", 12, (4096,), (450,))
+    curves = [curve("simulated", found.nodes // 12, found.points[0].times.loop_us)]
     yield plot("B. By node", ("node (i, i)", "loop time, µs"), curves, form="points")
 
 
@@ -146,72 +123,49 @@ def _draw_figure_4_6(made: Made) -> Drawn:
 
 def _draw_figure_4_7(made: Made) -> Drawn:
     """Loop times of the nodes of the transpose: 4 KB messages, 150 µs of computation."""
-    loops = QUICK_LOOPS if made.quick else TRANSPOSE_LOOPS
     for policy, words in ARBITRATIONS.items():
-        run = _pattern("transpose", 12, (4096,), (150,), loops, arbitration=policy)
+        loops = made.known["loops"]
+        found = _pattern("transpose", 12, (4096,), (150,), loops=loops, arbitration=policy)
         cells = {
-            (f"row {node['row']}", f"column {node['column']}"): Cell(None, node["loop_us"])
-            for node in _by_node(run).sort("row", "column").iter_rows(named=True)
+            (f"row {node // 12}", f"column {node % 12}"): Cell(None, time)
+            for node, time in zip(found.nodes, found.points[0].times.loop_us.tolist(), strict=True)
         }
         columns = [f"column {number}" for number in range(12)]
         yield grid(f"B. Loop times (µs), {words}", cells, columns)
 
 
-def transposes(
-    side: int, size: int, policy: str, runs: tuple[tuple[float, ...], int]
-) -> pl.DataFrame:
-    """Return loops of the transpose: applied traffic, actual traffic, and times.
+def transposes(side: int, size: int, policy: str, known: Known) -> pl.DataFrame:
+    """Return loops of the transpose, one row for each mean computation: times, and traffic (%).
 
-    ``runs``: the mean computations of a loop, and how many loops each has.
+    ``added_us`` is what contention adds to the two messages of a loop.
     """
-    return _pattern("transpose", side, (size,), *runs, arbitration=policy).table()
+    import polars as pl
 
-
-def _of_machine(quick: bool) -> tuple[tuple[float, ...], int]:
-    """Return the computation times of a figure, and the loops of each."""
-    return (QUICK_THINK_US, QUICK_LOOPS) if quick else (THINK_US, TRANSPOSE_LOOPS)
-
-
-def _longer(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
-    """Return computation time and what contention adds to the two messages of a loop, µs."""
-    added = table[f"communication_us_{part}"] - table["message_us"]
-    return table["think_us"], 2 * added.to_numpy()
-
-
-def _slower(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
-    """Return applied traffic (%) and θ."""
-    return 100 * table["applied"].to_numpy(), table[f"slowdown_{part}"]
-
-
-def _traffic(table: pl.DataFrame, part: str) -> tuple[Any, Any]:
-    """Return applied and actual traffic (%)."""
-    actual = table["average_node" if part == "mean" else "worst_node"]
-    return 100 * table["applied"].to_numpy(), 100 * actual.to_numpy()
+    thinks = tuple(known["think_us"])
+    found = _pattern("transpose", side, (size,), thinks, loops=known["loops"], arbitration=policy)
+    added = {
+        f"added_us_{part}": 2 * (pl.col(f"communication_us_{part}") - pl.col("message_us"))
+        for part in PARTS
+    }
+    traffic = {"traffic_mean": "average_node", "traffic_max": "worst_node", "applied": "applied"}
+    shares = {name: 100 * pl.col(share) for name, share in traffic.items()}
+    return found.table().with_columns(**added, **shares)
 
 
 PARTS = {"mean": "average node", "max": "worst node"}
 """What tables of the machine call the nodes."""
 
 
-def _of_transposes(
-    axes: tuple[str, str],
-    figures: Callable[[pl.DataFrame, str], tuple[Any, Any]],
-    made: Made,
-) -> Drawn:
+def _of_transposes(made: Made) -> Drawn:
     """Average and worst nodes of each panel's runs (side, bytes), for each arbitration."""
-    options = _of_machine(made.quick)
-    for (title, runs), (policy, words) in product(
-        made.known["panels"].items(), ARBITRATIONS.items()
-    ):
-        curves = [
-            curve(f"{name}, {who}", *figures(transposes(side, size, policy, options), part))
-            for (name, (side, size)), (part, who) in product(runs.items(), PARTS.items())
-        ]
-        yield plot(f"{title}: {words}", axes, curves)
-
-
-THETA = APPLIED_PERCENT, "normalised communication time of a message θ"
-ADDED = "mean computation of a loop, µs", "increase in communication time of a loop, µs"
+    known, (x, y) = made.known, made.known["columns"]
+    for (title, runs), (policy, words) in product(known["panels"].items(), ARBITRATIONS.items()):
+        curves = []
+        for name, (side, size) in runs.items():
+            table = transposes(side, size, policy, known)
+            for part, who in PARTS.items():
+                curves.append(curve(f"{name}, {who}", table[x], table[f"{y}_{part}"]))
+        yield plot(f"{title}: {words}", known["axes"], curves)
 
 
 def _loops_of_neighbours(known: Known) -> dict[tuple[str, int], float]:
@@ -242,7 +196,7 @@ def _draw_table_4_1(made: Made) -> Drawn:
 
 def _figure_4_11(known: Known) -> Found:
     """The worked example's loop computes for 1 ms on average. The pairs are as many samples."""
-    point = _pattern("ab-1nn", 4, (4096,), (1000,), known["loops"]).points[0]
+    point = _pattern("ab-1nn", 4, (4096,), (1000,), loops=known["loops"]).points[0]
     loop_us = point.times.loop_us[::2]  # of a pair, both nodes have the same
     yield "loop (µs)", loop_us
     yield "λ_a (%)", 100 * point.times.channel_us / loop_us
@@ -270,9 +224,9 @@ def _draw_figure_4_11(made: Made) -> Drawn:
 
 
 def _figure_4_14(known: Known) -> Found:
-    for policy, thinks in known["think_us"].items():
-        table = transposes(12, 4096, policy, (tuple(thinks), known["loops"]))
-        yield f"worst node saturates, {policy} (%)", 100 * table["worst_node"].to_numpy().max()
+    for policy, thinks in known["saturated at"].items():
+        table = transposes(12, 4096, policy, {**known, "think_us": thinks})
+        yield f"worst node saturates, {policy} (%)", table["traffic_max"].max()
     alone = _pattern("ab-1nn", 4, (1024, 8192)).table()
     for size, applied in zip(alone["message_bytes"], alone["applied"], strict=True):
         yield f"most that can be applied, {size} bytes (%)", 100 * applied
@@ -382,10 +336,10 @@ def _draw_loops(made: Made, measured: Sequence[pl.DataFrame] = ()) -> Drawn:
 
 
 def _draw_figure_5_6(made: Made) -> Drawn:
-    symult = transposes(12, 4096, "timestamp", _of_machine(made.quick))
+    symult = transposes(12, 4096, "timestamp", made.known)
     measured = [
-        curve(f"simulated Symult 2010, {words}", *_traffic(symult, part))
-        for part, words in PARTS.items()
+        curve(f"simulated Symult 2010, {who}", symult["applied"], symult[f"traffic_{part}"])
+        for part, who in PARTS.items()
     ]
     return _draw_loops(made, measured)
 
@@ -430,12 +384,12 @@ ITEMS = (
     Item("figure 4.5", draw=_draw_figure_4_5),
     Item("figure 4.6", draw=_draw_figure_4_6),
     Item("figure 4.7", draw=_draw_figure_4_7),
-    Item("figure 4.8", draw=partial(_of_transposes, ADDED, _longer)),
+    Item("figure 4.8", draw=_of_transposes),
     Item("table 4.1", _table_4_1, _draw_table_4_1),
     Item("figure 4.11", _figure_4_11, _draw_figure_4_11),
-    Item("figure 4.12", draw=partial(_of_transposes, THETA, _slower)),
-    Item("figure 4.13", draw=partial(_of_transposes, THETA, _slower)),
-    Item("figure 4.14", _figure_4_14, partial(_of_transposes, AXES, _traffic)),
+    Item("figure 4.12", draw=_of_transposes),
+    Item("figure 4.13", draw=_of_transposes),
+    Item("figure 4.14", _figure_4_14, _of_transposes),
     Item("figure 5.6", _compared, _draw_figure_5_6),
     Item("figure 5.7", draw=partial(_draw_speed, CYCLES, 1)),
     Item("figure 5.8", draw=partial(_draw_speed, COST, 2)),
