@@ -140,8 +140,7 @@ def read_mesh(path: str | Path) -> ElementMesh:
     >>> read_mesh(file)
     <...kite.off: 2-D, 2 elements, 4 nodes>
     """
-    path = Path(path)
-    check_file(path, wanted=MESH_FILE)
+    path = check_file(path, wanted=MESH_FILE)
     meshio, printed = optional_package("meshio"), StringIO()
     try:
         check_size(path.stat().st_size, where=str(path), what="bytes")
@@ -458,9 +457,9 @@ def _shared_nodes(partition: MeshPartition) -> Any:
 
     mesh = partition.mesh
     part_of_entry = np.repeat(partition.part, np.diff(mesh.offsets))
-    touched = np.unique(part_of_entry.astype(np.int64) * mesh.num_nodes + mesh.nodes)
-    entries = np.ones(len(touched), np.int64), (touched // mesh.num_nodes, touched % mesh.num_nodes)
+    entries = np.ones(len(mesh.nodes), np.int64), (part_of_entry, mesh.nodes)
     incidence = coo_array(entries, shape=(partition.parts, mesh.num_nodes)).tocsr()
+    incidence.data[:] = 1  # whatever the elements of a part that join a node
     shared = incidence @ incidence.T
     shared.setdiag(0)
     shared.eliminate_zeros()

@@ -275,10 +275,8 @@ def accepted_path_traffic_threshold(offered: ArrayLike, path_contention: ArrayLi
 def _draw_figure_3_5(_: Made) -> Drawn:
     offered, level = 0.5, 2
     traffic = np.linspace(0.1, 1 / 3, 71)
-    exact, threshold = (
-        float(solve(offered, level))
-        for solve in (contention.accepted_path_traffic, accepted_path_traffic_threshold)
-    )
+    exact = float(contention.accepted_path_traffic(offered, level))
+    threshold = float(accepted_path_traffic_threshold(offered, level))
     crossing = [
         curve("equation 3.4", traffic, 1 + 1 / traffic - 1 / offered),
         _slowdown("equation 3.11", traffic, level),
@@ -425,17 +423,13 @@ def _table_3_2(known: Known) -> Found:
         yield quantity, Against(value, mean, abs(float(end) - mean) + 0.5)
 
 
-def _uniform(_: Known) -> Found:
+def _uniform(known: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), _square(16)
-    limit = _mapped(net, graph, np.arange(256, dtype=np.int32))[1]
-    yield f"saturation of uniform traffic on {net.name} (%)", 100 * limit.lemma_3
-
-
-def _uniform_capacity(known: Known) -> Found:
-    ((name, percent),) = _uniform(known)
-    capacity = float(contention.capacity_fraction(percent, measures.average_distance(_square(16))))
-    yield name.replace("(%)", "(% of capacity)"), capacity
+    percent = 100 * _mapped(net, graph, np.arange(256, dtype=np.int32))[1].lemma_3
+    capacity = float(contention.capacity_fraction(percent, measures.average_distance(net)))
+    for quantity in known["values"]:
+        yield quantity, capacity if "capacity" in quantity else percent
 
 
 # -- sections 3.5 to 4.3: careful mappings, and the transpose ------------------------------------
@@ -515,7 +509,7 @@ ITEMS = (
     Item("lemma 6", _lemmas_6_and_7),
     Item("table 3.2", _table_3_2, tabled(r"(.*), (N.*), (\w+) node (.*)", r"\2", r"\1, \3 \4")),
     Item("corollary 5", _uniform),
-    Item("equation 3.34", _uniform_capacity),
+    Item("equation 3.34", _uniform),
     Item("section 3.5.1", _laid_out),
     Item("figure 3.11", draw=tabled("(.*) of (.*) in (.*) on (.*)", r"\2 on \4", r"\1 in \3")),
     Item("section 3.5.2", _laid_out),

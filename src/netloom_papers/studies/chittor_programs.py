@@ -68,11 +68,9 @@ def _pattern(
 
 
 def _figure_4_4(known: Known) -> Found:
-    sizes = tuple(size for panel in known["panels"].values() for size in panel["bytes"])
-    table = _pattern("ab-1nn", 4, sizes).table()
-    times = zip(table["message_bytes"], table["communication_us_mean"], strict=True)
-    for size, time in times:
-        yield f"message of {size} bytes (µs)", time
+    sizes = tuple(int(quantity.split()[2]) for quantity in known["values"])
+    for quantity, point in zip(known["values"], _pattern("ab-1nn", 4, sizes).points, strict=True):
+        yield quantity, point.communication_us_mean
 
 
 def _draw_figure_4_4(made: Made) -> Drawn:

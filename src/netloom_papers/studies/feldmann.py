@@ -41,16 +41,10 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Floats, Ints
 from netloom.mapping import gray
 from netloom.models.messages import ConSetCosts, MessageCosts
+from netloom.phases import least_clocks, least_phases
 from netloom.phases.execution import completed, execute, side_by_side
 from netloom.phases.plan.partition import partition, sequential
-from netloom.phases.plan.plans import (
-    Capacity,
-    Connections,
-    Plan,
-    connections,
-    least_clocks,
-    least_phases,
-)
+from netloom.phases.plan.plans import Capacity, Connections, Plan, connections
 from netloom.phases.timetables import Timetable, schedule
 from netloom.phases.violations import verify
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
@@ -465,10 +459,8 @@ def iwarp_clocks(
     """
     assert not len(given.before), "connections without an order of their own"
     routing = in_pools(network)
-    held, run = (
-        round(clocks / costs.clocks_per_word)
-        for clocks in (costs.receive_clocks, costs.send_clocks)
-    )
+    cycles = costs.clocks_per_word
+    held, run = round(costs.receive_clocks / cycles), round(costs.send_clocks / cycles)
 
     def last(seed: np.random.SeedSequence, stopped: Callable[[], bool]) -> int | None:
         many = len(given)
@@ -478,17 +470,16 @@ def iwarp_clocks(
         for before, row in pairwise(np.argsort(source, kind="stable").tolist()):
             if source[before] == source[row]:
                 after[row].append(before)
-        engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
-        engine.append(
-            messages(
-                network.num_hosts,
-                source=source,
-                target=given.target[order],
-                flits=given.words[order] + costs.header_words + held,
-                run=run - (ROUTER.timing().injection - 1),
-                after=after,
-            )
+        table = messages(
+            network.num_hosts,
+            source=source,
+            target=given.target[order],
+            flits=given.words[order] + costs.header_words + held,
+            run=run - (ROUTER.timing().injection - 1),
+            after=after,
         )
+        engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
+        engine.append(table)
         if not completed(engine, MESSAGES, "fewer words", stopped):
             return None
         return int(engine.rows["complete"].max())
