@@ -179,11 +179,9 @@ class Worker:
             raise _Fault(f"{action.primitive} from {here[0]} to {here[1]} on {name}")
         words = self.given.words[connection]
         if action.words != words:
-            wanted = f"which has {words}"
-            raise _Fault(f"{action.primitive} of {action.words} words on {name}, {wanted}")
-        if phase != self.plan.phase[connection]:
-            wanted = f"which is of phase {self.plan.phase[connection]}"
-            raise _Fault(f"{action.primitive} on {name}, {wanted}")
+            raise _Fault(f"{action.primitive} of {action.words} words on {name}, which has {words}")
+        if phase != (planned := self.plan.phase[connection]):
+            raise _Fault(f"{action.primitive} on {name}, which is of phase {planned}")
 
     # Streams that wait, and what they wait for.
 
@@ -370,8 +368,8 @@ def _run_in_processes(
             sent = _asked(crew, [_for_worker(at, sent, len(crew)) for at in range(len(crew))])
         return _asked(crew, [None] * len(crew))
     finally:
-        for process, _ in crew:
-            process.kill()
+        for each, _ in crew:
+            each.kill()
 
 
 def _asked(crew: Crew, asked: Sequence[Any], seconds: float | None = None) -> list[Any]:

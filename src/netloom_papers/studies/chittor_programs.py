@@ -60,8 +60,8 @@ LOOPS = 60
 def _pattern(
     name: str, side: int, sizes: Sequence[int], thinks: Sequence[float] = (0,), **options: Any
 ) -> PatternSimulation:
-    options = {"message_bytes": [*sizes], "think_us": [*thinks], "loops": LOOPS} | options
-    found = simulate_pattern(f"symult2010:{side}x{side}", pattern=name, **options)
+    asked: dict[str, Any] = {"message_bytes": [*sizes], "think_us": [*thinks], "loops": LOOPS}
+    found = simulate_pattern(f"symult2010:{side}x{side}", pattern=name, **asked | options)
     if found.interrupted:
         raise KeyboardInterrupt
     return found
