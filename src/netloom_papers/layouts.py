@@ -71,11 +71,8 @@ def tiles(app: ProcessGraph, topology: Topology) -> layouts.Layout:
         left = np.arange(1, len(place) // 2 + 1)
         left += _first_of_level(left) - 1
         place, along_row, columns = place[left], along_row[left], columns // 2
-    turned, grid = _fitted("tiles", app, topology, (rows, columns))
-    if turned:
-        place, along_row = place[:, ::-1], ~along_row
-    node_of = layouts.nodes_at(grid.sides, place[: app.num_tasks].T)
-    routes = _routes(app, grid, node_of, along_row)
+    turned, grid, node_of = _fitted("tiles", app, topology, (rows, columns), place)
+    routes = _routes(app, grid, node_of, along_row != turned)
     promise = 2 if app.num_tasks > 3 else min(1, app.num_edges)
     return layouts.Layout("tiles", node_of, promise, routes, _OF_TREES)
 
@@ -118,10 +115,7 @@ def h_tree(app: ProcessGraph, topology: Topology) -> layouts.Layout:
         place[first : 2 * first + 1] = children
         steps[axis] = step // 2
         axis = 1 - axis
-    turned, grid = _fitted("h-tree", app, topology, (rows, columns))
-    if turned:
-        place = place[:, ::-1]
-    node_of = layouts.nodes_at(grid.sides, place[: app.num_tasks].T)
+    _, _, node_of = _fitted("h-tree", app, topology, (rows, columns), place)
     promise = min(1, app.num_edges)
     return layouts.Layout("h-tree", node_of, promise, None, _OF_TREES)
 
@@ -135,14 +129,18 @@ def _levels(name: str, app: ProcessGraph) -> int:
 
 
 def _fitted(
-    name: str, app: ProcessGraph, topology: Topology, wanted: tuple[int, int]
-) -> tuple[bool, Cube]:
-    """Whether the layout has to be transposed to fit, and the network."""
+    name: str, app: ProcessGraph, topology: Topology, wanted: tuple[int, int], place: Ints
+) -> tuple[bool, Cube, Ints]:
+    """Whether rows and columns have to be exchanged to fit, the network, and the node of each task.
+
+    ``place``: int64[tasks, 2], the row and column of each task, and perhaps of more.
+    """
     grid = layouts.require_cube(name, topology, dimensions=2)
-    rows, columns = grid.sides
+    places = place[: app.num_tasks].T
     for turned, (high, wide) in ((False, wanted), (True, wanted[::-1])):
-        if high <= rows and wide <= columns:
-            return turned, grid
+        if high <= grid.sides[0] and wide <= grid.sides[1]:
+            at = places[::-1] if turned else places
+            return turned, grid, layouts.nodes_at(grid.sides, at)
     found = f"{topology.name} for {app.num_tasks} tasks"
     raise layouts.refusal(name, found, f"at least {wanted[0]} x {wanted[1]} nodes")
 

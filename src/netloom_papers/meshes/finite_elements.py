@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
+from importlib.resources import as_file, files
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -31,9 +31,10 @@ from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
 MESH_FILE = "a mesh that meshio reads, such as .msh, .vtk, .vtu, .inp or .bdf"
 
-CRACK_TIP = 0.5
-CRACK_OPENING = 0.002
-"""Of a side of the plate: how far the crack reaches, and how wide it is at the border."""
+GENERATED = ("plate", "cracked-plate", "fine-cracked-plate", "valley")
+"""Meshes that gmsh makes, all but the first of a geometry in a file of that name."""
+
+MESHES = f"{', '.join(GENERATED)}, or a mesh file that meshio reads"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +140,7 @@ def read_mesh(path: str | Path) -> ElementMesh:
     >>> read_mesh(file)
     <...kite.off: 2-D, 2 elements, 4 nodes>
     """
-    path = Path(path)
-    check_file(path, wanted=MESH_FILE)
+    path = check_file(path, wanted=MESH_FILE)
     meshio, printed = optional_package("meshio"), StringIO()
     try:
         check_size(path.stat().st_size, where=str(path), what="bytes")
@@ -229,9 +229,17 @@ def generate_mesh(name: str) -> ElementMesh:
     """
     if name not in GENERATED:
         raise InputError("mesh", f"'{name}'", ", ".join(GENERATED))
-    dimension, generate = GENERATED[name]
     with _gmsh_session() as gmsh:
-        return element_mesh(name, dimension, generate(gmsh))
+        if name == "plate":
+            return element_mesh(name, 2, [_plate(gmsh)])
+        with as_file(files("netloom_papers.meshes")) as folder:
+            gmsh.open(str(folder / f"{name}.geo"))
+        model, dimension = gmsh.model, gmsh.model.getDimension()
+        model.mesh.generate(dimension)
+        kinds, _, nodes = model.mesh.getElements(dimension)
+        widths = [model.mesh.getElementProperties(kind)[3] for kind in kinds]
+        cells = [each.reshape(-1, width) for each, width in zip(nodes, widths, strict=True)]
+        return element_mesh(name, dimension, cells)
 
 
 @contextmanager
@@ -253,7 +261,7 @@ def _gmsh_session() -> Iterator[Any]:
         gmsh.finalize()
 
 
-def _plate(gmsh: Any) -> list[Ints]:
+def _plate(gmsh: Any) -> Ints:
     """Triangulate 10000 random nodes in the unit square and 250 on each of its sides."""
     random = np.random.default_rng(1993)
     inside = random.random((10_000, 2))
@@ -265,86 +273,8 @@ def _plate(gmsh: Any) -> list[Ints]:
     border_edges = np.stack([first, np.roll(first, -1)], axis=1)
     points = np.concatenate([inside, border])
     triangles = gmsh.algorithm.triangulate(points.ravel(), border_edges.ravel() + 1)
-    return [np.asarray(triangles, np.int64).reshape(-1, 3)]
+    return np.asarray(triangles, np.int64).reshape(-1, 3)
 
-
-def _cracked_plate(gmsh: Any, *, finest: float, growth: float, refined: float) -> list[Ints]:
-    """Mesh a unit square with a crack from its left side to its middle.
-
-    Edges are ``finest`` long along the last ``refined`` of the crack before its tip, and longer
-    by ``growth`` times the distance from there.
-    """
-    shape, sizes = gmsh.model.geo, gmsh.model.mesh.field
-    mouth = CRACK_OPENING / 2
-    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
-    crack = [(0, CRACK_TIP + mouth), (CRACK_TIP, CRACK_TIP), (0, CRACK_TIP - mouth)]
-    points = [shape.addPoint(x, y, 0) for x, y in corners + crack]
-    ends = zip(points, points[1:] + points[:1], strict=True)
-    outline = [shape.addLine(start, end) for start, end in ends]
-    shape.addPlaneSurface([shape.addCurveLoop(outline)])
-    shape.synchronize()
-    beside = f"(Abs(x - {CRACK_TIP - refined / 2}) - {refined / 2})"
-    across = f"(({beside} + Abs({beside})) / 2)"  # no further than beside, and not negative
-    distance = f"Sqrt({across}^2 + (y - {CRACK_TIP})^2)"
-    size = sizes.add("MathEval")
-    sizes.setString(size, "F", f"{finest} + {growth} * {distance}")
-    sizes.setAsBackgroundMesh(size)
-    gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
-    gmsh.option.setNumber("Mesh.MeshSizeFromPoints", 0)
-    gmsh.model.mesh.generate(2)
-    return _elements(gmsh)
-
-
-def _valley(gmsh: Any) -> list[Ints]:
-    """Mesh a cross-section of half an ellipse of soil in a rectangle of rock, and extrude it."""
-    shape = gmsh.model.geo
-
-    def point(across: float, height: float, size: float) -> Any:
-        return shape.addPoint(across, height, 0, size)
-
-    soil_size, rock_size = 0.04, 0.07
-    west, east = point(-0.35, 0, soil_size), point(0.35, 0, soil_size)
-    middle, bottom = point(0, 0, soil_size), point(0, -0.45, soil_size)
-    corners = [(1, 0), (1, -1), (-1, -1), (-1, 0)]
-    rock_corners = [east, *(point(*corner, rock_size) for corner in corners), west]
-    bed = [
-        shape.addEllipseArc(west, middle, bottom, bottom),
-        shape.addEllipseArc(bottom, middle, bottom, east),
-    ]
-    around = [shape.addLine(start, end) for start, end in pairwise(rock_corners)]
-    soil = shape.addPlaneSurface([shape.addCurveLoop([*bed, shape.addLine(east, west)])])
-    rock = shape.addPlaneSurface([shape.addCurveLoop([*bed, *around])])
-    shape.extrude([(2, soil), (2, rock)], 0, 0, 2, [20], recombine=True)
-    shape.synchronize()
-    for surface in (soil, rock):
-        gmsh.model.mesh.setRecombine(2, surface)
-    gmsh.model.mesh.generate(3)
-    return _elements(gmsh)
-
-
-def _elements(gmsh: Any) -> list[Ints]:
-    """Return an array int[elements, nodes per element] for each kind of element of the mesh."""
-    mesh = gmsh.model.mesh
-    kinds, _, nodes = mesh.getElements(gmsh.model.getDimension())
-    return [
-        np.asarray(joined, np.int64).reshape(-1, mesh.getElementProperties(kind)[3])
-        for kind, joined in zip(kinds, nodes, strict=True)
-    ]
-
-
-GENERATED: dict[str, tuple[int, Callable[[Any], list[Ints]]]] = {
-    "plate": (2, _plate),
-    "cracked-plate": (2, partial(_cracked_plate, finest=0.002, growth=0.0348, refined=0)),
-    "fine-cracked-plate": (
-        2,
-        partial(_cracked_plate, finest=0.000175, growth=0.0655, refined=CRACK_TIP),
-    ),
-    "valley": (3, _valley),
-}
-"""The dimension of each mesh, and what makes its elements in an open session of gmsh."""
-
-
-MESHES = f"{', '.join(GENERATED)}, or a mesh file that meshio reads"
 
 RECURSIVE_BISECTION = 0
 """METIS's number of this algorithm (METIS_PTYPE_RB)."""
@@ -527,9 +457,9 @@ def _shared_nodes(partition: MeshPartition) -> Any:
 
     mesh = partition.mesh
     part_of_entry = np.repeat(partition.part, np.diff(mesh.offsets))
-    touched = np.unique(part_of_entry.astype(np.int64) * mesh.num_nodes + mesh.nodes)
-    entries = np.ones(len(touched), np.int64), (touched // mesh.num_nodes, touched % mesh.num_nodes)
+    entries = np.ones(len(mesh.nodes), np.int64), (part_of_entry, mesh.nodes)
     incidence = coo_array(entries, shape=(partition.parts, mesh.num_nodes)).tocsr()
+    incidence.data[:] = 1  # whatever the elements of a part that join a node
     shared = incidence @ incidence.T
     shared.setdiag(0)
     shared.eliminate_zeros()

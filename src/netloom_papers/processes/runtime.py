@@ -12,11 +12,12 @@ from __future__ import annotations
 import signal
 from collections import Counter, defaultdict, deque
 from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,8 +34,21 @@ Message: TypeAlias = tuple[Key, Any]
 
 Stream: TypeAlias = Generator[Key, Any, None]
 
+Crew: TypeAlias = list[tuple[BaseProcess, Connection]]
+
 BATCH_WORDS = 4096
 """Most words that are sent at once."""
+
+START_SECONDS, END_SECONDS = 120.0, 5.0
+"""How long a process may take to begin, and one whose pipe is closed to end."""
+
+WAITS = {
+    "phase": "for all nodes to come to phase {}",
+    "data": "to receive from {}",
+    "taken": "until words of {} are received",
+    "told": "until words of {} are received",
+}
+"""What streams of programs wait for, by the kind of their key."""
 
 
 def named(given: Connections, connection: int) -> str:
@@ -53,11 +67,11 @@ class Delivery:
     num_workers: int  # processes or ranks that took part
 
 
-class _Fault(Exception):  # noqa: N818  # ends one stream; never leaves this module
+class _Fault(Exception):  # noqa: N818  # ends a stream, or a run; never leaves this module
     pass
 
 
-# The three primitives, and a worker that runs the programs of its nodes on them.
+# A worker that runs the programs of its nodes.
 
 
 class Worker:
@@ -98,45 +112,19 @@ class Worker:
     def report(self) -> tuple[Ints, list[str]]:
         """Return the words that came, what was wrong, and who still waits, for what."""
         waits = [
-            f"node {node} waits {self._describe(kind, number)}"
+            f"node {node} waits {WAITS[kind].format(self._named(kind, number))}"
             for (kind, node, number), streams in self._waiting.items()
             for _ in streams
-            if kind != "ended"
+            if kind in WAITS
         ]
         return self.words, self.faults + waits
-
-    # What a program calls.
-
-    def instantiate_phase(self, node: int, phase: int) -> Stream:
-        """Wait until all nodes have come to this phase."""
-        self._tell("arrived", 0, phase)
-        yield "phase", node, phase
-
-    def send_element(self, connection: int, phase: int, first: int, element: Ints) -> Stream:
-        """Send words on a connection. Return once they have been received."""
-        source, target = self._ends(connection)
-        self._tell("data", target, connection, (phase, first, element))
-        yield "taken", source, connection
-
-    def receive_element(self, connection: int, phase: int, first: int) -> Generator[Key, Any, int]:
-        """Wait for the next words of a connection. Return how many, sure that they are those."""
-        source, target = self._ends(connection)
-        came_in, came_first, element = yield "data", target, connection
-        self._tell("taken", source, connection)
-        name = named(self.given, connection)
-        if came_in != phase:
-            raise _Fault(f"{name}: words of phase {came_in} came in phase {phase}")
-        if came_first != first:
-            raise _Fault(f"{name}: word {came_first} came where word {first} was to come")
-        if not np.array_equal(element, made_words(connection, first, len(element))):
-            raise _Fault(f"{name}: words of another connection, or out of order")
-        return len(element)
 
     # How programs are run.
 
     def _program(self, program: NodeProgram) -> Stream:
         for each in program.phases:
-            yield from self.instantiate_phase(program.node, each.phase)
+            self._tell("arrived", 0, each.phase)
+            yield "phase", program.node, each.phase
             streams = [self._stream(program.node, each, stream) for stream in each.streams]
             self._ready.extend((stream, None) for stream in streams)
             for _ in streams:
@@ -153,22 +141,32 @@ class Worker:
         self._deliver(("ended", node, phase.phase))
 
     def _send(self, node: int, phase: int, action: Action) -> Stream:
+        """Send words part by part, each once the one before has been received."""
         for earlier in action.after:
             yield "told", node, earlier
             self._deliver(("told", node, earlier))  # others may wait for it too
+        connection = action.connection
         for first in range(0, action.words, BATCH_WORDS):
-            size = min(BATCH_WORDS, action.words - first)
-            element = made_words(action.connection, first, size)
-            yield from self.send_element(action.connection, phase, first, element)
+            element = made_words(connection, first, min(BATCH_WORDS, action.words - first))
+            self._tell("data", action.node, connection, (phase, first, element))
+            yield "taken", node, connection
 
     def _receive(self, node: int, phase: int, action: Action) -> Stream:
-        got = 0
+        """Wait for the words of a connection, and be sure that they are those."""
+        connection, name, got = action.connection, named(self.given, action.connection), 0
         while got < action.words:
-            size = yield from self.receive_element(action.connection, phase, got)
-            got += size
-            self.words[action.connection] += size
+            came_in, came_first, element = yield "data", node, connection
+            self._tell("taken", action.node, connection)
+            if came_in != phase:
+                raise _Fault(f"{name}: words of phase {came_in} came in phase {phase}")
+            if came_first != got:
+                raise _Fault(f"{name}: word {came_first} came where word {got} was to come")
+            if not np.array_equal(element, made_words(connection, got, len(element))):
+                raise _Fault(f"{name}: words of another connection, or out of order")
+            got += len(element)
+            self.words[connection] += len(element)
         for each in (node, *action.tell):
-            self._tell("told", each, action.connection)
+            self._tell("told", each, connection)
 
     def _check(self, node: int, phase: int, action: Action) -> None:
         """Refuse what the connection is not for."""
@@ -177,18 +175,13 @@ class Worker:
             raise _Fault(f"{action.primitive} on connection {connection}, which is none")
         here = (node, action.node) if action.primitive == SEND else (action.node, node)
         name = named(self.given, connection)
-        if here != self._ends(connection):
+        if here != (self.given.source[connection], self.given.target[connection]):
             raise _Fault(f"{action.primitive} from {here[0]} to {here[1]} on {name}")
         words = self.given.words[connection]
         if action.words != words:
-            wanted = f"which has {words}"
-            raise _Fault(f"{action.primitive} of {action.words} words on {name}, {wanted}")
-        if phase != self.plan.phase[connection]:
-            wanted = f"which is of phase {self.plan.phase[connection]}"
-            raise _Fault(f"{action.primitive} on {name}, {wanted}")
-
-    def _ends(self, connection: int) -> tuple[int, int]:
-        return int(self.given.source[connection]), int(self.given.target[connection])
+            raise _Fault(f"{action.primitive} of {action.words} words on {name}, which has {words}")
+        if phase != (planned := self.plan.phase[connection]):
+            raise _Fault(f"{action.primitive} on {name}, which is of phase {planned}")
 
     # Streams that wait, and what they wait for.
 
@@ -212,13 +205,8 @@ class Worker:
         else:
             self._mail[key].append(value)
 
-    def _describe(self, kind: str, number: int) -> str:
-        if kind == "phase":
-            return f"for all nodes to come to phase {number}"
-        name = named(self.given, number)
-        return (
-            f"to receive from {name}" if kind == "data" else f"until words of {name} are received"
-        )
+    def _named(self, kind: str, number: int) -> str:
+        return f"{number}" if kind == "phase" else named(self.given, number)
 
 
 def made_words(connection: int, first: int, size: int) -> Ints:
@@ -235,10 +223,6 @@ def made_words(connection: int, first: int, size: int) -> Ints:
 # Workers, and what they tell each other.
 
 
-HERE: list[Worker] = []
-"""The worker of this process, if it is one of several."""
-
-
 def run_programs(
     programs: Sequence[NodeProgram], plan: Plan, *, workers: int | None = None
 ) -> Delivery:
@@ -247,7 +231,7 @@ def run_programs(
     Each word says which it is, so that one that goes astray is seen. A send ends when its words
     have been received: no order that needs buffers gets through. What waits for something that
     does not come is reported. If a worker dies, whenever that is, nothing is delivered and the only
-    fault says so.
+    fault says which and how.
 
     Parameters
     ----------
@@ -294,7 +278,7 @@ def run_programs(
         return _delivery([worker.report()], plan, 1)
     try:
         return _delivery(_run_in_processes(plan, parts), plan, len(parts))
-    except (BrokenExecutor, OSError) as error:
+    except (_Fault, OSError) as error:
         fault = f"a worker could not be started, or died: {error}"
         return Delivery(np.zeros(len(plan.connections), np.int64), (fault,), len(parts))
 
@@ -370,30 +354,47 @@ def _run_in_processes(
 ) -> list[tuple[Ints, list[str]]]:
     """Run each part by a worker in a process of its own, and return what they report."""
     fresh = get_context("spawn")  # a copy of a process with threads may not work
-    with ExitStack() as stack:
-        crew = [
-            stack.enter_context(ProcessPoolExecutor(1, fresh, _begin, (plan, part)))
-            for part in parts
-        ]
-        sent: list[list[Message]] = [[]]
-        while True:
-            calls = [
-                process.submit(_go_on, _for_worker(number, sent, len(crew)))
-                for number, process in enumerate(crew)
-            ]
-            sent = [call.result() for call in calls]
-            if not any(sent):
-                return [process.submit(_report).result() for process in crew]
+    crew: Crew = []
+    try:
+        for _ in parts:
+            ours, theirs = fresh.Pipe()
+            process = fresh.Process(target=_work, args=(theirs,), daemon=True)
+            process.start()  # what it is told is short: the rest waits until it listens
+            theirs.close()
+            crew.append((process, ours))
+        _asked(crew, [None] * len(crew), START_SECONDS)
+        sent = _asked(crew, [(plan, part) for part in parts])
+        while any(sent):
+            sent = _asked(crew, [_for_worker(at, sent, len(crew)) for at in range(len(crew))])
+        return _asked(crew, [None] * len(crew))
+    finally:
+        for each, _ in crew:
+            each.kill()
 
 
-def _begin(plan: Plan, programs: Sequence[NodeProgram]) -> None:
+def _asked(crew: Crew, asked: Sequence[Any], seconds: float | None = None) -> list[Any]:
+    """Tell each worker something, and return what they answer within so many seconds."""
+    answers = []
+    try:
+        for at, (_, pipe) in enumerate(crew):
+            pipe.send(asked[at])
+        for at, (_, pipe) in enumerate(crew):
+            if not pipe.poll(seconds):
+                raise _Fault(f"worker {at} has not begun after {seconds:g} s")
+            answers.append(pipe.recv())
+    except (EOFError, OSError):
+        crew[at][0].join(END_SECONDS)
+        raise _Fault(f"worker {at}, exit code {crew[at][0].exitcode}") from None
+    return answers
+
+
+def _work(pipe: Connection) -> None:
+    """Be a worker, in a process of its own. End with the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    HERE.append(Worker(plan, programs))
-
-
-def _go_on(came: list[Message]) -> list[Message]:
-    return HERE[0].go_on(came)
-
-
-def _report() -> tuple[Ints, list[str]]:
-    return HERE[0].report()
+    with suppress(EOFError):
+        pipe.send(pipe.recv())  # it has begun
+        worker = Worker(*pipe.recv())
+        pipe.send(worker.go_on([]))
+        while (came := pipe.recv()) is not None:
+            pipe.send(worker.go_on(came))
+        pipe.send(worker.report())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from math import isqrt, sqrt
 from typing import TYPE_CHECKING, Any
@@ -21,18 +21,7 @@ from netloom.base.progress import track
 from netloom.machines import machine
 from netloom.mapping import find_layout, random_mapping
 from netloom.routing import DimensionOrder
-from netloom.topology import (
-    Cube,
-    Topology,
-    average_distance,
-    bisection_width,
-    degree,
-    diameter,
-    hypercube,
-    mesh,
-    num_links,
-    topology,
-)
+from netloom.topology import Topology, hypercube, measures, mesh, topology
 from netloom.workload import ProcessGraph, read
 from netloom_papers.exhibits import PRINTED, Cell, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, published
@@ -52,6 +41,14 @@ FIGURES = ("path_length", "logical_path_length", "channel_load", "path_contentio
 """Of a mapping, as its contention has them: D, d, χ and ν."""
 
 PARTS = {"mean": "average", "max": "maximum"}
+
+LAYOUTS = {
+    " in tiles": "tiles",
+    " by scheme A": "planes",
+    " by scheme B": "columns",
+    "": "identity",
+}
+"""netloom's layouts by the words of rows: trees in tiles, and 3D meshes by schemes A and B."""
 
 ESTIMATES = {
     "channel_load_mean": "χ_avg = C/6",
@@ -83,22 +80,25 @@ def tabled(pattern: str, label: str, column: str) -> Callable[[Made], Drawn]:
 # -- chapters 1 and 2: networks without contention -----------------------------------------------
 
 
-def _table_1_1(_: Known) -> Found:
-    """Degree, links, diameter and bisection width. Formulas printed, networks measured."""
-    measures = {
-        "degree": degree,
-        "links": num_links,
-        "diameter": diameter,
-        "bisection width": bisection_width,
-    }
-    for dimension in (6, 8, 10):
-        nodes, side = 2**dimension, 2 ** (dimension // 2)
-        for net, values in (
-            (_square(side), (4, 2 * (nodes - side), 2 * (side - 1), side)),
-            (hypercube(dimension), (dimension, nodes * dimension // 2, dimension, nodes // 2)),
-        ):
-            for (name, measured), value in zip(measures.items(), values, strict=True):
-                yield f"{name} of {net.name}", Against(value, measured(net))
+MEASURES: dict[str, Callable[[Any], float]] = {
+    "degree of {}": measures.degree,
+    "links of {}": measures.num_links,
+    "diameter of {}": measures.diameter,
+    "bisection width of {}": wiring.layout_bisection,
+    "D_max on {}": measures.diameter,
+    "D_avg on {}": measures.average_distance,
+    "cut width of {} at ⌊N/3⌋": lambda net: wiring.cut_widths(net)[net.num_hosts // 3],
+    "peak width of {}": wiring.peak_width,
+    "{}, best of all layouts": wiring.minimum_peak_width,
+}
+"""What is measured of networks, by the quantities of rows. Theorem 1 says that the cut width is
+largest at ⌊N/3⌋: so it is there that theorem 2's peak must be found."""
+
+
+def _of_networks(known: Known) -> Found:
+    for quantity in known["values"]:
+        (spec,) = re.findall(r"\w+:[\dx]+", quantity)
+        yield quantity, MEASURES[quantity.replace(spec, "{}")](topology(spec))
 
 
 def _draw_table_2_1(_: Made) -> Drawn:
@@ -141,13 +141,6 @@ def _draw_table_2_3(made: Made) -> Drawn:
     yield grid(title, systems, head="system")
 
 
-def _figure_2_1(_: Known) -> Found:
-    for spec in ("hypercube:3", "mesh:4x2"):
-        net = topology(spec)
-        yield f"bisection width of {spec}", wiring.layout_bisection(net)
-        yield f"peak width of {spec}", wiring.peak_width(net)
-
-
 def _layout(name: str, curves: Iterable[pl.DataFrame]) -> Plot:
     axes = "position k", "cut width η(k), links"
     return plot(f"Identity layout of {name}", axes, curves, form="steps")
@@ -159,27 +152,7 @@ def _draw_figure_2_1(_: Made) -> Drawn:
         yield _layout(spec, [curve(spec, np.arange(len(widths)), widths)])
 
 
-def _theorem_1(known: Known) -> Found:
-    """The cut width is largest at ⌊N/3⌋: so it is there that theorem 2's peak must be found."""
-    for dimension in known["dimensions"]:
-        nodes = 2**dimension
-        width = wiring.cut_widths(hypercube(dimension))[nodes // 3]
-        name = f"cut width of hypercube:{dimension} at ⌊N/3⌋"
-        yield name, Against(2 * nodes // 3, width)
-
-
-def _peaks(build: Callable[[int], Cube], formula: Callable[[int], int], known: Known) -> Found:
-    """Return the peak width of the identity layout, and of some networks the least of all."""
-    for size in known["sizes"]:
-        net = build(size)
-        yield f"peak width of {net.name}", Against(formula(size), wiring.peak_width(net))
-    for size in known["exact sizes"]:
-        net = build(size)
-        least = wiring.minimum_peak_width(net)
-        yield f"{net.name}, best of all layouts", Against(formula(size), least)
-
-
-def _square(side: int) -> Cube:
+def _square(side: int) -> Topology:
     return mesh(side, side)
 
 
@@ -210,7 +183,7 @@ def _equation_2_20(known: Known) -> Found:
 
 def _counted(sizes: Iterable[int], distance: wiring.Distance) -> tuple[Floats, Floats]:
     """Return path lengths of hypercubes and of meshes, counted."""
-    measured: Any = average_distance if distance == "average" else diameter
+    measured: Any = measures.average_distance if distance == "average" else measures.diameter
     return (
         np.array([measured(hypercube(nodes.bit_length() - 1)) for nodes in sizes]),
         np.array([measured(_square(isqrt(nodes))) for nodes in sizes]),
@@ -302,10 +275,8 @@ def accepted_path_traffic_threshold(offered: ArrayLike, path_contention: ArrayLi
 def _draw_figure_3_5(_: Made) -> Drawn:
     offered, level = 0.5, 2
     traffic = np.linspace(0.1, 1 / 3, 71)
-    exact, threshold = (
-        float(solve(offered, level))
-        for solve in (contention.accepted_path_traffic, accepted_path_traffic_threshold)
-    )
+    exact = float(contention.accepted_path_traffic(offered, level))
+    threshold = float(accepted_path_traffic_threshold(offered, level))
     crossing = [
         curve("equation 3.4", traffic, 1 + 1 / traffic - 1 / offered),
         _slowdown("equation 3.11", traffic, level),
@@ -368,16 +339,6 @@ def _mapped(
 ) -> tuple[contention.Contention, contention.Saturation]:
     found, weights = _routed(net, graph, node_of), np.ones(graph.num_edges)
     return found, contention.saturation(found, node_of[graph.source], weights, net.num_hosts)
-
-
-def _longest_paths(known: Known) -> Found:
-    for net in map(_square, known["sides"]):
-        yield f"D_max on {net.name}", Against(2 * (net.sides[0] - 1), diameter(net))
-
-
-def _mean_paths(known: Known) -> Found:
-    for net in map(_square, known["sides"]):
-        yield f"D_avg on {net.name}", Against(2 * net.sides[0] / 3, average_distance(net))
 
 
 def _actual(figure: str, title: str, known: Known) -> list[pl.DataFrame]:
@@ -462,49 +423,29 @@ def _table_3_2(known: Known) -> Found:
         yield quantity, Against(value, mean, abs(float(end) - mean) + 0.5)
 
 
-def _uniform(_: Known) -> Found:
+def _uniform(known: Known) -> Found:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     graph, net = read("all-to-all:256"), _square(16)
-    limit = _mapped(net, graph, np.arange(256, dtype=np.int32))[1]
-    yield f"saturation of uniform traffic on {net.name} (%)", 100 * limit.lemma_3
-
-
-def _uniform_capacity(known: Known) -> Found:
-    ((name, percent),) = _uniform(known)
-    capacity = float(contention.capacity_fraction(percent, average_distance(_square(16))))
-    yield name.replace("(%)", "(% of capacity)"), capacity
+    percent = 100 * _mapped(net, graph, np.arange(256, dtype=np.int32))[1].lemma_3
+    capacity = float(contention.capacity_fraction(percent, measures.average_distance(net)))
+    for quantity in known["values"]:
+        yield quantity, capacity if "capacity" in quantity else percent
 
 
 # -- sections 3.5 to 4.3: careful mappings, and the transpose ------------------------------------
 
 
-def _section_3_5_1(known: Known) -> Found:
-    """Trees in tiles on their own routes. The arrangement is netloom's, the thesis's is lost."""
-    for tasks in known["tasks"]:
-        graph, net = read(f"binary-tree:{tasks}"), _square(isqrt(tasks + 1))
-        layout: Any = find_layout("tiles", graph, net)
-        loads = contention.measure_paths(layout.routes, net.num_channels).channel_load
-        yield f"χ_max of {graph.name} in tiles on {net.name}", loads.max()
-
-
-def _section_3_5_2(known: Known) -> Found:
-    """3D meshes by schemes A and B. Less will do: 4 planes lie two in a row, and have χ_max 4."""
-    for side in known["sides"]:
-        root = isqrt(side)
-        graph, net = read(f"mesh:{side}x{side}x{side}"), _square(side * root)
-        for scheme, layout, value in (("A", "planes", side + 1), ("B", "columns", root + 1)):
-            loads = _routed(net, graph, find_layout(layout, graph, net).node_of).channel_load
-            name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
-            yield name, Against(value, loads.max())
-
-
-def _section_3_5_3(known: Known) -> Found:
-    for dimension in known["dimensions"]:
-        side = 2 ** (dimension // 2)
-        graph, net = read(f"hypercube:{dimension}"), _square(side)
-        found = _routed(net, graph, np.arange(graph.num_tasks))
-        name = f"χ_max of {graph.name} on {net.name}, identity"
-        yield name, Against(2 * side // 3, found.channel_load.max())
+def _laid_out(known: Known) -> Found:
+    """χ_max of layouts. The tiles of trees are netloom's, on routes of their own."""
+    for quantity in known["values"]:
+        spec, how, on = re.findall(r"χ_max of (\S+)(.*) on ([^,]+)", quantity)[0]
+        graph, net = read(spec), topology(on)
+        layout = find_layout(LAYOUTS[how], graph, net)
+        if layout.routes is None:
+            found = _routed(net, graph, layout.node_of)
+        else:
+            found = contention.measure_paths(layout.routes, net.num_channels)
+        yield quantity, found.channel_load.max()
 
 
 def _section_3_6(known: Known) -> Found:
@@ -544,14 +485,14 @@ def _section_4_3(known: Known) -> Found:
 
 
 ITEMS = (
-    Item("table 1.1", _table_1_1, tabled("(.*) of (.*)", r"\1", r"\2")),
+    Item("table 1.1", _of_networks, tabled("(.*) of (.*)", r"\1", r"\2")),
     Item("table 2.1", draw=_draw_table_2_1),
     Item("table 2.2", _table_2_2, _draw_table_2_2),
     Item("table 2.3", draw=_draw_table_2_3),
-    Item("figure 2.1", _figure_2_1, _draw_figure_2_1),
-    Item("theorem 1", _theorem_1),
-    Item("theorem 2", partial(_peaks, hypercube, lambda dimension: 2 * 2**dimension // 3)),
-    Item("theorem 3", partial(_peaks, _square, lambda side: side + 1)),
+    Item("figure 2.1", _of_networks, _draw_figure_2_1),
+    Item("theorem 1", _of_networks),
+    Item("theorem 2", _of_networks),
+    Item("theorem 3", _of_networks),
     Item("figure 2.2", draw=_draw_figure_2_2),
     Item("equation 2.20", _equation_2_20),
     Item("figure 2.3", draw=_draw_figure_2_3),
@@ -559,8 +500,8 @@ ITEMS = (
     Item("equation 3.11", _equation_3_11),
     Item("figure 3.4", draw=_draw_figure_3_4),
     Item("figure 3.5", draw=_draw_figure_3_5),
-    Item("equation 3.17", _longest_paths),
-    Item("equation 3.18", _mean_paths),
+    Item("equation 3.17", _of_networks),
+    Item("equation 3.18", _of_networks),
     Item("figure 3.8", draw=_draw_figure_3_8),
     Item("figure 3.9", draw=_of_estimates),
     Item("figure 3.10", draw=_of_estimates),
@@ -568,12 +509,12 @@ ITEMS = (
     Item("lemma 6", _lemmas_6_and_7),
     Item("table 3.2", _table_3_2, tabled(r"(.*), (N.*), (\w+) node (.*)", r"\2", r"\1, \3 \4")),
     Item("corollary 5", _uniform),
-    Item("equation 3.34", _uniform_capacity),
-    Item("section 3.5.1", _section_3_5_1),
+    Item("equation 3.34", _uniform),
+    Item("section 3.5.1", _laid_out),
     Item("figure 3.11", draw=tabled("(.*) of (.*) in (.*) on (.*)", r"\2 on \4", r"\1 in \3")),
-    Item("section 3.5.2", _section_3_5_2),
+    Item("section 3.5.2", _laid_out),
     Item("figure 3.12", draw=tabled("(.*) of (.*) by (.*) on (.*)", r"\2 on \4", r"\1, \3")),
-    Item("section 3.5.3", _section_3_5_3),
+    Item("section 3.5.3", _laid_out),
     Item("section 3.6", _section_3_6),
     Item("section 4.2.3", _section_4_2_3),
     Item("section 4.3", _section_4_3),

@@ -32,7 +32,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import as_file, files
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -40,32 +40,20 @@ from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
 from netloom.mapping import gray
-from netloom.models.messages import (
-    ConSetCosts,
-    MessageCosts,
-    conset_clocks as predicted_clocks,
-)
-from netloom.phases import (
-    Capacity,
-    Connections,
-    Plan,
-    Timetable,
-    connections,
-    least_clocks,
-    least_phases,
-    partition,
-    schedule,
-    verify,
-)
+from netloom.models.messages import ConSetCosts, MessageCosts
+from netloom.phases import least_clocks, least_phases
 from netloom.phases.execution import completed, execute, side_by_side
-from netloom.phases.plan.partition import sequential
+from netloom.phases.plan.partition import partition, sequential
+from netloom.phases.plan.plans import Capacity, Connections, Plan, connections
+from netloom.phases.timetables import Timetable, schedule
+from netloom.phases.violations import verify
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import router
 from netloom.topology import Cube, mesh as mesh_network, torus
 from netloom.workload import read
-from netloom.workload.programs.messages import Messages, messages
+from netloom.workload.programs.messages import messages
 from netloom.workload.traffic.stream import LONGEST
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
@@ -234,26 +222,21 @@ def _predicted(known: Known) -> Found:
         yield quantity, clocks
 
 
-def inferred_words(phases: int, predicted: float) -> int:
-    """Return W, the whole number of words with which 528 P + 10 W comes nearest to a prediction.
-
-    Table 6 was predicted so: W is what the timetables of all phases come to, and not printed.
-
-    Examples
-    --------
-    >>> inferred_words(2, 4786)
-    373
-    """
-    return round((predicted - phases * SPARSE.switch_clocks) / SPARSE.clocks_per_word)
-
-
 def _finite_elements(known: Known) -> Found:
-    """528 P + 10 W, for the whole number W that comes nearest."""
-    printed = {quantity.partition(",")[0]: value for quantity, value in known["values"].items()}
-    for mesh, facts in known["meshes"].items():
-        words = inferred_words(facts["phases"], printed[mesh])
-        makespan = [SPARSE.clocks_per_word * words] + [0.0] * (facts["phases"] - 1)
-        yield f"{mesh}, W = {words}", predicted_clocks(makespan, SPARSE)
+    """528 P + 10 W, for the whole number W that comes nearest: the rows name it."""
+    for quantity in known["values"]:
+        yield quantity, _in_phases(_first(quantity), SPARSE.switch_clocks)
+
+
+def _in_phases(mesh: str, overhead: float) -> float:
+    """Return the clocks of a mesh: P times what a phase takes, and 10 W for its words.
+
+    W is what the timetables of all phases come to. It is not printed, but inferred from table 6's
+    predictions, which were made so.
+    """
+    known = published(PAPER)["items"]["table 6, ConSet predicted"]
+    (words,) = (words_of(each) for each in known["values"] if _first(each) == mesh)
+    return float(known["meshes"][mesh]["phases"] * overhead + SPARSE.clocks_per_word * words)
 
 
 def _finite_element_messages(known: Known) -> Found:
@@ -398,12 +381,10 @@ def conset_clocks(name: str, words: int, seeds: Sequence[int] = (1,)) -> float:
 
 
 @cache
-def message_clocks(name: str, words: int, replications: int = 1, network: str = "torus") -> Floats:
+def message_clocks(name: str, words: int, seeds: int = 1, network: Cube = IWARP) -> Floats:
     """Return what a pattern takes by message passing. All-to-all in some random orders."""
-    given, shuffled = pattern(name, words), name == "all-to-all"
-    net = IWARP if network == "torus" else mesh_network(8, 8)
-    seeds = replications if shuffled else 1
-    return iwarp_clocks(given, net, WITH_HEADER, shuffled=shuffled, seeds=seeds)
+    shuffled = name == "all-to-all"
+    return iwarp_clocks(pattern(name, words), network, WITH_HEADER, shuffled=shuffled, seeds=seeds)
 
 
 def _measured(known: Known) -> Found:
@@ -415,8 +396,7 @@ def _measured(known: Known) -> Found:
         if quantity.startswith("ConSet"):
             yield quantity, conset_clocks(known["pattern"], words, known.get("seeds", (1,)))
         else:
-            replications = known.get("replications", 1)
-            yield quantity, message_clocks(known["pattern"], words, replications)
+            yield quantity, message_clocks(known["pattern"], words, known.get("replications", 1))
 
 
 def _switch(_: Known) -> Found:
@@ -425,10 +405,11 @@ def _switch(_: Known) -> Found:
 
 def _backloops(known: Known) -> Found:
     """Rates are as the times of the same words."""
-    asked = "all-to-all", known["words"], known["replications"]
-    with_them, without = (message_clocks(*asked, network=network) for network in ("torus", "mesh"))
-    rate = with_them.mean() / without.mean()
-    yield "all-to-all, rate without over with backloops", rate
+    with_them, without = (
+        message_clocks("all-to-all", known["words"], known["replications"], network).mean()
+        for network in (IWARP, mesh_network(8, 8))
+    )
+    yield "all-to-all, rate without over with backloops", with_them / without
 
 
 def _long(known: Known) -> Found:
@@ -476,19 +457,35 @@ def iwarp_clocks(
     >>> iwarp_clocks(given, mesh(4), MessageCosts(), shuffled=False, seeds=1)
     array([1012.])
     """
+    assert not len(given.before), "connections without an order of their own"
     routing = in_pools(network)
-    rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(1).spawn(seeds)]
-    tables = [_table(given, network.num_hosts, costs, rng if shuffled else None) for rng in rngs]
+    cycles = costs.clocks_per_word
+    held, run = round(costs.receive_clocks / cycles), round(costs.send_clocks / cycles)
 
-    def last(table: Messages, stopped: Callable[[], bool]) -> int | None:
+    def last(seed: np.random.SeedSequence, stopped: Callable[[], bool]) -> int | None:
+        many = len(given)
+        order = np.random.default_rng(seed).permutation(many) if shuffled else np.arange(many)
+        source = given.source[order]
+        after: list[list[int]] = [[] for _ in order]
+        for before, row in pairwise(np.argsort(source, kind="stable").tolist()):
+            if source[before] == source[row]:
+                after[row].append(before)
+        table = messages(
+            network.num_hosts,
+            source=source,
+            target=given.target[order],
+            flits=given.words[order] + costs.header_words + held,
+            run=run - (ROUTER.timing().injection - 1),
+            after=after,
+        )
         engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
         engine.append(table)
         if not completed(engine, MESSAGES, "fewer words", stopped):
             return None
         return int(engine.rows["complete"].max())
 
-    ended = side_by_side([partial(last, table) for table in tables], MESSAGES)
-    return np.array(ended) * costs.clocks_per_word
+    runs = [partial(last, seed) for seed in np.random.SeedSequence(1).spawn(seeds)]
+    return np.array(side_by_side(runs, MESSAGES)) * costs.clocks_per_word
 
 
 def in_pools(network: Cube) -> VirtualChannelRouting:
@@ -520,29 +517,6 @@ def in_pools(network: Cube) -> VirtualChannelRouting:
         tables.path_slots == tables.ejection, 1 << tables.injection_slot, tables.path_slots
     )
     return replace(routing, tables=tables._replace(path_slots=out))
-
-
-def _table(
-    given: Connections, num_nodes: int, costs: MessageCosts, rng: np.random.Generator | None
-) -> Messages:
-    """Return the messages, each after the one that its source has sent before it."""
-    assert not len(given.before), "connections without an order of their own"
-    order = np.arange(len(given)) if rng is None else rng.permutation(len(given))
-    source = given.source[order]
-    after: list[list[int]] = []
-    last: dict[int, int] = {}
-    for row, node in enumerate(source.tolist()):
-        after.append([last[node]] if node in last else [])
-        last[node] = row
-    held = round(costs.receive_clocks / costs.clocks_per_word)
-    return messages(
-        num_nodes,
-        source=source,
-        target=given.target[order],
-        flits=given.words[order] + costs.header_words + held,
-        run=round(costs.send_clocks / costs.clocks_per_word) - (ROUTER.timing().injection - 1),
-        after=after,
-    )
 
 
 # Finite elements.
@@ -603,14 +577,10 @@ def _goal(_: Known) -> Found:
         yield f"{mesh}, at most", words / (2 * most_words(mesh))
 
 
-def _meshes_measured(_: Known) -> Found:
+def _meshes_measured(known: Known) -> Found:
     """Phases as long as table 1 has them, for the words that the paper's predictions imply."""
-    predicted, overhead = published(PAPER)["items"]["table 6, ConSet predicted"], overhead_of()
-    for quantity, clocks in predicted["values"].items():
-        mesh = _first(quantity)
-        phases = predicted["meshes"][mesh]["phases"]
-        words = inferred_words(phases, clocks)
-        yield mesh, phases * overhead + SPARSE.clocks_per_word * words
+    for mesh in known["values"]:
+        yield mesh, _in_phases(mesh, overhead_of())
 
 
 # Pictures.

@@ -76,12 +76,6 @@ def test_quarters_of_a_square_share_its_middle_lines():
     assert figures.most_neighbours == 3
 
 
-def test_values_of_a_node_may_be_larger():
-    mesh = element_mesh("pair", 2, [grid(2, 1)[0]])
-    app = interface_graph(partition_mesh(mesh, 2), bytes_per_node=24)
-    assert edges_of(app) == {(0, 1): 48.0, (1, 0): 48.0}
-
-
 @st.composite
 def partitions(draw):
     """Triangles and squares of few nodes, so that many are shared, in parts, some of them empty."""

@@ -167,20 +167,21 @@ def test_the_order_of_connections_is_obeyed_across_nodes():
 @pytest.mark.parametrize(
     ("send", "fault"),
     [
-        (lambda number, element: [(number, element[::-1])], "words of another connection, or out"),
-        (lambda number, element: [(number ^ 1, element)], "words of another connection, or out"),
-        (lambda number, element: [(number, element)] * 2, "are received"),
-        (lambda number, element: [(number, element[:4])], "4 of 8 words came"),
+        (lambda number, element: (number, element[::-1]), "words of another connection, or out"),
+        (lambda number, element: (number ^ 1, element), "words of another connection, or out"),
+        (lambda number, element: (number, element[:4]), "4 of 8 words came"),
     ],
 )
 def test_words_that_go_astray_are_seen(monkeypatch, send, fault):
-    rightly = Worker.send_element
+    rightly = Worker._tell
 
-    def wrongly(self, connection, phase, first, element):
-        for number, words in send(connection, element):
-            yield from rightly(self, number, phase, first, words)
+    def wrongly(self, kind, node, number, value=None):
+        if kind == "data":
+            number, element = send(number, value[-1])
+            node, value = self.given.target[number], (*value[:-1], element)
+        rightly(self, kind, node, number, value)
 
-    monkeypatch.setattr(Worker, "send_element", wrongly)
+    monkeypatch.setattr(Worker, "_tell", wrongly)
     found = run_programs(PROGRAMS, SMALL, workers=1)
     assert any(fault in each for each in found.faults), found.faults
 
@@ -241,13 +242,18 @@ def test_mpi_that_is_not_there_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("step", "bad"), [("_begin", bad_workers.dies_at_start), ("_go_on", bad_workers.dies_later)]
+    ("bad", "said"),
+    [
+        (bad_workers.dies_at_start, "worker 0, exit code -9"),
+        (bad_workers.dies_later, "worker 0, exit code 3"),
+        (bad_workers.never_begins, "worker 0 has not begun after 2 s"),
+    ],
 )
-def test_a_worker_that_dies_is_a_fault_of_one_line(monkeypatch, step, bad):
-    monkeypatch.setattr(runtime, step, bad)
+def test_a_worker_that_dies_or_never_begins_is_a_fault_of_one_line(monkeypatch, bad, said):
+    monkeypatch.setattr(runtime, "_work", bad)
+    monkeypatch.setattr(runtime, "START_SECONDS", 2 if bad is bad_workers.never_begins else 60)
     found = run_programs(PROGRAMS, SMALL, workers=2)
-    (fault,) = found.faults
-    assert fault.startswith("a worker could not be started, or died: A process in the process pool")
+    assert found.faults == (f"a worker could not be started, or died: {said}",)
     assert found.words.tolist() == [0] * 4
 
 

@@ -36,12 +36,6 @@ def test_every_number_recorded_as_outside_is_outside():
     assert named == recorded
 
 
-def test_theorem_3_fails_for_the_smallest_mesh_only():
-    assert [row.quantity for row in rows("theorem 3") if not row.within] == [
-        "peak width of mesh:2x2"
-    ]
-
-
 def test_a_misprint_is_where_the_thesis_contradicts_itself():
     misprints = {row.quantity: row.computed for row in chittor().rows if row.misprint}
     assert misprints == {

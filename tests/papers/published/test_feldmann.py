@@ -30,18 +30,6 @@ def test_every_row_outside_says_why_and_no_other_does(rows):
     assert outside == {(row.item, row.quantity) for row in rows if row.reason}
 
 
-def test_tolerances_are_those_that_were_asked_for(rows):
-    asked = {("table 1", "C"): 0.02, ("table 2", "C"): 0.02, ("table 3", "C"): 0.05}
-    for row in rows:
-        table, _, what = row.item.partition(", ")
-        if row.item == "table 3, measured" and row.quantity[0] == "m":
-            assert 0.1 < row.tolerance < 0.2  # some random orders, and their confidence interval
-        elif row.item in SIMULATED:
-            assert row.tolerance == pytest.approx(asked.get((table, row.quantity[0]), 0.1))
-        elif what == "predicted":
-            assert row.tolerance == 0
-
-
 def test_all_24_predictions_but_four_misprints_are_exact(rows):
     cells = [row for row in rows if row.item in {f"table {t}, predicted" for t in (1, 2, 3)}]
     wrong = [row for row in cells if not row.within]
@@ -56,12 +44,8 @@ def test_the_text_has_eight_clocks_a_switch_more_than_the_tables():
 
 
 def test_what_is_at_most_may_be_less_and_not_more():
-    known = {
-        "kind": "printed",
-        "values": {"a": 30, "b": 30, "c": 30},
-        "at most": ["a", "b"],
-        "within": 0,
-    }
+    values = {"a": 30, "b": 30, "c": 30}
+    known = {"kind": "printed", "values": values, "at most": ["a", "b"], "within": 0}
     item = Item("i", lambda _: {"a": 27, "b": 31, "c": 27})
     found = compare("feldmann", item, **known)
     assert [row.within for row in found] == [True, False, False]
@@ -104,19 +88,6 @@ def test_plans_of_all_to_all_are_of_the_paper_s_phases():
     plan = feldmann.paper_plan("all-to-all", 5, seed=2)
     assert first_violation(plan) is None
     assert (plan.num_phases, plan.connections.words.min()) == (30, 5)
-
-
-@pytest.mark.parametrize("mesh", feldmann.MESHES)
-def test_meshes_keep_within_a_tenth_of_the_least_time(mesh):
-    _, timetable = feldmann.compiled(mesh, as_published=False)
-    least = 2 * feldmann.most_words(mesh)
-    assert least <= timetable.makespan.sum() / feldmann.SPARSE.clocks_per_word <= 1.1 * least
-
-
-def test_long_messages_of_own_plans_are_four_times_as_fast_as_the_machine(rows):
-    found = {row.quantity: row.computed for row in rows if row.item == "long messages"}
-    fewest, least_time, bound = found.values()
-    assert bound == 128 < least_time < fewest < 160 < 600 / 3.7
 
 
 def test_messages_stay_in_the_pool_of_the_datelines_they_have_crossed():
