@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -122,17 +121,14 @@ def _write_figures(paper: str, folder: Path) -> str:
     return f"Figures: {len(names)} in {folder}"
 
 
-def _draw(title: str, panels: Any, sentence: str, remarks: Any, path: Path) -> Path:
+def _draw_picture(made: Any, path: Path) -> Path:
+    """Draw a table or figure that was recomputed."""
     from netloom.report import save_chart
     from netloom_papers.exhibits import exhibit_chart
 
-    save_chart(exhibit_chart(title, panels, [sentence] if sentence else [], remarks), path)
+    said = [made.sentence] if made.sentence else []
+    save_chart(exhibit_chart(f"{made.name}: {made.line}", made.panels, said, made.remarks), path)
     return path
-
-
-def _draw_picture(made: Any, path: Path) -> Path:
-    """Draw a table or figure that was recomputed."""
-    return _draw(f"{made.name}: {made.line}", made.panels, made.sentence, made.remarks, path)
 
 
 def _table_writer(result: Any, path: Path) -> Writer:
@@ -158,8 +154,8 @@ Csv = Annotated[
 Plot = Annotated[
     Path | None,
     typer.Option(
-        help="Picture (.svg, .png, .pdf or .html), or a folder for it (default: "
-        "out/PAPER-ITEM.svg). For other studies, a folder for all figures.",
+        help="Picture of a paper's table or figure (.svg, .png, .pdf or .html), or a folder for "
+        "it (default: out/PAPER-ITEM.svg).",
         rich_help_panel=FILES,
     ),
 ]
@@ -237,33 +233,17 @@ def _run_picture(
 def _run_study(
     name: str, *, quick: bool, csv: Path | None, plot: Path | None, as_json: bool
 ) -> None:
-    from netloom.drawing.save import check_picture
     from netloom_papers.cli.show_study import show_study
-    from netloom_papers.studies.running import STUDIES, run_study as run
+    from netloom_papers.studies.running import run_study as run
 
     if plot is not None:
-        if not STUDIES[name].drawn:
-            drawn = [each for each, study in STUDIES.items() if study.drawn]
-            raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(drawn)}")
-        check_picture(plot / "figure.svg")
+        wanted = "that of a table or figure of a paper, such as shahrabi/fig-1"
+        raise InputError("plot", f"a picture of '{name}'", wanted)
     with compilation_announced():
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
     writers: list[Writer] = [lambda: f"Simulated cases: {result.kept}"]
     if csv is not None:
         writers.append(_table_writer(result, csv))
-    if plot is not None:
-        writers.append(partial(_write_study_figures, result, plot))
     _tell(result, show_study, writers, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
-
-
-def _write_study_figures(result: Any, folder: Path) -> str:
-    from netloom_papers.studies.running import STUDIES
-
-    module = import_module(f"netloom_papers.studies.{STUDIES[result.name].module}")
-    drawn = [
-        _draw(title, panels, "", [remark], folder / f"{name}.svg")
-        for name, title, panels, remark in module.figures(result)
-    ]
-    return f"Figures: {len(drawn)} in {folder}"

@@ -37,21 +37,16 @@ Seen: TypeAlias = Sequence[dict[str, Any] | None]
 
 
 class Study(NamedTuple):
-    """A study: what it asks, in one line, and the module of this package that has its ``parts``.
-
-    ``figures`` of it are drawn, if there are any.
-    """
+    """A study: what it asks, in one line, and the module of this package that has its ``parts``."""
 
     line: str
     module: str
-    drawn: bool = False
 
 
 STUDIES = {
     "model-accuracy": Study(
         "How far the torus-broadcast and locality models can be trusted, against simulation",
         "model_accuracy",
-        drawn=True,
     ),
     "latency-accuracy": Study(
         "How far predict latency is off, on random networks, routers and traffic",
