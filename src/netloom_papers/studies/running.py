@@ -153,8 +153,8 @@ class StudyResult:
         import polars as pl
 
         named = [
-            table.insert_column(0, pl.Series("table", [name] * len(table)))
-            for name, table in ((name, table.clone()) for name, table in self.tables.items())
+            table.select(pl.lit(name).alias("table"), pl.all())
+            for name, table in self.tables.items()
             if len(table)
         ]
         return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame({"table": []})
@@ -243,15 +243,9 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
         if len(table):
             goals += part.goals(table)
             sections += part.sections(table)
+    done = len(found) - found.count(None)
     return StudyResult(
-        name=name,
-        quick=quick,
-        goals=tuple(goals),
-        sections=tuple(sections),
-        tables=tables,
-        asked=len(found),
-        simulated=sum(each is not None for each in found),
-        kept=path,
+        name, quick, tuple(goals), tuple(sections), tables, len(found), done, kept=path
     )
 
 
