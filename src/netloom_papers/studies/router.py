@@ -18,9 +18,7 @@ the channels' capacity, because allocation is not perfect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
@@ -38,7 +36,7 @@ from netloom.topology.core import attach_hosts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
 from netloom_papers.ledger import Against, Found, Item, Known, Row
-from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
+from netloom_papers.studies.booksim.cases import AT_80, PEAK, Line, case_of, measure, read_cases
 
 PAST_SATURATION = (
     "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
@@ -90,7 +88,7 @@ def _runs(known: Known) -> Iterator[Row]:
     """
     columns = {item: about["column"] for item, about in known["compared"].items()}
     recorded = [
-        case_of(dict(zip(table["columns"], map(str, row), strict=True)), columns, "recorded")
+        case_of(Line(dict(zip(table["columns"], map(str, row), strict=True)), "recorded"), columns)
         for table in known["tables"]
         for row in table["rows"]
     ]
@@ -98,12 +96,7 @@ def _runs(known: Known) -> Iterator[Row]:
     cases = recorded if reference is None else read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
 
-    def measured(case: Case, stopped: Callable[[], bool]) -> dict[str, float] | None:
-        with suppress(CancelledError):
-            return measure(case, stopped)
-        return None
-
-    runs = [partial(measured, case) for case in cases]
+    runs = [partial(measure, case) for case in cases]
     found = side_by_side(runs, "routers against the reference")
     for case, computed in zip(cases, found, strict=True):
         for item, value in case.measured.items():

@@ -11,7 +11,7 @@ from netloom.base.errors import InputError
 from netloom_papers.ledger import Validation, compare, items, published, rows_of, validate
 from netloom_papers.studies import router
 from netloom_papers.studies.booksim import cases
-from netloom_papers.studies.booksim.cases import Case, case_of, read_cases
+from netloom_papers.studies.booksim.cases import IDLE, Case, Line, case_of, read_cases
 
 KNOWN = published("router")["items"]["runs"]
 DIRECT, HOSTED = KNOWN["tables"]
@@ -188,7 +188,7 @@ def hosted(**values):
 def hosted_case(folder=None, **values):
     line = {column: str(value) for column, value in hosted(**values).items()}
     columns = {item: about["column"] for item, about in KNOWN["compared"].items()}
-    return case_of(line, columns, "here", folder)
+    return case_of(Line(line, "here", folder or cases.NETWORK_FILES), columns)
 
 
 @pytest.fixture(scope="module")
@@ -211,14 +211,14 @@ def test_networks_whose_hosts_are_no_routers_reproduce(hosted_rows):
 def test_a_table_says_how_long_its_runs_were():
     found = hosted_case(sample_period=600)
     assert found.window == cases.Window(1_800, 4_200)
-    assert found.idle == cases.Window(5_400, 12_600)
+    assert found.asked[IDLE].window == cases.Window(5_400, 12_600)
     assert hosted_case(sample_period="").window == cases.Window(4_000, 6_000)
 
 
 def test_columns_of_a_network_have_the_defaults_of_the_reference():
     needed = ("family", "k", "n", "traffic", "num_vcs", "packet_size", "router_cycles")
     line = {column: str(value) for column, value in hosted().items() if column in needed}
-    found = case_of(line | {"topology": "fly", "routing": "dest_tag"}, {}, "here")
+    found = case_of(Line(line | {"topology": "fly", "routing": "dest_tag"}, "here"), {})
     assert found.name == "dest_tag uniform on fly k=4 n=3, fast, 4 VCs of 8, 5 flits"
     assert found.measured == {}
 
@@ -275,17 +275,15 @@ def test_too_few_vcs_are_refused_without_a_number():
     assert cases.measure(found, lambda: False) == {}
 
 
-def test_ways_as_long_as_those_of_the_reference(monkeypatch):
+def test_ways_as_long_as_those_of_the_reference():
     """A packet takes 10 cycles and 4 a hop: 2 hops more in the mean are 8 cycles."""
     hops = np.arange(1_000) % 5
-    sample = cases.ShortRun(0.0, 0.0, 10 + 4 * hops, hops)
-    monkeypatch.setattr(cases, "short_run", lambda run, window, stop: sample)
-    monkeypatch.setattr(Case, "run", lambda self, load, seed: None)
+    samples = [cases.ShortRun(0.0, 0.0, 10 + 4 * hops, hops)] * 4
     mean = 10 + 4 * hops.mean()
     crossed = {1 + 2.0: 0, 1 + 2.1: 0.4, 1 + 4.0: 0}  # the last is no matter of chance
     for routers, more in crossed.items():
         case = hosted_case(zero_load_routers_traversed=routers)
-        assert cases.idle_latency(case, lambda: False) == pytest.approx(mean + more)
+        assert cases.idle_latency(case, samples) == pytest.approx(mean + more)
 
 
 def test_a_hopeless_run_ends_early():
@@ -320,7 +318,7 @@ def test_a_table_of_runs_asks_for_latencies_well_below_saturation(tmp_path):
         "latency at a load of 0.52": 30.0,
     }
     assert one.asked["latency at a load of 0.5"] == cases.Asked(0.5, cases.Window(1_800, 4_200))
-    assert one.idle == cases.Window(5_400, 12_600)
+    assert one.asked[IDLE].window == cases.Window(5_400, 12_600)
     assert one.routers_crossed == 2.5
     assert other.measured == {}  # its only run is its highest
 

@@ -30,7 +30,7 @@ from netloom.base.spec import check_size, whole_number
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop import tables
 from netloom.routing.by_hop.hosted import detour_lists, group_kinds, lists_by_group
-from netloom.routing.by_hop.listed import port_lists
+from netloom.routing.by_hop.listed import port_lists, states as states_apart
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.routing.ways import channel_axes, ordered_ways, shortest_ways, usual_ways
 from netloom.topology import Topology, topology
@@ -554,14 +554,6 @@ def _by_ports(network: Topology, ports: Ints) -> tables.NextPorts:
 # States.
 
 
-def _states(
-    network: Topology, delta: Any, vcs: Any, num_vcs: int, kind: Any = 0
-) -> tables.Automaton:
-    """Return states by the kinds of channels, which are one kind if nothing is said."""
-    kinds = np.broadcast_to(np.asarray(kind, np.int8), network.num_network_channels)
-    return tables.plain_states(kinds, np.array(delta), np.array(vcs, np.int64), num_vcs)
-
-
 def _deciding(
     plain: tables.Automaton, *, keep: int, leave: int, none: int, away: int = -1, turn: int = 0
 ) -> tables.Automaton:
@@ -587,7 +579,7 @@ def _halves(network: Topology, num_vcs: int) -> tables.Automaton:
     _needs(network, num_vcs, 2)
     every, half = tables.bits(num_vcs), num_vcs // 2
     vcs = [every, tables.bits(num_vcs - half), every ^ tables.bits(half)]
-    return _states(network, [[0], [1], [2]], vcs, num_vcs)
+    return states_apart(network, np.array(vcs, np.int64), num_vcs)
 
 
 # Schemes.
@@ -597,7 +589,7 @@ def _any_vc(ways: Ways, **more: Any) -> Making:
     """Return the scheme of one set of ways, in any VC."""
 
     def scheme(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
-        states = _states(network, [[0]], [tables.bits(num_vcs)], num_vcs)
+        states = states_apart(network, np.array([tables.bits(num_vcs)], np.int64), num_vcs)
         return [ways(shape, network)], states, more
 
     return scheme
@@ -653,9 +645,9 @@ def _flatfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
 def _dragonfly_min(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     """VC 0 up to the global channel, VC 1 on it and behind. VC 0 within a group."""
     _needs(network, num_vcs, 2)
-    far = group_kinds(network).kind
-    states = _states(network, [[0, 1], [1, 1]], [1, 2], num_vcs, far)
-    return [_usual(shape, network)], states._replace(eject_vcs=states.vcs), {}
+    far, vcs = group_kinds(network).kind, np.array([1, 2], np.int64)
+    states = tables.plain_states(far, np.array([[0, 1], [1, 1]]), vcs, num_vcs)
+    return [_usual(shape, network)], states._replace(eject_vcs=vcs), {}
 
 
 def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
@@ -665,8 +657,8 @@ def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     group.
     """
     _needs(network, num_vcs, 3, 3)
-    far = group_kinds(network).kind
-    plain = _states(network, [[0, 0], [1, 2], [2, 2], [3, 3]], [1, 2, 4, 1], num_vcs, far)
+    far, vcs = group_kinds(network).kind, np.array([1, 2, 4, 1], np.int64)
+    plain = tables.plain_states(far, np.array([[0, 0], [1, 2], [2, 2], [3, 3]]), vcs, num_vcs)
     plain = plain._replace(eject_vcs=np.array([4, 2, 4, 0], np.int64))
     states = _deciding(plain, keep=1, leave=3, none=2, away=3, turn=1)
     group = np.arange(network.num_routers) // (2 * shape.k)
