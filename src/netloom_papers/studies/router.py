@@ -36,7 +36,16 @@ from netloom.topology.core import attach_hosts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
 from netloom_papers.ledger import Against, Found, Item, Known, Row
-from netloom_papers.studies.booksim.cases import AT_80, PEAK, Line, case_of, measure, read_cases
+from netloom_papers.studies.booksim.cases import (
+    AT_80,
+    PEAK,
+    Line,
+    Window,
+    case_of,
+    measure,
+    read_cases,
+    through_window,
+)
 
 PAST_SATURATION = (
     "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
@@ -46,7 +55,7 @@ PAST_SATURATION = (
 LARGE = Router(vcs=8, buffer_flits=32)
 """Routers whose VCs and buffers are not what limits a network."""
 
-START, CYCLES = 3_000, 6_000
+WINDOW = Window(3_000, 6_000)
 """Cycles from an empty network that are left out, and measured."""
 
 FLITS = 4
@@ -167,38 +176,29 @@ def _source_queues(_: Known) -> Found:
         yield name, Against(queue_wait(load, flits), found)
 
 
-def _lone_packets(_: Known) -> Found:
+def _lone_packets(known: Known) -> Found:
     """One packet over channels of different lengths and rates takes what its way adds up to."""
     for preset in PRESETS:
-        for cycles, rates, flits in (
-            ((1, 1, 1, 1), (1, 1, 1, 1), 5), ((1, 100, 10, 1), (1, 1, 1, 1), 5),
-            ((2, 5, 3, 4), (1, 0.5, 0.75, 1), 9), ((1, 40, 1, 1), (2, 1.5, 1, 0.4), 30),
-        ):  # fmt: skip
+        for cycles, rates, flits in known["channels"]:
             net, model = _chain(cycles, rates), router(preset, buffer_flits=12)
             kinds, kind_of = channel_kinds(net, model)
             first = net.num_network_channels
             way = [kinds[kind_of[at]] for at in (first, 0, 1, first + net.num_ports + 1)]
             traffic = pairs(2, [0], [1])
             found = _first_latency(net, "minimal", traffic, model, flits)
-            name = f"{preset}, channels of {cycles} cycles and {rates} flits/cycle, {flits} flits"
+            channels = f"channels of {tuple(cycles)} cycles and {tuple(rates)} flits/cycle"
+            name = f"{preset}, {channels}, {flits} flits"
             value = lone_cycles(model, way, flits)
             yield name, Against(value, found)
 
 
 def _chain(cycles: Sequence[int], rates: Sequence[float]) -> Topology:
     """Return three routers in a line, a host at either end. Channels as from one to the other."""
-    inside = mesh(3)
-    order = np.array([1, 2, 2, 1])  # from router 0 to 1, 1 to 2, and back
-    inside = replace(
-        inside,
-        channel_cycles=np.array(cycles, np.int32)[order],
-        channel_bandwidth=np.array(rates, np.float64)[order],
-    )
-    ends = [0, 3]
-    return attach_hosts(
-        inside, np.array([0, 2]), name="chain", cycles=np.array(cycles, np.int32)[ends],
-        bandwidth=np.array(rates, np.float64)[ends],
-    )  # fmt: skip
+    order, ends = [1, 2, 2, 1], [0, 3]  # from router 0 to 1, 1 to 2, and back
+    delay, rate = np.array(cycles, np.int32), np.array(rates, np.float64)
+    inside, hosts = mesh(3), np.array([0, 2])
+    inside = replace(inside, channel_cycles=delay[order], channel_bandwidth=rate[order])
+    return attach_hosts(inside, hosts, name="chain", cycles=delay[ends], bandwidth=rate[ends])
 
 
 def _host_queues(_: Known) -> Found:
@@ -232,15 +232,11 @@ def _permutations(_: Known) -> Found:
             yield name, Against(load, accepted(net, routing, traffic, model, load))
 
 
-def _worst_traffic(_: Known) -> Found:
+def _worst_traffic(known: Known) -> Found:
     """Traffic that all takes the same channels: 1 / (a p) on dragonflies, 1 / k on HyperX."""
-    for spec, routing, pattern, value in (
-        (DRAGONFLY, "minimal-group", "next-group", 1 / 8),
-        ("dragonfly:3x4x1", "minimal-group", "next-group", 1 / 12),
-        ("hyperx:4x4/4", "dimension-order", "tornado", 1 / 4),
-    ):
+    for spec, routing, pattern, sharing in known["traffic"]:
         most = _most(spec, routing, pattern, (FULL,))
-        yield f"{pattern} on {spec}, {routing}", Against(value, most)
+        yield f"{pattern} on {spec}, {routing}", Against(1 / sharing, most)
 
 
 def _halves(_: Known) -> Found:
@@ -271,11 +267,8 @@ def _most(spec: str, routing: str, pattern: str, loads: tuple[float, ...]) -> fl
 def accepted(net: Topology, routing: str, traffic: Traffic, model: Router, load: float) -> float:
     """Return the traffic that is accepted at a load, in flits/host/cycle of a host that sends."""
     run = _run(net, routing, traffic, model, load, FLITS)
-    run.advance(START)
-    before = run.engine.count("ejected")
-    run.advance(CYCLES)
-    flits = run.engine.count("ejected") - before
-    return flits / CYCLES / int(np.count_nonzero(traffic.rate))
+    _, flits = through_window(run, WINDOW)
+    return flits / WINDOW.cycles / int(np.count_nonzero(traffic.rate))
 
 
 def _waits(net: Topology, routing: str, traffic: Traffic, load: float, flits: int) -> float:

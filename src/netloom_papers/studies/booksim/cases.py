@@ -452,8 +452,9 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
     beyond_it = PAST_PATIENCE if case.gives_up else PAST_SATURATION
     past = [min(1.0, times * found) for times in beyond_it]
     if not case.gives_up:
-        ends = [through_window(case.run(load, seed), window)[1] for load in past]
-        return found, max(*ends, *(run.accepted for _, run in tried))
+        most_flits = max(through_window(case.run(load, seed), window)[1] for load in past)
+        at_end = most_flits / window.cycles / case.network.num_hosts
+        return found, max(at_end, *(run.accepted for _, run in tried))
     # the mean latency above which the reference does not count a run
     patience = max(LEAST_PATIENCE, PATIENCE * idle)
     tried += [
@@ -480,7 +481,8 @@ def short_run(run: Run, window: Window, stopped: Stopped, *, most: float = inf) 
     which accepts nothing.
     """
     try:
-        parts, accepted = through_window(run, window)
+        parts, flits = through_window(run, window)
+        accepted = flits / window.cycles / len(run.born_flits)
         end, created = run.engine.cycle, int(run.born_packets.sum())
         while missing := created - sum(int((part.birth < end).sum()) for part in parts):
             if stopped():
@@ -506,10 +508,9 @@ def _measured(parts: list[Delivered], window: Window, end: int) -> tuple[Ints, I
     return (arrival - birth)[inside], hops[inside]
 
 
-def through_window(run: Run, window: Window) -> tuple[list[Delivered], float]:
-    """Run up to the end of a window. Return what was delivered, and the traffic accepted in it."""
+def through_window(run: Run, window: Window) -> tuple[list[Delivered], int]:
+    """Run up to the end of a window. Return what was delivered, and the flits accepted in it."""
     start = run.advance(window.start)
     before = run.engine.count("ejected")
     parts = [start, run.advance(window.cycles)]
-    flits = run.engine.count("ejected") - before
-    return parts, flits / window.cycles / len(run.born_flits)
+    return parts, run.engine.count("ejected") - before
