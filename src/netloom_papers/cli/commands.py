@@ -167,8 +167,7 @@ def list_studies(as_json: AsJson = False) -> None:
     from netloom_papers.ledger import pictures
     from netloom_papers.studies.running import STUDIES
 
-    of_papers = list(pictures().items())
-    others = [(name, each.line) for name, each in STUDIES.items()]
+    of_papers, others = list(pictures().items()), list(STUDIES.items())
     if as_json:
         print_json([{"name": name, "line": line} for name, line in (*of_papers, *others)])
         return

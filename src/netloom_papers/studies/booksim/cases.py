@@ -437,7 +437,11 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
     traffic, nor do loads beyond what it looked at.
     """
     idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.window
-    low, high = (0.0, idle), (highest_load(case), inf)  # loads, and latencies there
+    highest = 1.0
+    if case.network.direct and case.routing is not None:  # where short runs are saturated as well
+        bound = throughput_bound(case.network, case.routing, case.traffic, case.router)
+        highest = min(1.0, BEYOND * bound.load)
+    low, high = (0.0, idle), (highest, inf)  # loads, and latencies there
     tried = []
     while high[0] - low[0] > BRACKET * high[0]:
         load = (low[0] + high[0]) / 2
@@ -462,15 +466,6 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
     ]
     kept = [run for load, run in tried if run.latency <= patience and load <= max(past)]
     return found, max((run.accepted for run in kept), default=0.0)
-
-
-def highest_load(case: Case) -> float:
-    """Return a load at which short runs are saturated as well, or the highest that there is."""
-    if not case.network.direct:
-        return 1.0
-    assert case.routing is not None
-    bound = throughput_bound(case.network, case.routing, case.traffic, case.router)
-    return min(1.0, BEYOND * bound.load)
 
 
 def short_run(run: Run, window: Window, stopped: Stopped, *, most: float = inf) -> ShortRun:
