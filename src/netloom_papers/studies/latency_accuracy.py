@@ -207,18 +207,15 @@ def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | 
         )  # fmt: skip
     if stopped() or curve.interrupted:
         return None
+    columns = ("part", "load", "latency", "ci95")
+    points = [
+        (part, point.offered, point.packet_latency_mean, point.packet_latency_ci95)
+        for part, point in zip(case["loads"], curve.points, strict=False)
+    ]
     return {
         "saturation": search.saturation_offered,
         "idle": search.zero_load_latency,
-        "points": [
-            {
-                "part": part,
-                "load": point.offered,
-                "latency": point.packet_latency_mean,
-                "ci95": point.packet_latency_ci95,
-            }
-            for part, point in zip(case["loads"], curve.points, strict=False)
-        ],
+        "points": [dict(zip(columns, point, strict=True)) for point in points],
     }
 
 
@@ -319,15 +316,14 @@ def tuned_box() -> list[dict[str, Any]]:
         *product(("mesh:8x8", "torus:8x8"), kinds),
         *product(("mesh:8x8", "torus:4x4x4"), matrices),
     ]
-    found = []
-    for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4)):
-        router = {
-            "vcs": vcs, "packet_flits": flits, "switching": switching, "channel_cycles": 1,
-            "buffer_flits": 8 if switching == "wormhole" else max(8, flits),
-            "router": "three-stage", "loads": [0.2, 0.5, 0.8],
-        }  # fmt: skip
-        found += [_case("box", on, traffic) | router for on, traffic in programs]
-    return found
+    routers: list[dict[str, Any]] = [
+        {"vcs": vcs, "packet_flits": flits, "switching": switching, "channel_cycles": 1,
+         "buffer_flits": 8 if switching == "wormhole" else max(8, flits),
+         "router": "three-stage", "loads": [0.2, 0.5, 0.8]}
+        for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4))
+    ]  # fmt: skip
+    every = product(routers, programs)
+    return [_case("box", on, traffic) | router for router, (on, traffic) in every]
 
 
 def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> dict[str, Any]:

@@ -150,18 +150,13 @@ def _simulate_torus(case: running.Case, stopped: running.Stopped) -> dict[str, A
     for load in case["loads"]:
         if stopped():
             return None
+        rate = load * saturation
         for messages in case["latency_messages"]:
-            found = run(load * saturation, messages)
-            if found.unicast.ci95 <= case["precision"] * found.unicast.mean:
+            found = run(rate, messages)
+            half, latency = found.unicast.ci95, comparable(found)
+            if half <= case["precision"] * found.unicast.mean:
                 break
-        points.append(
-            {
-                "load": load,
-                "rate": load * saturation,
-                "latency": comparable(found),
-                "ci95": found.unicast.ci95,
-            }
-        )
+        points.append({"load": load, "rate": rate, "latency": latency, "ci95": half})
     return {"saturation_rate": saturation, "uncertainty": (high - low) / 2, "points": points}
 
 

@@ -36,26 +36,12 @@ from netloom.topology.core import attach_hosts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
 from netloom_papers.ledger import Against, Found, Item, Known, Row
-from netloom_papers.studies.booksim.cases import (
-    AT_80,
-    PEAK,
-    Line,
-    Window,
-    case_of,
-    measure,
-    read_cases,
-    through_window,
-)
-
-PAST_SATURATION = (
-    "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
-    "more. Its highest value depends on the highest load of the runs."
-)
+from netloom_papers.studies.booksim import cases, networks
 
 LARGE = Router(vcs=8, buffer_flits=32)
 """Routers whose VCs and buffers are not what limits a network."""
 
-WINDOW = Window(3_000, 6_000)
+WINDOW = cases.Window(3_000, 6_000)
 """Cycles from an empty network that are left out, and measured."""
 
 FLITS = 4
@@ -96,26 +82,27 @@ def _runs(known: Known) -> Iterator[Row]:
         If the table cannot be read, or names what netloom does not have.
     """
     columns = {item: about["column"] for item, about in known["compared"].items()}
-    recorded = [
-        case_of(Line(dict(zip(table["columns"], map(str, row), strict=True)), "recorded"), columns)
+    rows = [
+        dict(zip(table["columns"], map(str, row), strict=True))
         for table in known["tables"]
         for row in table["rows"]
     ]
+    recorded = [cases.case_of(cases.Line(row, "recorded"), columns) for row in rows]
     reference = known.get("reference")
-    cases = recorded if reference is None else read_cases(reference, columns)
+    wanted = recorded if reference is None else cases.read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
-
-    runs = [partial(measure, case) for case in cases]
+    at_any_load = known["compared"][cases.AT_80]
+    runs = [partial(cases.measure, case) for case in wanted]
     found = side_by_side(runs, "routers against the reference")
-    for case, computed in zip(cases, found, strict=True):
+    for case, computed in zip(wanted, found, strict=True):
         for item, value in case.measured.items():
-            about = known["compared"].get(item, known["compared"][AT_80])  # the latter: at any load
+            about = known["compared"].get(item, at_any_load)
             same = values.get(case.name, {}).get(item) == value
             reason = case.difference
             if same and case.name in about.get("outside", ()):
                 reason = about["reason"]
-            elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
-                reason = PAST_SATURATION
+            elif item == cases.PEAK and not reason and not case.traffic.name.startswith("uniform"):
+                reason = networks.DIFFERENCES["past saturation"]
             yield Row(
                 "router", item, case.name, value, computed.get(item, nan), about["tolerance"],
                 reason, cause="one run" if reason and not case.difference else "",
@@ -267,7 +254,7 @@ def _most(spec: str, routing: str, pattern: str, loads: tuple[float, ...]) -> fl
 def accepted(net: Topology, routing: str, traffic: Traffic, model: Router, load: float) -> float:
     """Return the traffic that is accepted at a load, in flits/host/cycle of a host that sends."""
     run = _run(net, routing, traffic, model, load, FLITS)
-    _, flits = through_window(run, WINDOW)
+    _, flits = cases.through_window(run, WINDOW)
     return flits / WINDOW.cycles / int(np.count_nonzero(traffic.rate))
 
 

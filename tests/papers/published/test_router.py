@@ -9,7 +9,6 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom_papers.ledger import Validation, compare, items, published, rows_of, validate
-from netloom_papers.studies import router
 from netloom_papers.studies.booksim import cases
 from netloom_papers.studies.booksim.cases import IDLE, Case, Line, case_of, read_cases
 
@@ -32,7 +31,7 @@ def changed(row, **values):
 def as_measured(monkeypatch, times=1.0):
     """Let netloom find what the reference found, times a factor."""
     monkeypatch.setattr(
-        router,
+        cases,
         "measure",
         lambda case, stop: {item: times * value for item, value in case.measured.items()},
     )

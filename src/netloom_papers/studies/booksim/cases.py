@@ -37,6 +37,7 @@ from netloom.simulation.network.run import Run
 from netloom.simulation.steady import Delivered
 from netloom.topology import Topology
 from netloom.workload import Traffic, parse_arrivals, parse_lengths
+from netloom_papers.ledger import published
 from netloom_papers.studies.booksim import networks
 
 Stopped: TypeAlias = Callable[[], bool]
@@ -80,13 +81,7 @@ LEAST_PATIENCE, PATIENCE = 200.0, 5.0
 """Mean latency at which the reference gives up a run: in cycles, and times that of an idle
 network."""
 
-IDLE, AT_50, AT_80, SATURATION, PEAK = (
-    "zero-load latency",
-    "latency at 50 % of saturation",
-    "latency at 80 % of saturation",
-    "saturation load",
-    "highest accepted traffic",
-)
+IDLE, AT_50, AT_80, SATURATION, PEAK = published("router")["items"]["runs"]["compared"]
 """What is measured of a configuration."""
 
 PARTS = {AT_50: 0.5, AT_80: 0.8}

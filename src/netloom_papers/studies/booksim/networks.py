@@ -44,6 +44,9 @@ from netloom_papers.ledger import published
 NAMES = published("router")["names"]
 """What netloom calls the reference's router families, traffic patterns and routing functions."""
 
+DIFFERENCES: dict[str, str] = published("router")["differences"]
+"""In what netloom and the reference differ in kind."""
+
 CUBES = ("mesh", "torus")
 
 LOCAL_CYCLES, GLOBAL_CYCLES = 10, 100
@@ -397,22 +400,10 @@ def _in_lists(inside: str, where: str) -> Iterable[tuple[int, int]]:
 FLATFLY_THRESHOLD, DRAGONFLY_THRESHOLD = 2, 30
 """In favor of the minimal way. Both are compiled in."""
 
-ORDER_IN_VC = (
-    "with an odd number of VCs the reference's two orders share the middle VC, and a packet there "
-    "changes from the one to the other; netloom's keep theirs."
-)
-
 Scheme: TypeAlias = tuple[list[tables.NextPorts], tables.Automaton, dict[str, Any]]
 """The ways of a routing function, the states of packets, and further fields of ``HopTables``."""
 
-NEVER_SET = (
-    "the reference's Valiant routing on a torus reads the dateline class of a packet that goes "
-    "straight on from a variable that was never set, so that it is not defined."
-)
-NETLOOM_PARTS = (
-    "with an odd number of VCs the reference's two classes of VCs overlap, where netloom's do not."
-)
-TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
+OF_TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
 
 Making: TypeAlias = Callable[[Shape, Topology, int], Scheme]
 """What makes a scheme for a network and so many VCs."""
@@ -448,9 +439,10 @@ def routing_of(
     """
     making = ROUTINGS[shape.kind][function]
     if isinstance(making, str):
-        differs = NETLOOM_PARTS if function in TWO_CLASSES and num_vcs % 2 else ""
+        odd = function in OF_TWO_CLASSES and num_vcs % 2
+        differs = DIFFERENCES["overlapping classes"] if odd else ""
         if (shape.kind, function) == ("torus", "valiant"):
-            differs = NEVER_SET
+            differs = DIFFERENCES["never set"]
         return virtual_channel_routing(network, making, num_vcs=num_vcs), differs
     tables.check_starts(network, network.num_routers**2)
     ways, states, more = making(shape, network, num_vcs)
@@ -459,7 +451,7 @@ def routing_of(
     routing = VirtualChannelRouting(
         function, network, found, uses_credits=weighs, minimal=not states.to_aux.any()
     )
-    return routing, ORDER_IN_VC if len(ways) > 1 and num_vcs % 2 else ""
+    return routing, DIFFERENCES["shared middle VC"] if len(ways) > 1 and num_vcs % 2 else ""
 
 
 # Ways.
