@@ -326,13 +326,6 @@ def _shifted(host: Ints, shape: Shape, by: int) -> Ints:
     return np.asarray(np.sum(digits, axis=0))
 
 
-def _asymmetric(host: Ints, _: Shape) -> Ints:
-    half = len(host) // 2
-    if not half:
-        raise InputError("traffic 'asymmetric'", "1 host", "at least 2")
-    return np.asarray(host[:, None] % half + np.array([0, half]))
-
-
 def _bad_dragon(host: Ints, shape: Shape) -> Ints:
     group = 2 * shape.k * shape.k
     return ((host[:, None] // group + 1) * group + np.arange(group)) % len(host)
@@ -348,7 +341,6 @@ TRAFFICS: dict[str, str] = NAMES["traffics"]
 PATTERNS: dict[str, Callable[[Ints, Shape], Ints]] = {
     "tornado": lambda host, shape: _shifted(host, shape, (shape.xr * shape.k - 1) // 2),
     "neighbor": lambda host, shape: _shifted(host, shape, 1),
-    "asymmetric": _asymmetric,
     "bad_dragon": _bad_dragon,
     "diagonal": _diagonal,
 }
