@@ -107,8 +107,8 @@ def parts(*, quick: bool) -> list[running.Part]:
     ]
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
-    how = simulated, compare, _goals, _sections
-    return [running.Part("latency", "latency accuracy", cases, *how)]
+    what = "latency accuracy"
+    return [running.Part("latency", what, cases, simulated, compare, _goals, _sections)]
 
 
 def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:

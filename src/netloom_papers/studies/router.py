@@ -28,7 +28,7 @@ import numpy as np
 
 from netloom.phases.execution import side_by_side
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.idle import channel_kinds, idle_network, lone_cycles
+from netloom.simulation.network.idle import channel_kinds, lone_cycles
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
 from netloom.topology import Topology, mesh, topology
@@ -255,17 +255,14 @@ def accepted(net: Topology, routing: str, traffic: Traffic, model: Router, load:
     """Return the traffic that is accepted at a load, in flits/host/cycle of a host that sends."""
     run = _run(net, routing, traffic, model, load, FLITS)
     _, flits = cases.through_window(run, WINDOW)
-    return flits / WINDOW.cycles / int(np.count_nonzero(traffic.rate))
+    return flits / WINDOW.cycles / run.senders
 
 
 def _waits(net: Topology, routing: str, traffic: Traffic, load: float, flits: int) -> float:
     """Return by how many cycles the mean latency is above that of the idle network."""
-    model = Router()
-    routed = virtual_channel_routing(net, routing, num_vcs=model.vcs)
-    idle = idle_network(net, routed, traffic, model, flits=flits)
-    assert idle is not None
-    sent = _run(net, routing, traffic, model, load, flits).advance(1_000_000)
-    return float((sent.arrival - sent.birth).mean()) - idle.latency
+    run = _run(net, routing, traffic, Router(), load, flits)
+    sent = run.advance(1_000_000)
+    return float((sent.arrival - sent.birth).mean()) - run.idle.latency
 
 
 def _first_latency(net: Topology, routing: str, traffic: Traffic, model: Router, flits: int) -> int:
