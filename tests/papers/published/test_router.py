@@ -172,8 +172,6 @@ def test_saturation_is_found_between_runs(monkeypatch, tmp_path):
 
     monkeypatch.setattr(Case, "run", lambda self, load, seed: load)
     monkeypatch.setattr(cases, "short_run", short_run)
-    flits = 6_000 * case.network.num_hosts
-    monkeypatch.setattr(cases, "through_window", lambda load, _: ([], flits * min(load, 0.4)))
     load, peak = cases.saturate(case, 60.0, 1, lambda: False)
     assert load == pytest.approx(1 / 3)
     assert peak == 0.4

@@ -448,19 +448,14 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
             low = load, run.latency
     share = (1 / low[1] - 1 / beyond) / (1 / low[1] - 1 / high[1])
     found = low[0] + share * (high[0] - low[0])
-    beyond_it = PAST_PATIENCE if case.gives_up else PAST_SATURATION
-    past = [min(1.0, times * found) for times in beyond_it]
-    if not case.gives_up:
-        most_flits = max(through_window(case.run(load, seed), window)[1] for load in past)
-        at_end = most_flits / window.cycles / case.network.num_hosts
-        return found, max(at_end, *(run.accepted for _, run in tried))
-    # the mean latency above which the reference does not count a run
+    # the mean latency above which the reference does not count a run, if it gives up runs at all
     patience = max(LEAST_PATIENCE, PATIENCE * idle)
-    tried += [
-        (load, short_run(case.run(load, seed), window, stopped, most=patience)) for load in past
-    ]
-    kept = [run for load, run in tried if run.latency <= patience and load <= max(past)]
-    return found, max((run.accepted for run in kept), default=0.0)
+    most, further = (patience, PAST_PATIENCE) if case.gives_up else (0.0, PAST_SATURATION)
+    past = [min(1.0, times * found) for times in further]
+    tried += [(load, short_run(case.run(load, seed), window, stopped, most=most)) for load in past]
+    if case.gives_up:
+        tried = [each for each in tried if each[1].latency <= patience and each[0] <= max(past)]
+    return found, max((run.accepted for _, run in tried), default=0.0)
 
 
 def short_run(run: Run, window: Window, stopped: Stopped, *, most: float = inf) -> ShortRun:
