@@ -384,12 +384,11 @@ def traffic_of(case: Mapping[str, Any]) -> Traffic:
     if "seed" not in asked:
         return parse_traffic(kind, net)
     source, target, weight = _pairs(kind, nodes, np.random.default_rng(asked["seed"]))
-    apart = source != target
-    return pairs(nodes, source[apart], target[apart], weights=weight[apart], name=kind)
+    return pairs(nodes, source, target, weights=weight, name=kind)
 
 
 def _pairs(kind: str, nodes: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
-    """Return sources, targets and weights. Some may be pairs of a node with itself."""
+    """Return sources, targets and weights."""
     if kind in ("permutation", "two permutations"):
         target = np.array([_derangement(nodes, rng) for _ in range(1 + (kind != "permutation"))])
         return np.tile(np.arange(nodes), len(target)), target.ravel(), np.ones(target.size)

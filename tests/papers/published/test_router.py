@@ -251,8 +251,6 @@ def test_a_network_file_is_beside_the_table_or_recorded(tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"routing": "dor"}, "here, routing: found 'dor'; expected one of anca, nca"),
-        ({"traffic": "hot"}, "here, traffic: found 'hot'"),
         ({"k": 0}, "here, k: found '0'"),
         ({"topology": "cmesh", "routing": "dor", "k": 3}, "here, cmesh k=3 n=3 c=1: found k = 3"),
         ({"zero_load_routers_traversed": 0}, "here, zero_load_routers_traversed: found '0'"),
@@ -263,14 +261,6 @@ def test_mistakes_in_a_line_name_the_field(values, message):
     with pytest.raises(InputError) as raised:
         hosted_case(**values)
     assert str(raised.value).startswith(message)
-
-
-def test_too_few_vcs_are_refused_without_a_number():
-    values = {"topology": "dragonflynew", "k": 2, "n": 1, "routing": "ugal", "num_vcs": 2}
-    found = hosted_case(**values)
-    assert found.routing is None
-    assert "expected 3 VCs" in found.difference
-    assert cases.measure(found, lambda: False) == {}
 
 
 def test_ways_as_long_as_those_of_the_reference():
