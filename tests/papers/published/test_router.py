@@ -209,7 +209,7 @@ def test_networks_whose_hosts_are_no_routers_reproduce(hosted_rows):
 def test_a_table_says_how_long_its_runs_were():
     found = hosted_case(sample_period=600)
     assert found.window == cases.Window(1_800, 4_200)
-    assert found.asked[IDLE].window == cases.Window(5_400, 12_600)
+    assert found.asked[IDLE][1] == cases.Window(5_400, 12_600)
     assert hosted_case(sample_period="").window == cases.Window(4_000, 6_000)
 
 
@@ -305,8 +305,8 @@ def test_a_table_of_runs_asks_for_latencies_well_below_saturation(tmp_path):
         "latency at a load of 0.5": 26.0,
         "latency at a load of 0.52": 30.0,
     }
-    assert one.asked["latency at a load of 0.5"] == cases.Asked(0.5, cases.Window(1_800, 4_200))
-    assert one.asked[IDLE].window == cases.Window(5_400, 12_600)
+    assert one.asked["latency at a load of 0.5"] == (0.5, cases.Window(1_800, 4_200))
+    assert one.asked[IDLE][1] == cases.Window(5_400, 12_600)
     assert one.routers_crossed == 2.5
     assert other.measured == {}  # its only run is its highest
 

@@ -118,11 +118,8 @@ class Window(NamedTuple):
     cycles: int
 
 
-class Asked(NamedTuple):
-    """A run whose latency is wanted: its load (flits/node/cycle) and its window."""
-
-    load: float
-    window: Window
+Asked: TypeAlias = tuple[float, Window]
+"""A run whose latency is wanted: its load (flits/node/cycle) and its window."""
 
 
 class ShortRun(NamedTuple):
@@ -298,9 +295,9 @@ def case_of(line: Line, columns: Mapping[str, str]) -> Case:
         said = {item: value for item, value in said.items() if item not in PARTS}
     window, crossed = line.window(WINDOW), line.positive(CROSSED) if values.get(CROSSED) else None
     parts = {item: part for item, part in PARTS.items() if item in said}
-    asked = {item: Asked(part * said[SATURATION], window) for item, part in parts.items()}
+    asked = {item: (part * said[SATURATION], window) for item, part in parts.items()}
     if said:
-        asked[IDLE] = Asked(ZERO_LOAD, line.window(IDLE_WINDOW, IDLE_TIMES))
+        asked[IDLE] = ZERO_LOAD, line.window(IDLE_WINDOW, IDLE_TIMES)
     gives_up = bool(values.get("sample_period"))
     return Case(
         name, said, made, model, sent, flits, virtual, difference, window, gives_up, crossed, asked
@@ -373,7 +370,7 @@ def _case_of_runs(lines: Sequence[Line]) -> Case:
         idle = load <= ZERO_LOAD
         item = IDLE if idle else f"latency at a load of {load:g}"
         window = line.window(IDLE_WINDOW if idle else WINDOW)
-        measured[item], asked[item] = line.positive(LATENCY), Asked(max(load, ZERO_LOAD), window)
+        measured[item], asked[item] = line.positive(LATENCY), (max(load, ZERO_LOAD), window)
         if idle and line.values.get(CROSSED_BY_RUN):
             case = replace(case, routers_crossed=line.positive(CROSSED_BY_RUN))
     return replace(case, measured=measured, asked=asked)
