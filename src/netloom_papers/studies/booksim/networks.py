@@ -6,7 +6,7 @@ output port there, hosts' ports left out. So are output ports, which lets routin
 channel as it does. Traffic is on the hosts' numbers alone, the source itself included, and every
 host sends at the same rate. Read in its source (commit 28f43299), in our own words.
 
-Where a network or a way is one of netloom's by other numbers, it is made from that. Routing
+If a network or a way is one of netloom's by other numbers, it is made from that. Routing
 functions are data of ``routing.by_hop``: ways, states and their VCs. Nothing is checked for circles
 here: what can deadlock there can deadlock here.
 """
@@ -61,8 +61,9 @@ class Shape(NamedTuple):
     kind
         ``topology``: one of ``KINDS``.
     k, n, c, x, xr
-        Parameters by their names there, each at least 1: routers per side or ports, dimensions or
-        levels, hosts per router, routers per side of the floor plan, hosts per side of a router.
+        Parameters by their names there, each at least 1. k: routers per side, or ports. n:
+        dimensions or levels. c: hosts per router. x: routers per side of the floor plan. xr: hosts
+        per side of a router.
     by_length
         ``use_noc_latency``: whether the latency of flatfly's and cmesh's channels is their length.
     file
