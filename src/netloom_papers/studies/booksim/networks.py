@@ -61,9 +61,9 @@ class Shape(NamedTuple):
     kind
         ``topology``: one of ``KINDS``.
     k, n, c, x, xr
-        Parameters by their names there, each at least 1. k: routers per side, or ports. n:
-        dimensions or levels. c: hosts per router. x: routers per side of the floor plan. xr: hosts
-        per side of a router.
+        Parameters by their names there, each at least 1. Routers per side, or ports, are k,
+        dimensions or levels n, and hosts per router c. The floor plan has x routers per side, and
+        a router xr hosts per side.
     by_length
         ``use_noc_latency``: whether the latency of flatfly's and cmesh's channels is their length.
     file
